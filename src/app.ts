@@ -28,15 +28,14 @@ import type { Chat } from './services/chat/chat.ts'
 import type { Responses } from './services/chat/responses.ts'
 import type { createEmbeddings } from './services/embedding/embedding.ts'
 import type { Admission } from './services/ingestion/documents.ts'
+import type { LimitedTo } from './services/keys/corpus-access.ts'
 import type { Keys } from './services/keys/keys.ts'
-import type { LimitedTo } from './services/keys/limited.ts'
 import { serveMcp } from './services/mcp/endpoint.ts'
 import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
-import type { ArtifactLinks } from './services/tools/artifact-links.ts'
-import type { ArtifactReader } from './services/tools/artifacts.ts'
+import type { ArtifactLinks, ArtifactReader } from './services/tools/artifacts.ts'
 
 export interface Services {
   limitedTo: LimitedTo

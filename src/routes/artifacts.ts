@@ -5,8 +5,7 @@ import { attachment } from '../http/content-types.ts'
 import { ArtifactLink, ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { ArtifactLinks } from '../services/tools/artifact-links.ts'
-import type { ArtifactReader } from '../services/tools/artifacts.ts'
+import type { ArtifactLinks, ArtifactReader } from '../services/tools/artifacts.ts'
 
 export function artifactRoutes(
   store: ArtifactReader,

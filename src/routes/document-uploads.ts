@@ -22,7 +22,7 @@ import {
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
 import type { Admission, Documents } from '../services/ingestion/documents.ts'
-import type { LimitedTo } from '../services/keys/limited.ts'
+import type { LimitedTo } from '../services/keys/corpus-access.ts'
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
 

@@ -6,7 +6,7 @@ import { boundMemory } from '../lib/processes/bound-memory.ts'
 export interface SandboxChannel {
   input: NodeJS.WritableStream
   output: NodeJS.ReadableStream
-  /** Resolves when the interpreter has ended, for whatever reason, with its last words for the log. */
+  /** Resolves when the interpreter has ended, with the end of its standard error and why it ended, for the log. */
   ended: Promise<string>
   /** Ends the interpreter and everything that it started, at once; resolves when nothing of it is left. */
   kill(): Promise<void>

@@ -56,7 +56,7 @@ export interface SandboxSession {
   kill(): Promise<void>
 }
 
-/** A way to run code that nobody vouches for. */
+/** A way to run untrusted code. */
 export interface Sandbox {
   readonly kind: Exclude<SandboxKind, 'none'>
   readonly limits: SandboxLimits

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createArtifactLinks } from '../../src/services/tools/artifact-links.ts'
+import { createArtifactLinks } from '../../src/services/tools/artifacts.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'

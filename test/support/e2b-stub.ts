@@ -12,6 +12,10 @@ export interface StubProcess {
   onOutput(take: (output: Buffer) => void): void
   ended: Promise<unknown>
   kill(): void
+  /** Begins to answer and says nothing. */
+  isSilent?: boolean
+  /** Answers each input with a failure. */
+  refusesInput?: boolean
 }
 
 export interface StubProgram {
@@ -100,7 +104,9 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
       return undefined
     }
     const { process: selected, input } = Input.parse(JSON.parse(raw.toString()))
-    processes.get(selected.pid)?.write(Buffer.from(input.stdin, 'base64'))
+    const process = processes.get(selected.pid)
+    if (process?.refusesInput) return { status: 500, body: {} }
+    process?.write(Buffer.from(input.stdin, 'base64'))
     return { status: 200, body: {} }
   }
 
@@ -110,8 +116,11 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
     const pid = ++lastPid
     processes.set(pid, process)
     sandboxes.get(id)?.add(process)
-    const send = (event: object) => answer.write(encodeEnvelope({ event }))
+    const send = (event: object) => {
+      if (!process.isSilent) answer.write(encodeEnvelope({ event }))
+    }
     answer.writeHead(200, { 'content-type': 'application/connect+json' })
+    answer.flushHeaders()
     send({ start: { pid } })
     process.onOutput((output) => send({ data: { stdout: output.toString('base64') } }))
     void process.ended.then(() => {

@@ -3,7 +3,13 @@ import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { type SandboxChannel, startChild } from '../channel.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
-import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
+import {
+  addressSpaceOf,
+  MAX_OPEN_FILES,
+  PROCESS_ENVIRONMENT,
+  processParameters,
+  SHARED_MEMORY_BYTES,
+} from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE, type Sandbox, type SandboxSession } from '../sandbox.ts'
 import { type ControlGroup, createControlGroup } from './control-group.ts'
 import { systemCallFilter } from './system-call-filter.ts'
@@ -130,14 +136,10 @@ function explain(error: unknown): unknown {
 
 const ownUser = () => (process.getuid?.() === 0 ? NOBODY : undefined)
 
-/** Python maps more than it uses; what it uses is bounded by the control group where there is one. */
-const ADDRESS_SPACE_FACTOR = 2
 /** Of bubblewrap, and of Python before it runs anything. */
 const RUNTIME_MEGABYTES = 32
-const MAX_OPEN = 256
 /** What is kept of files is here, behind links. */
 const FILES = '/files'
-const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 
 /** The parameters of bubblewrap; the order matters, since each step builds on the ones before it. */
 export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): string[] {
@@ -148,7 +150,7 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
     ...['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
     ...['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin'],
     ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
-    // What an administrator has installed by hand is nobody else's business.
+    // Code has no use for what an administrator installed by hand.
     ...['--tmpfs', '/usr/local', '--tmpfs', '/usr/src'],
     ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
     ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
@@ -169,12 +171,14 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
   ]
 }
 
-function resourceLimits({ memoryMegabytes, processes, fileMegabytes }: SandboxLimits): string[] {
+function resourceLimits(limits: SandboxLimits): string[] {
+  const { processes, fileMegabytes } = limits
   return [
-    `--as=${memoryMegabytes * ADDRESS_SPACE_FACTOR * BYTES_PER_MEGABYTE}`,
+    // What it uses of them is bounded by the control group, where there is one.
+    `--as=${addressSpaceOf(limits)}`,
     `--nproc=${processes}`,
     `--fsize=${fileMegabytes * BYTES_PER_MEGABYTE}`,
-    `--nofile=${MAX_OPEN}`,
+    `--nofile=${MAX_OPEN_FILES}`,
     '--core=0',
   ]
 }

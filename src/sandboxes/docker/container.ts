@@ -3,9 +3,15 @@ import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 import { AppError } from '../../errors.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
-import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
+import {
+  MAX_OPEN_FILES,
+  PROCESS_ENVIRONMENT,
+  processParameters,
+  SHARED_MEMORY_BYTES,
+} from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 
 /** On every container of a sandbox, with the name of the server that it belongs to. */
@@ -13,10 +19,8 @@ export const OWNER_LABEL = 'agent-server.sandbox'
 
 const NANOSECONDS_PER_SECOND = 1e9
 const USER = 1_000
-const MAX_OPEN = 256
-const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 /** Of the processor, for a loop whose server has gone without ending it. */
-const LAST_RESORT_SECONDS = 3_600
+const MAX_CPU_SECONDS = 3_600
 /** Whom the kernel ends first where the memory of the whole machine runs out. */
 const OUT_OF_MEMORY_SCORE = 500
 
@@ -67,10 +71,10 @@ function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges'],
     Ulimits: [
-      { Name: 'nofile', Soft: MAX_OPEN, Hard: MAX_OPEN },
+      { Name: 'nofile', Soft: MAX_OPEN_FILES, Hard: MAX_OPEN_FILES },
       { Name: 'core', Soft: 0, Hard: 0 },
       { Name: 'fsize', Soft: fileBytes, Hard: fileBytes },
-      { Name: 'cpu', Soft: LAST_RESORT_SECONDS, Hard: LAST_RESORT_SECONDS },
+      { Name: 'cpu', Soft: MAX_CPU_SECONDS, Hard: MAX_CPU_SECONDS },
     ],
     LogConfig: { Type: 'none', Config: {} },
   }
@@ -118,8 +122,18 @@ function join(
   }
 }
 
+/** An engine that hangs is not waited for: the container ends with its input, or with its time of the processor. */
+const REMOVAL_MS = 30_000
+
+type RemovableContainer = Pick<Docker.Container, 'remove' | 'wait'>
+
 /** Kills and removes it; resolves when it has gone, also where it went by itself. */
-export async function removeContainer(container: Docker.Container): Promise<void> {
+export async function removeContainer(container: RemovableContainer): Promise<void> {
+  using deadline = startDeadline(REMOVAL_MS)
+  await untilAborted(remove(container), deadline.signal)
+}
+
+async function remove(container: RemovableContainer): Promise<void> {
   try {
     await container.remove({ force: true })
   } catch (error) {

@@ -12,7 +12,7 @@ import {
   startContainer,
 } from './container.ts'
 
-/** Older ones than this belong to nobody: no session lives as long. */
+/** Older containers belong to no server any more: no session lives as long. */
 const LEFT_OVER_SECONDS = 6 * 3_600
 
 interface Options {

@@ -1,23 +1,19 @@
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
-import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
 import {
-  BYTES_PER_MEGABYTE,
-  type RunRequest,
-  type Sandbox,
-  type SandboxSession,
-} from '../sandbox.ts'
-import { createE2bApi, type RemoteSandbox } from './e2b-api.ts'
-import { startRemoteProcess } from './remote-process.ts'
+  addressSpaceOf,
+  PROCESS_ENVIRONMENT,
+  processParameters,
+} from '../python/process-program.ts'
+import type { RunRequest, Sandbox, SandboxSession } from '../sandbox.ts'
+import { createE2bApi, type RemoteSandbox, startRemoteProcess } from './e2b-api.ts'
 
 /** In the template's only place that its user may write to. */
 const DIRECTORY = '/home/user/work'
 const ENVIRONMENT = { ...PROCESS_ENVIRONMENT, HOME: '/home/user' }
 /** Beyond what is agreed on, so that the provider does not end a sandbox just before the server does. */
 const MARGIN_SECONDS = 60
-/** Python maps more than it uses. */
-const ADDRESS_SPACE_FACTOR = 2
 const REMOVAL_MS = 30_000
 
 interface Options {
@@ -55,13 +51,13 @@ export function createE2bSandbox(options: Options): Sandbox {
       cmd: 'python3',
       args: processParameters(limits, {
         directory: DIRECTORY,
-        addressSpace: limits.memoryMegabytes * ADDRESS_SPACE_FACTOR * BYTES_PER_MEGABYTE,
+        addressSpace: addressSpaceOf(limits),
         processes: limits.processes,
       }),
       envs: ENVIRONMENT,
     }
     const stopped = new AbortController()
-    const process = await startRemoteProcess(remote, program, stopped.signal)
+    const process = await startRemoteProcess(remote, program, stopped.signal, signal)
     const kill = async () => {
       await remove(remote)
       stopped.abort(new Error('The sandbox was ended'))

@@ -62,7 +62,7 @@ export function createEmbeddedSandbox({
   function prepare(): void {
     if (closing.signal.aborted) return
     spare ??= start(closing.signal)
-    // Whoever opens the next session hears of it.
+    // The next session that is opened fails for the same reason, and reports it.
     spare.catch(() => undefined)
   }
 

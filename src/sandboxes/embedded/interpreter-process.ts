@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim'
 import { endWithParent } from '../../lib/processes/end-with-parent.ts'
 import { createQuota, MemoryDirectory, measureUsage } from './file-system.ts'
-import { createJobLoop } from './job-loop.ts'
-import { Channel, InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
+import { Channel, createJobLoop } from './job-loop.ts'
+import { InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
 
 /** Handed over as JSON, as the one argument of the process. */
 export interface InterpreterSettings {

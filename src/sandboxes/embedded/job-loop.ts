@@ -1,13 +1,9 @@
+import { readSync, writeSync } from 'node:fs'
+import { Inode, wasi } from '@bjorn3/browser_wasi_shim'
 import { decodeFrame, encodeFrame, type Frame } from '../frames.ts'
 import { isFileName, MAX_FILES } from '../sandbox.ts'
 import { filesBelow, type MemoryDirectory } from './file-system.ts'
-import {
-  type InputStream,
-  type OutputBudget,
-  type OutputStream,
-  readExactly,
-  writeFully,
-} from './wasi.ts'
+import { InputStream, type OutputBudget, type OutputStream } from './wasi.ts'
 
 const NO_ROOM = 'There is no room for the files that were to be put into the working directory\n'
 
@@ -20,6 +16,8 @@ interface Dependencies {
   /** Bytes of code, standard input and files that come in together. */
   maximumPayload: number
 }
+
+type JobLoop = ReturnType<typeof createJobLoop>
 
 /** Takes jobs from standard input and gives results to standard output, one after the other, without any event loop. */
 export function createJobLoop(parts: Dependencies) {
@@ -82,4 +80,77 @@ function readFrame(maximumPayload: number): Frame | undefined {
 function namesOf(header: object): string[] {
   const names = 'names' in header && Array.isArray(header.names) ? header.names : []
   return names.map(String)
+}
+
+const STDIN = 0
+const STDOUT = 1
+
+/** Exactly `size` bytes of standard input; undefined once it has ended. */
+function readExactly(size: number): Buffer | undefined {
+  const bytes = Buffer.alloc(size)
+  let read = 0
+  while (read < size) {
+    const count = readSync(STDIN, bytes, read, size - read, null)
+    if (count === 0) return undefined
+    read += count
+  }
+  return bytes
+}
+
+function writeFully(bytes: Uint8Array): void {
+  let written = 0
+  while (written < bytes.byteLength) {
+    written += writeSync(STDOUT, bytes, written)
+  }
+}
+
+const LENGTH_DIGITS = 16
+
+/**
+ * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened
+ * once, by that loop: `onOpen` takes it out of its directory.
+ */
+export class Channel extends Inode {
+  readonly #jobs: JobLoop
+  readonly #onOpen: () => void
+
+  constructor(jobs: JobLoop, onOpen: () => void) {
+    super()
+    this.#jobs = jobs
+    this.#onOpen = onOpen
+  }
+
+  override path_open() {
+    this.#onOpen()
+    this.#jobs.ready()
+    return { ret: wasi.ERRNO_SUCCESS, fd_obj: new OpenChannel(this.#jobs) }
+  }
+
+  override stat(): wasi.Filestat {
+    return new wasi.Filestat(this.ino, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
+  }
+}
+
+class OpenChannel extends InputStream {
+  readonly #jobs: JobLoop
+
+  constructor(jobs: JobLoop) {
+    super()
+    this.#jobs = jobs
+  }
+
+  /** The length of the code in digits, then the code. */
+  override fd_read(size: number) {
+    if (this.isAtEnd) {
+      const code = Buffer.from(this.#jobs.next())
+      const length = Buffer.from(String(code.byteLength).padStart(LENGTH_DIGITS, '0'))
+      this.renew(Buffer.concat([length, code]))
+    }
+    return super.fd_read(size)
+  }
+
+  override fd_write(data: Uint8Array) {
+    this.#jobs.finish(Number.parseInt(Buffer.from(data).toString(), 10))
+    return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
+  }
 }

@@ -1,5 +1,4 @@
-import { readSync, writeSync } from 'node:fs'
-import { Fd, Inode, type WASI, wasi } from '@bjorn3/browser_wasi_shim'
+import { Fd, type WASI, wasi } from '@bjorn3/browser_wasi_shim'
 
 /** Files that may be open at the same time. */
 const MAX_OPEN = 512
@@ -168,85 +167,5 @@ export class OutputStream extends Device {
     const all = Buffer.concat(this.#parts)
     this.#parts = []
     return all
-  }
-}
-
-const STDIN = 0
-const STDOUT = 1
-
-/** Exactly `size` bytes of standard input; undefined once it has ended. */
-export function readExactly(size: number): Buffer | undefined {
-  const bytes = Buffer.alloc(size)
-  let read = 0
-  while (read < size) {
-    const count = readSync(STDIN, bytes, read, size - read, null)
-    if (count === 0) return undefined
-    read += count
-  }
-  return bytes
-}
-
-export function writeFully(bytes: Uint8Array): void {
-  let written = 0
-  while (written < bytes.byteLength) {
-    written += writeSync(STDOUT, bytes, written)
-  }
-}
-
-const LENGTH_DIGITS = 16
-
-interface Jobs {
-  ready(): void
-  /** Waits for the code of the next run. */
-  next(): string
-  finish(exitCode: number): void
-}
-
-/**
- * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened
- * once, by that loop: `onOpen` takes it out of its directory.
- */
-export class Channel extends Inode {
-  readonly #jobs: Jobs
-  readonly #onOpen: () => void
-
-  constructor(jobs: Jobs, onOpen: () => void) {
-    super()
-    this.#jobs = jobs
-    this.#onOpen = onOpen
-  }
-
-  override path_open() {
-    this.#onOpen()
-    this.#jobs.ready()
-    return { ret: wasi.ERRNO_SUCCESS, fd_obj: new OpenChannel(this.#jobs) }
-  }
-
-  override stat(): wasi.Filestat {
-    return new wasi.Filestat(this.ino, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
-  }
-}
-
-class OpenChannel extends InputStream {
-  readonly #jobs: Jobs
-
-  constructor(jobs: Jobs) {
-    super()
-    this.#jobs = jobs
-  }
-
-  /** The length of the code in digits, then the code. */
-  override fd_read(size: number) {
-    if (this.isAtEnd) {
-      const code = Buffer.from(this.#jobs.next())
-      const length = Buffer.from(String(code.byteLength).padStart(LENGTH_DIGITS, '0'))
-      this.renew(Buffer.concat([length, code]))
-    }
-    return super.fd_read(size)
-  }
-
-  override fd_write(data: Uint8Array) {
-    this.#jobs.finish(Number.parseInt(Buffer.from(data).toString(), 10))
-    return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
   }
 }

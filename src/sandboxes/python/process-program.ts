@@ -25,6 +25,15 @@ export function processParameters(limits: SandboxLimits, own: OwnConfinement = {
   return ['-I', '-B', '-c', program, JSON.stringify(settings)]
 }
 
+/** Files that the process and what it starts may have open, each. */
+export const MAX_OPEN_FILES = 256
+export const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
+
+/** Bytes of address space: Python maps more than it uses. */
+export function addressSpaceOf({ memoryMegabytes }: SandboxLimits): number {
+  return 2 * memoryMegabytes * BYTES_PER_MEGABYTE
+}
+
 /** All that code finds in its environment: nothing of the server's, and what keeps libraries within their bounds. */
 export const PROCESS_ENVIRONMENT = {
   PATH: '/usr/local/bin:/usr/bin:/bin',

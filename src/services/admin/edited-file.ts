@@ -11,9 +11,7 @@ export interface FileContent {
   found: boolean
 }
 
-export type EditedFile = ReturnType<typeof openEditedFile>
-
-/** A file that people edit, too: it is changed whole or not at all, and only by who has seen what it says. */
+/** A file that people edit as well: it is replaced whole or not at all, and only by a caller who has seen its content. */
 export function openEditedFile(path: string) {
   const turn = createSemaphore(1)
 
@@ -24,7 +22,6 @@ export function openEditedFile(path: string) {
   }
 
   return {
-    path,
     read,
     /**
      * Replaces the file by what `edit` makes of it. Throws what `edit` throws, `changed_meanwhile` where the

@@ -70,7 +70,7 @@ export function createSettings(dependencies: Dependencies) {
       return apply((await file.read()).text, changes, await knownNow()).environment
     },
 
-    /** Throws `invalid_request` by the name of the variable, and as `EditedFile.change`. */
+    /** Throws `invalid_request` by the name of the variable, and as `change` of the file. */
     async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
       let changed: string[] = []
       const known = await knownNow()
@@ -101,7 +101,7 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
 
   function describeOne(name: string, initial: string | undefined, value: string | undefined) {
     const isOwn = defaults.has(name)
-    // What others are to be sent is mostly a key; nobody can tell.
+    // Most values that are sent to other servers are keys; which are not cannot be told.
     const secret = !isOwn || isSecret(name, value)
     return {
       ...{ name, secret, ...(initial !== undefined && { default: initial }) },
@@ -211,7 +211,7 @@ function editEnvironment(
         : setLine(edited, name, `${name}=${quote(value)}`)
     if (value === undefined) delete expected[name]
     else expected[name] = value
-    // Whatever the file holds besides, such as values of several lines: nothing else has changed.
+    // Nothing else may have changed, also where the file holds values of several lines.
     const found = parseEnv(edited)
     if (isDeepStrictEqual({ ...found }, expected)) continue
     const message = 'cannot be written into this file: edit it by hand'

@@ -17,7 +17,7 @@ export type AgentEvent =
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
   /** Calls of tools that the client brought; it runs them itself and asks again. */
   | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
-  /** Calls that wait for the client's word; the run ends, and goes on with a request that has it. */
+  /** Calls that wait for the client's approval; the run ends, and goes on with a request that has the answer. */
   | ({ type: 'approval-required' } & Approval)
   | RunEnd
 
@@ -27,7 +27,7 @@ export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
   hits: Hit[]
-  /** Calls that wait for the client's word. */
+  /** Calls that wait for the client's approval. */
   approval?: Approval | undefined
   /** Files that the tools made. */
   artifacts: Artifact[]
@@ -62,7 +62,7 @@ export interface AgentRequest {
   toolChoice?: unknown
   /** For text after the first batch; not all takes it. */
   shortcut?: Shortcut<string> | undefined
-  /** The client's word on calls that waited for it. */
+  /** Which of the calls that waited the client approves. */
   resume?: Resume | undefined
 }
 

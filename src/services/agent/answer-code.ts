@@ -56,7 +56,7 @@ interface Run {
 
 /** Characters that quotes and lists put before a fence. */
 const BEFORE_FENCE = /[\s>*+\-.)\d]/
-const SHORTEST_FENCE = 3
+const MIN_FENCE = 3
 const MARKS = /[\n`~]/g
 
 /**
@@ -98,7 +98,7 @@ function createMarkdownCode(): CodeMarks {
 
   function settle(ended: Run): void {
     if (fence) closeFence(fence, ended)
-    else if (ended.beginsLine && ended.length >= SHORTEST_FENCE) [fence, isOpening] = [ended, true]
+    else if (ended.beginsLine && ended.length >= MIN_FENCE) [fence, isOpening] = [ended, true]
     else if (ended.character === '`' && inline === 0) inline = ended.length
     else if (ended.character === '`' && inline === ended.length) inline = 0
   }

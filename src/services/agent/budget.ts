@@ -73,7 +73,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       if (taken < wanted) reached.add('toolCalls')
       return taken
     },
-    /** Keeps in mind that a limit kept the run from something. */
+    /** Notes that a limit kept the run from something. */
     note: (limit: LimitName) => void reached.add(limit),
     reached: () => [...reached],
     /** The tokens that model calls have reported; nothing where none did. */

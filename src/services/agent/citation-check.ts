@@ -9,9 +9,9 @@ const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
 const MAX_NAME = 40
 
 /**
- * Takes a text that comes in pieces, and holds every citation in it to what was retrieved. Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
- * distinguished from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
- * and links keep their brackets.
+ * Takes a text that comes in pieces, and checks each citation in it against what was retrieved. It holds back only a
+ * bracket with numbers that is still open, or that needs one more character to be distinguished from a link. What is
+ * shown does not depend on how the text is cut into pieces. Code, lists in JSON and links keep their brackets.
  */
 export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
   const code = createAnswerCode(isJsonAsked)
@@ -92,8 +92,8 @@ const MAX_MARK = 200
 /** Stands in for a mark; texts of messages hold none. */
 const NO_MARK = '\u0000'
 const MARKS = new RegExp(` *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
-/** Numbers from `[2-9]`; a wider range is no citation. */
-const WIDEST_RANGE = 50
+/** Numbers in a range such as `[2-9]`; a wider one is no citation. */
+const MAX_RANGE = 50
 /** Longer numbers that were not given out are years and the like, not citations. */
 const MAX_DIGITS = 3
 const ITEM = /^(\d+)(?: ?[-\u2013\u2014] ?(\d+))?$/
@@ -104,7 +104,7 @@ const UNKNOWN_MARK = '[?]'
 interface KnownNumbers {
   /** Whether the number was given to a hit of the run. */
   has(number: number): boolean
-  /** Hears of a number that was cited and given to none. */
+  /** Called with a number that was cited and belongs to no hit. */
   onUnknown(number: number): unknown
   /** What is shown for a number that was given; the number in brackets without it. */
   mark?(number: number): string
@@ -155,7 +155,7 @@ function expand(item: string): number[] | undefined {
   if (first === undefined) return undefined
   if (last === undefined) return [Number(first)]
   const length = Number(last) - Number(first) + 1
-  if (length < 2 || length > WIDEST_RANGE) return undefined
+  if (length < 2 || length > MAX_RANGE) return undefined
   return Array.from({ length }, (_, index) => Number(first) + index)
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hit } from '../../schemas/query.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
 export interface NumberedHit {
@@ -47,6 +48,24 @@ export function createCitations(before?: { key: string; hits: readonly Hit[] }) 
   }
 }
 
+/** What was read of a document. Its identifier is the same for the same content, so that it gets one number. */
+type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
+
+/** What a tool has read of a document, as a hit that an answer can cite. */
+export function toHit({ id, title = '', url, metadata }: StoredDocument, source: Source): Hit {
+  return {
+    ...{ score: 1, title, documentId: id, start: 0, end: 0, ...source },
+    ...(url !== undefined && { url }),
+    ...(metadata && { metadata }),
+  }
+}
+
+/** Gives what a tool has read of a document its number; answers how that is written. */
+export function cite(citations: Citations, document: StoredDocument, source: Source): string {
+  const [added] = citations.add([toHit(document, source)])
+  return `${citations.key} [${added?.number}]`
+}
+
 /** The chunks as a model reads them. A chunk cannot close the block that marks it as data, nor begin another. */
 export function renderChunks(chunks: readonly NumberedHit[], key: string): string {
   const blocks = chunks.map(({ number, hit }) => {
@@ -65,8 +84,8 @@ export function asData(text: string): string {
 
 /** UTF-16 code units of a joined hit: a citation of more would hardly tell where to look. */
 const MAX_JOINED = 5_000
-/** Blank characters that may lie between two chunks; more of them part two subjects. */
-const WIDEST_GAP = 8
+/** Blank characters between two chunks that are joined; more of them separate two subjects. */
+const MAX_GAP = 8
 
 /**
  * The hits, best first, with those that follow each other in one document made into one: what both hold is
@@ -100,7 +119,7 @@ function goesOn(run: readonly Hit[], hit: Hit): boolean {
   return (
     place.revision === before.revision &&
     place.ordinal === before.ordinal + 1 &&
-    hit.start - last.end <= WIDEST_GAP &&
+    hit.start - last.end <= MAX_GAP &&
     hit.end > last.end &&
     hit.end - first.start <= MAX_JOINED &&
     [hit, last].every(({ text, start, end }) => text.length === end - start)

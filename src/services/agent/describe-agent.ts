@@ -3,9 +3,9 @@ import type { AgentRecord, Capabilities, ToolList } from '../../schemas/agent.ts
 import type { VectorBacklog } from '../embedding/backlog.ts'
 import type { Embedding } from '../embedding/embedding.ts'
 import type { Mcp } from '../mcp/mcp.ts'
-import type { Plugins } from '../plugins/load-plugins.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
 import type { Skills } from '../skills/skills.ts'
+import type { Plugins } from '../tools/plugins.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
 

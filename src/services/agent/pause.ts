@@ -22,6 +22,8 @@ export interface PausedRun {
   /** What the run has added to the prompt; the last one holds the calls that wait. */
   added: ModelMessage[]
   artifacts: Artifact[]
+  /** Absent where the run was paused by a server of an earlier version. */
+  activeSkills?: string[]
   spent: Spent
   degraded: boolean
   searchedFor?: string | undefined

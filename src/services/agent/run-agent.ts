@@ -37,7 +37,7 @@ interface Dependencies extends RunGateOptions {
   artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
   limits: RunLimits
-  /** Hears of each conversation that nobody can come back to, once its run is over. */
+  /** Called after the run with each conversation that no later request can continue. */
   endConversation: (conversation: string) => void
   pauses: Pauses
   links: LinkPolicy
@@ -152,7 +152,7 @@ async function* runRounds(
 
 type RunContext = Awaited<ReturnType<typeof begin>>
 
-interface Means {
+interface RunStart {
   conversation: string
   budget: RunBudget
   /** Where the run goes on; it begins without. */
@@ -163,7 +163,7 @@ interface Means {
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
-  { conversation, budget, paused }: Means,
+  { conversation, budget, paused }: RunStart,
   signal: AbortSignal,
 ) {
   const { prompt, filter, mode, caller } = { ...parts, ...request }
@@ -174,14 +174,13 @@ async function begin(
     : await findChunks(parts, request, budget, signal)
   const chunks = fitChunks(citations.add(found.hits), prompt.contextTokens)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
+  const activeSkills = new Set(paused?.activeSkills)
   const searches: AgentEvent[] = []
   const searched = (query: string, numbered: readonly NumberedHit[]) =>
     void searches.push({ type: 'retrieved', query, hits: numbered.map(({ hit }) => hit) })
   if (!paused && request.topK > 0) searched(found.query, chunks)
   const tools = parts.tools.open({
-    citations,
-    artifacts,
-    ...{ filter, mode, owner },
+    ...{ citations, artifacts, activeSkills, filter, mode, owner },
     conversation,
     ...{ searched, spend: budget.spend },
   })
@@ -192,7 +191,8 @@ async function begin(
   // Not their ids: models may give one again, to a call that nobody has seen.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
-    ...{ conversation, citations, artifacts, chunks, budget, tools, spacing: createSpacing() },
+    ...{ conversation, citations, artifacts, activeSkills, chunks, budget, tools },
+    spacing: createSpacing(),
     /** What was searched for and not yet reported. */
     searches,
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
@@ -244,12 +244,13 @@ function endingOf(
 
 function toPaused(context: RunContext): PausedRun {
   const { conversation, citations, chunks, messages, assembled, artifacts, budget } = context
-  const { degraded, searchedFor } = context
+  const { activeSkills, degraded, searchedFor } = context
   return {
     ...{ conversation, degraded, searchedFor, key: citations.key, hits: citations.all() },
     chunks: chunks.length,
     added: messages.slice(assembled),
     artifacts: artifacts.all(),
+    activeSkills: [...activeSkills],
     spent: budget.spent(),
   }
 }

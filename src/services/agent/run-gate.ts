@@ -17,7 +17,7 @@ export interface FinishedRun {
   tools: Readonly<Record<string, number>>
 }
 
-/** Hears when a run begins and when it is over, however it ends. */
+/** Is told when a run begins, and when it is over for whatever reason. */
 export interface RunObserver {
   runStarted(): void
   runEnded(run: FinishedRun): void

@@ -21,7 +21,7 @@ export function as(text: string) {
   return { taken: text.length, shown: text }
 }
 
-export type Block = ReturnType<typeof createBlock>
+type Block = ReturnType<typeof createBlock>
 
 /** What of the lines so far decides whether something is code. */
 export function createBlock() {

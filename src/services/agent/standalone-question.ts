@@ -39,7 +39,7 @@ interface SearchQuery {
   degraded?: boolean
 }
 
-interface Means extends Reader {
+interface Dependencies extends Reader {
   model: Pick<ChatModel, 'stream' | 'generates'>
   isStopWord: (word: string) => boolean
 }
@@ -51,7 +51,7 @@ interface Means extends Reader {
  */
 export async function toQuery(
   { conversation: { messages }, topK, rewrite }: AgentRequest,
-  { isStopWord, ...reader }: Means,
+  { isStopWord, ...reader }: Dependencies,
   signal: AbortSignal,
 ): Promise<SearchQuery> {
   const last = messages.findLastIndex(({ role }) => role === 'user')
@@ -71,7 +71,7 @@ export async function toQuery(
     const question = (await askModel(reader, task, deadline.signal)).replaceAll(/\s+/g, ' ')
     if (question !== '') return { query: question, isRewritten: question !== query }
   } catch {
-    // Whatever the model lacks, the answer that it is asked for next will tell.
+    // If the model is down, the request for the answer, which follows, fails and says so.
     signal.throwIfAborted()
   }
   return { query, context, degraded: true }

@@ -12,7 +12,7 @@ const TOO_MANY = failed('Not run: no more tools can be called for this question.
 const REFUSED = failed('Not run: the user refused this call. Do not repeat it; go on without it.')
 const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
 
-interface Means {
+interface Dependencies {
   tools: Pick<RunTools, 'call'>
   budget: Pick<RunBudget, 'takeCalls' | 'toolTime' | 'note'>
 }
@@ -27,7 +27,7 @@ export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
  */
 export async function runCalls(
   calls: readonly ToolCall[],
-  { tools, budget, isRefused }: Means & { isRefused: (call: ToolCall) => boolean },
+  { tools, budget, isRefused }: Dependencies & { isRefused: (call: ToolCall) => boolean },
   signal: AbortSignal,
 ): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
@@ -60,7 +60,7 @@ export async function runCalls(
 
 async function callInTime(
   call: ToolCall,
-  { tools, budget }: Means,
+  { tools, budget }: Dependencies,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   try {

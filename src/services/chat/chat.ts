@@ -12,17 +12,9 @@ import type {
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type AgentEvent, asksForJson, textDelta } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
-import { limitNames } from '../keys/limited.ts'
-import { toUrlCitations } from './annotations.ts'
-import {
-  collectCompletion,
-  fromChat,
-  fromCompletion,
-  textOf,
-  toCompletionChunks,
-  toFirstChunk,
-  toRunExtras,
-} from './completions.ts'
+import { limitNames } from '../keys/corpus-access.ts'
+import { collectCompletion, createChunkWriter, toRunExtras } from './completions.ts'
+import { fromChat, fromCompletion } from './requests.ts'
 
 interface Dependencies {
   agent: Agent
@@ -86,7 +78,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       signal: AbortSignal,
     ): AsyncGenerator<CompletionChunk[]> {
       const asked = toRequest(request, caller)
-      const toChunks = chunkWriter(newHead(), {
+      const toChunks = createChunkWriter(newHead(), {
         includeUsage: request.stream_options?.include_usage ?? false,
         isJsonAsked: asksForJson(asked),
       })
@@ -110,27 +102,6 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       const message = `There is no model "${id}"; the agent is "${modelName}"`
       throw new AppError('model_not_found', message)
     },
-  }
-}
-
-/** Takes the events of a run batch by batch; the first chunk that says something stands behind one with the role. */
-function chunkWriter(
-  head: Parameters<typeof toFirstChunk>[0],
-  { includeUsage, isJsonAsked }: { includeUsage: boolean; isJsonAsked: boolean },
-) {
-  let hasBegun = false
-  let text = ''
-  const toChunks = (event: AgentEvent) => {
-    text += textOf(event)
-    const cited = event.type === 'run-end' ? toUrlCitations(text, event.hits, isJsonAsked) : []
-    return toCompletionChunks(event, head, includeUsage, cited)
-  }
-  return (batch: readonly AgentEvent[]): CompletionChunk[] => {
-    const chunks = batch.flatMap(toChunks)
-    const begins = batch.some(({ type }) => type !== 'retrieved')
-    if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
-    hasBegun ||= begins
-    return chunks
   }
 }
 

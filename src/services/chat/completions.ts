@@ -1,121 +1,9 @@
-import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
-import type { ChatRequest, RunFinishReason, Usage } from '../../schemas/chat.ts'
-import { within } from '../../schemas/metadata.ts'
-import {
-  type Completion,
-  type CompletionChunk,
-  type CompletionMessage,
-  type CompletionRequest,
-  imagesOf,
-  toPlain,
-  type UrlCitation,
-} from '../../schemas/openai/completion.ts'
-import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
-import type { Conversation } from '../agent/prompt.ts'
-import { toUrlCitations } from './annotations.ts'
-
-/** A request of `/chat` as a run of the agent. */
-export function fromChat(
-  { messages, topK, rewrite, filter, collection, mode, conversationId, resume }: ChatRequest,
-  defaultTopK: number,
-): AgentRequest {
-  const conversation: Conversation = {
-    messages: messages.flatMap(({ role, content }) =>
-      role === 'system' ? [] : [{ role, content }],
-    ),
-    instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
-  }
-  return {
-    conversation,
-    conversationId,
-    topK: topK ?? defaultTopK,
-    ...{ rewrite, filter: within({ filter, collection }), mode, resume },
-    sampling: {},
-    clientTools: [],
-  }
-}
-
-/** A request of the chat-completions protocol as a run of the agent; `<agent>:<collection>` as a model names a collection. */
-export function fromCompletion(
-  request: CompletionRequest,
-  { defaultTopK, modelName }: { defaultTopK: number; modelName: string },
-): AgentRequest {
-  const { filter, model = '' } = request
-  const prefix = `${modelName}:`
-  const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
-  const conversation: Conversation = {
-    messages: request.messages.flatMap(toModelMessage),
-    instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
-  }
-  return {
-    conversation,
-    conversationId: request.conversationId,
-    topK: request.topK ?? defaultTopK,
-    rewrite: request.rewrite,
-    filter: within({ filter, collection: request.collection ?? named }),
-    mode: request.mode,
-    resume: request.resume,
-    sampling: toSampling(request),
-    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
-      name: tool.name,
-      description: tool.description ?? '',
-      parameters: tool.parameters ?? { type: 'object', properties: {} },
-    })),
-    ...(request.tool_choice && { toolChoice: request.tool_choice }),
-  }
-}
-
-function isInstruction({ role }: CompletionMessage): boolean {
-  return role === 'system' || role === 'developer'
-}
-
-function toModelMessage(message: CompletionMessage): ModelMessage[] {
-  const { content } = toPlain(message)
-  switch (message.role) {
-    case 'system':
-    case 'developer':
-      return []
-    case 'user': {
-      const images = imagesOf(message)
-      return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
-    }
-    case 'assistant':
-      return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
-    case 'tool':
-      return [{ role: 'tool', callId: message.tool_call_id, content }]
-    default:
-      return message satisfies never
-  }
-}
-
-type WireMessage = Extract<CompletionMessage, { role: 'assistant' }>
-
-function toCalls(message: WireMessage): ModelToolCall[] {
-  const { reasoning_content, reasoning_details } = message
-  const reasoning = {
-    ...(reasoning_content && { reasoning_content }),
-    ...(reasoning_details && { reasoning_details }),
-  }
-  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }, index) => {
-    const extra = { ...(extra_content && { extra_content }), ...(index === 0 && reasoning) }
-    const isEmpty = Object.keys(extra).length === 0
-    return { callId: id, ...call, ...(!isEmpty && { extra }) }
-  })
-}
-
-function toSampling(request: CompletionRequest): Sampling {
-  return {
-    temperature: request.temperature ?? undefined,
-    topP: request.top_p ?? undefined,
-    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-    stop: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
-    presencePenalty: request.presence_penalty ?? undefined,
-    frequencyPenalty: request.frequency_penalty ?? undefined,
-    seed: request.seed ?? undefined,
-    responseFormat: request.response_format ?? undefined,
-    reasoningEffort: request.reasoning_effort ?? undefined,
-  }
-}
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Completion, CompletionChunk, UrlCitation } from '../../schemas/openai/completion.ts'
+import type { Hit } from '../../schemas/query.ts'
+import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
+import { citationsIn } from '../agent/citation-check.ts'
 
 /** What all chunks of one completion share. */
 interface CompletionHead {
@@ -138,6 +26,27 @@ export const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
   time_limit: 'length',
   token_limit: 'length',
   approval_required: 'stop',
+}
+
+/** Takes the events of a run batch by batch; the first chunk that says something stands behind one with the role. */
+export function createChunkWriter(
+  head: CompletionHead,
+  { includeUsage, isJsonAsked }: { includeUsage: boolean; isJsonAsked: boolean },
+) {
+  let hasBegun = false
+  let text = ''
+  const toChunks = (event: AgentEvent) => {
+    text += textOf(event)
+    const cited = event.type === 'run-end' ? toUrlCitations(text, event.hits, isJsonAsked) : []
+    return toCompletionChunks(event, head, includeUsage, cited)
+  }
+  return (batch: readonly AgentEvent[]): CompletionChunk[] => {
+    const chunks = batch.flatMap(toChunks)
+    const begins = batch.some(({ type }) => type !== 'retrieved')
+    if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
+    hasBegun ||= begins
+    return chunks
+  }
 }
 
 /** The first chunk: clients take the role from it. */
@@ -234,7 +143,7 @@ export async function collectCompletion(
   throw new Error('An agent run ended without run-end')
 }
 
-interface Said {
+interface Collected {
   content: string
   calls: readonly ModelToolCall[]
   annotations: UrlCitation[]
@@ -242,7 +151,7 @@ interface Said {
 
 function toCompletion(
   head: CompletionHead,
-  { content, calls, annotations }: Said,
+  { content, calls, annotations }: Collected,
   end: RunEnd,
 ): Completion {
   const { reason, usage } = end
@@ -292,4 +201,22 @@ export function toRunExtras(end: RunEnd) {
     ...(unknownCitations.length > 0 && { unknownCitations }),
     ...(artifacts.length > 0 && { artifacts }),
   }
+}
+
+/** The citations of an answer as chat completions have them: of documents of the web, for no others have links. */
+function toUrlCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): UrlCitation[] {
+  return citedBy(text, hits, isJsonAsked).flatMap(({ hit, number, index }) => {
+    const { url = '', title } = hit
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return []
+    const place = { start_index: index, end_index: index + `[${number}]`.length }
+    return [{ type: 'url_citation', url_citation: { ...place, url, title: title || url } }]
+  })
+}
+
+/** For each mark in an answer the hit that it cites, and where the mark stands. */
+export function citedBy(text: string, hits: readonly Hit[], isJsonAsked: boolean) {
+  return citationsIn(text, hits.length, isJsonAsked).flatMap(({ number, index }) => {
+    const hit = hits[number - 1]
+    return hit ? [{ hit, number, index }] : []
+  })
 }

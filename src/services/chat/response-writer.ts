@@ -1,14 +1,15 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type {
+  FileCitation,
   OutputItem,
   ResponseEvent,
   ResponseObject,
 } from '../../schemas/openai/response-object.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
-import { toFileCitations } from './annotations.ts'
 import {
+  citedBy,
   FINISH_REASON,
   textOf,
   toAgentExtra,
@@ -16,16 +17,16 @@ import {
   toReasoning,
 } from './completions.ts'
 
-interface Wishes {
+interface Options {
   /** Whether what a search found is reported with it. */
   withResults: boolean
   isJsonAsked: boolean
 }
 
 /** The events that a run becomes, in the protocol's order, and the response that they amount to. */
-export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
-  const script = createScript(response)
-  const message = createMessage(script, wishes)
+export function createResponseWriter(response: ResponseObject, options: Options) {
+  const sequence = createSequence(response)
+  const message = createMessage(sequence, options)
   let calls: readonly ModelToolCall[] = []
 
   const finish = (end: RunEnd): ResponseEvent[] => {
@@ -35,7 +36,7 @@ export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
     const reasoning = toReasoning(calls)
     const items = [
       ...message.end(status, end.hits),
-      ...calls.flatMap((call, index) => callEvents(script, call, index === 0 ? reasoning : {})),
+      ...calls.flatMap((call, index) => callEvents(sequence, call, index === 0 ? reasoning : {})),
     ]
     Object.assign(response, {
       status,
@@ -44,18 +45,18 @@ export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
       usage: toUsage(end.usage),
       agent: toAgentExtra(end),
     })
-    return [...opened, ...items, script.sayResponse(`response.${status}`)]
+    return [...opened, ...items, sequence.sayResponse(`response.${status}`)]
   }
 
   return {
     response,
     begin: () => [
-      script.sayResponse('response.created'),
-      script.sayResponse('response.in_progress'),
+      sequence.sayResponse('response.created'),
+      sequence.sayResponse('response.in_progress'),
     ],
     /** The events that one of the run becomes; after `run-end` the response is whole. */
     take(event: AgentEvent): ResponseEvent[] {
-      if (event.type === 'retrieved') return searchEvents(script, event, wishes)
+      if (event.type === 'retrieved') return searchEvents(sequence, event, options)
       if (event.type === 'run-end') return finish(event)
       if (event.type === 'client-tool-calls') calls = event.calls
       const text = textOf(event)
@@ -68,7 +69,7 @@ export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
       const ended = message.end('incomplete', [])
       const error = { code, message: detail.message }
       Object.assign(response, { status: 'failed', error, agent: { error: detail } })
-      return [...ended, script.sayResponse('response.failed')]
+      return [...ended, sequence.sayResponse('response.failed')]
     },
   }
 }
@@ -79,14 +80,14 @@ const INCOMPLETE: Readonly<Record<string, string | undefined>> = {
   content_filter: 'content_filter',
 }
 
-type Script = ReturnType<typeof createScript>
+type Sequence = ReturnType<typeof createSequence>
 type Type = ResponseEvent['type']
 
 /** Numbers the events of a response, and gives its items their places and identifiers. */
-function createScript(response: ResponseObject) {
-  let sequence = 0
+function createSequence(response: ResponseObject) {
+  let next = 0
   const say = (type: Type, fields: Partial<ResponseEvent> = {}): ResponseEvent => ({
-    ...{ type, sequence_number: sequence++ },
+    ...{ type, sequence_number: next++ },
     ...fields,
   })
 
@@ -109,7 +110,7 @@ interface Place {
 
 /** The events of an item that is whole at once, with `between` those of its begin and its end. */
 function itemEvents(
-  { say, add }: Script,
+  { say, add }: Sequence,
   begun: OutputItem,
   item: OutputItem,
   between: (place: Place) => ResponseEvent[],
@@ -125,15 +126,15 @@ function itemEvents(
 const SEARCH_STATES = ['in_progress', 'searching', 'completed'] as const
 
 function searchEvents(
-  script: Script,
+  sequence: Sequence,
   { query, hits }: Extract<AgentEvent, { type: 'retrieved' }>,
-  { withResults }: Wishes,
+  { withResults }: Options,
 ): ResponseEvent[] {
-  const item = { type: 'file_search_call' as const, id: script.newId('fs'), queries: [query] }
+  const item = { type: 'file_search_call' as const, id: sequence.newId('fs'), queries: [query] }
   const results = withResults ? hits.map(toResult) : null
   const begun = { ...item, status: 'in_progress' as const, results: null }
-  return itemEvents(script, begun, { ...item, status: 'completed', results }, (place) =>
-    SEARCH_STATES.map((state) => script.say(`response.file_search_call.${state}`, place)),
+  return itemEvents(sequence, begun, { ...item, status: 'completed', results }, (place) =>
+    SEARCH_STATES.map((state) => sequence.say(`response.file_search_call.${state}`, place)),
   )
 }
 
@@ -142,18 +143,18 @@ function toResult({ documentId, title, score, text, metadata: attributes = {} }:
 }
 
 function callEvents(
-  script: Script,
+  sequence: Sequence,
   called: ModelToolCall,
   reasoning: ReturnType<typeof toReasoning>,
 ): ResponseEvent[] {
   const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
-  const { say, newId } = script
+  const { say, newId } = sequence
   const item = {
     ...{ ...extra, ...reasoning, ...asked },
     ...{ type: 'function_call' as const, id: newId('fc'), call_id },
   }
   const begun = { ...item, arguments: '', status: 'in_progress' as const }
-  return itemEvents(script, begun, { ...item, status: 'completed' }, (place) => [
+  return itemEvents(sequence, begun, { ...item, status: 'completed' }, (place) => [
     say('response.function_call_arguments.delta', { ...place, delta: asked.arguments }),
     say('response.function_call_arguments.done', { ...place, ...asked }),
   ])
@@ -163,15 +164,15 @@ type Message = Extract<OutputItem, { type: 'message' }>
 type Part = Message['content'][number]
 
 /** The answer: one message, whose searches may come meanwhile. */
-function createMessage(script: Script, { isJsonAsked }: Wishes) {
-  const { say } = script
+function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
+  const { say } = sequence
   let place: (Place & { content_index: number }) | undefined
   let text = ''
 
   const open = () => {
-    const item_id = script.newId('msg')
+    const item_id = sequence.newId('msg')
     const item = toMessage(item_id, 'in_progress', [])
-    place = { output_index: script.add(item), item_id, content_index: 0 }
+    place = { output_index: sequence.add(item), item_id, content_index: 0 }
     return [
       say('response.output_item.added', { output_index: place.output_index, item }),
       say('response.content_part.added', { ...place, part: toPart('', []) }),
@@ -192,7 +193,7 @@ function createMessage(script: Script, { isJsonAsked }: Wishes) {
       const annotations = toFileCitations(text, hits, isJsonAsked)
       const part = toPart(text, annotations)
       const item = toMessage(item_id, status, [part])
-      script.replace(output_index, item)
+      sequence.replace(output_index, item)
       const cited = annotations.map((annotation, annotation_index) =>
         say('response.output_text.annotation.added', { ...place, annotation, annotation_index }),
       )
@@ -212,6 +213,15 @@ function toMessage(id: string, status: Message['status'], content: Part[]): Mess
 
 function toPart(text: string, annotations: Part['annotations']): Part {
   return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** The citations of an answer as the Responses protocol has them. */
+function toFileCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): FileCitation[] {
+  return citedBy(text, hits, isJsonAsked).map(({ hit, number, index }) => {
+    const { documentId: file_id, title, start, end, url } = hit
+    const place = { index, number, start, end, ...(url !== undefined && { url }) }
+    return { type: 'file_citation', file_id, filename: title || file_id, ...place }
+  })
 }
 
 function toUsage(usage: RunEnd['usage']): ResponseObject['usage'] {

@@ -8,9 +8,8 @@ import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
 import { type AgentEvent, asksForJson, textDelta } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
-import { fromCompletion } from './completions.ts'
 import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
-import { toCompletionRequest } from './response-items.ts'
+import { fromCompletion, toCompletionRequest } from './requests.ts'
 import { createResponseWriter } from './response-writer.ts'
 
 interface Dependencies {
@@ -54,8 +53,10 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
       caller: Caller,
       signal: AbortSignal,
     ): Promise<ResponseObject> {
-      const events = await Array.fromAsync(run({ ...parts, caller }, request, {}, signal))
-      const response = events.at(-1)?.at(-1)?.response
+      let response: ResponseObject | undefined
+      for await (const events of run({ ...parts, caller }, request, {}, signal)) {
+        response = events.at(-1)?.response
+      }
       if (!response) throw new Error('An agent run ended without run-end')
       return response
     },

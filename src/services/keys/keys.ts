@@ -76,7 +76,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
       return known.all().map((record) => toApiKey(record, usage.tokensOf(record)))
     },
 
-    /** Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` where the key would be wider than that of whoever makes it. */
+    /** Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` where the key would be wider than the key that makes it. */
     async create(wanted: NewApiKey, { key: maker }: Caller): Promise<ApiKeyCreated> {
       const { id, token, digest } = newToken()
       const record = { ...toRecord(wanted, now(), maker?.id), id, digest }
@@ -110,7 +110,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
 type Content = z.output<typeof KeyFile>
 type Update = (change: (content: Content) => Content) => Promise<Content>
 
-/** The records as they were read last, never older than whoever asks allows. */
+/** The records as they were last read, never older than the caller allows. */
 function createKnown(read: () => Promise<Content>, kept: (ids: ReadonlySet<string>) => void) {
   let records: ReadonlyMap<string, KeyRecord> = new Map()
   let asOf = Number.NEGATIVE_INFINITY

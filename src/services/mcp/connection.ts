@@ -106,7 +106,7 @@ export class Connection {
     return untilAborted(this.#work, signal)
   }
 
-  /** At most one at a time; whoever comes meanwhile gets the same. */
+  /** At most one at a time: a caller that comes meanwhile gets the same. */
   #once(work: () => Promise<McpSession>): Promise<McpSession> {
     this.#work ??= work().finally(() => {
       this.#work = undefined
@@ -132,10 +132,13 @@ export class Connection {
         trouble: () => this.#later(RETRY.firstMs),
       }
       const session = await openSession(target(), events, this.#deadline())
-      await this.#list(session).catch(async (error: unknown) => {
+      try {
+        await this.#list(session)
+        this.#closing.signal.throwIfAborted()
+      } catch (error) {
         await session.close()
         throw error
-      })
+      }
       this.#session = session
       this.#failures = 0
       log.info({ connection: name, transport: session.transport }, 'MCP server connected')

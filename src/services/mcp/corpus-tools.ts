@@ -30,7 +30,7 @@ export interface Answered {
   structured: Record<string, unknown>
 }
 
-/** Does the work of a tool, and reports of its failures what the client may know. */
+/** Does the work of a tool; of a failure it reports only what the client may know. */
 export type Guarded = (work: () => Promise<Answered>) => Promise<{
   content: { type: 'text'; text: string }[]
   structuredContent?: Record<string, unknown>

@@ -73,12 +73,12 @@ function digestsOf(tools: readonly RemoteTool[]): Digests {
   return Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 }
 
-/** Of all tools of a server, in whatever order: what somebody has looked at, and accepts. */
+/** Of all tools of a server, in any order: names what an operator has looked at and accepts. */
 export function digestOfAll(tools: readonly RemoteTool[]): string {
   return hash('sha256', tools.map(digestOf).toSorted().join('\n'))
 }
 
-/** Of all that a model reads, whatever the order of its fields. */
+/** Of everything that a model reads of a tool, in any order of the fields. */
 function digestOf({ name, title, description, inputSchema }: RemoteTool): string {
   return hash('sha256', JSON.stringify({ name, title, description, inputSchema }, sorted))
 }

@@ -18,7 +18,7 @@ import type { McpServer } from './settings.ts'
 
 /** A server that answered this lately is believed to be there. */
 const BELIEVED_MS = 5_000
-/** Whoever asks for the state of the connections waits no longer. */
+/** For the state of a connection that somebody asks for. */
 const LOOK_MS = 1_000
 
 interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
@@ -91,7 +91,7 @@ const CONNECTED_MS = 3_600_000
 const OTHER_TOOLS =
   'Nothing was accepted: send the `digest` of the definitions that you have looked at, as this answer has it'
 
-/** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
+/** Takes the steps that a call in a chat takes, one by one, until one fails. Throws only what `signal` was aborted with. */
 async function testConnection(
   server: RemoteServer,
   request: McpTestRequest,
@@ -121,7 +121,10 @@ async function testConnection(
   async function call(wanted: string): Promise<string | undefined> {
     const found = server.tools().find(({ remote }) => remote.name === wanted)
     if (!found) throw new ToolFailure(`The server has no tool "${wanted}"`)
-    const context = { artifacts, citations: createCitations(), conversation: `test of ${name}` }
+    const context = {
+      ...{ artifacts, citations: createCitations(), conversation: `test of ${name}` },
+      activeSkills: new Set<string>(),
+    }
     output = await found.tool.run(request.arguments, context, signal)
     return undefined
   }

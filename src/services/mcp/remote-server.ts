@@ -20,8 +20,8 @@ const MAX_DESCRIPTION = 4_000
 /** UTF-16 code units of a server's own words on a call that it refuses. */
 const MAX_MESSAGE = 1_000
 
-/** UTF-16 code units; what is shorter stands in any text. */
-const SHORTEST_SECRET = 6
+/** UTF-16 code units; anything shorter may stand in a text by chance. */
+const MIN_SECRET = 6
 
 export interface RemoteServerOptions {
   name: string
@@ -128,7 +128,7 @@ function hideCredentials(
 ): string {
   const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
   return [...values, oauth?.clientSecret ?? '']
-    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .filter(({ length }) => length >= MIN_SECRET)
     .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
 }
 

@@ -21,7 +21,7 @@ const LIST_MS = 10_000
 const READ_MS = 20_000
 /** Pages of a list of tools. */
 const MAX_PAGES = 16
-/** However much progress a call reports. */
+/** For one call in all, also where it reports progress. */
 const MAX_CALL_MS = 600_000
 const LISTEN_AGAIN_MS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }
@@ -179,7 +179,7 @@ async function keepListening(
 
 const REFUSED_AS_CALLER = [401, 403, 407, 408, 429]
 
-/** An older server does not know the way in and answers 4xx; a server that is down or wants a key is no older for that. */
+/** An older server answers 4xx to a request that it does not know. One that is down, or wants a key, need not be older. */
 function speaksOtherwise(error: unknown): boolean {
   if (!(error instanceof SdkHttpError)) return false
   const { status } = error

@@ -4,7 +4,6 @@ import { meter } from '../../lib/tracing.ts'
 import type { Sample } from '../../schemas/operator/activity.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-gate.ts'
-import { createSampler } from './sampler.ts'
 
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
@@ -168,5 +167,56 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
     if (!known) return
     chunks.set(known.chunks)
     for (const [status, count] of Object.entries(known.documents)) documents.set({ status }, count)
+  }
+}
+
+const NOTHING = {
+  ...{ requests: 0, failedRequests: 0, requestMilliseconds: 0 },
+  ...{ searches: 0, searchMilliseconds: 0, runs: 0, documents: 0 },
+}
+
+/** Adds up what the server does between one sample and the next. */
+function createSampler() {
+  let sums = { ...NOTHING }
+  let openRuns = 0
+  let since = performance.now()
+  let used = process.cpuUsage()
+
+  return {
+    requestEnded(status: number, milliseconds: number) {
+      sums.requests += 1
+      sums.failedRequests += status >= 500 ? 1 : 0
+      sums.requestMilliseconds += milliseconds
+    },
+    searchEnded(milliseconds: number) {
+      sums.searches += 1
+      sums.searchMilliseconds += milliseconds
+    },
+    documentEnded() {
+      sums.documents += 1
+    },
+    runStarted() {
+      openRuns += 1
+    },
+    runEnded() {
+      openRuns -= 1
+      sums.runs += 1
+    },
+    /** What was done since the last one was taken. */
+    take(): Sample {
+      const now = performance.now()
+      const { user, system } = process.cpuUsage(used)
+      const seconds = (now - since) / 1_000
+      const sample = {
+        ...{ ...sums, openRuns, seconds, processors: (user + system) / 1e6 / seconds },
+        memory: process.memoryUsage.rss(),
+        requestMilliseconds: sums.requestMilliseconds / Math.max(sums.requests, 1),
+        searchMilliseconds: sums.searchMilliseconds / Math.max(sums.searches, 1),
+      }
+      since = now
+      used = process.cpuUsage()
+      sums = { ...NOTHING }
+      return sample
+    },
   }
 }

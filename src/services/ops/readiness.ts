@@ -46,7 +46,7 @@ export function createReadiness({
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
-  /** What is wrong with which part, as the log has it: once, however often it is asked for. */
+  /** The fault of each part that was logged last: it is logged once, however often it is found. */
   const logged = new Map<string, string>()
 
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {

@@ -10,7 +10,7 @@ import {
   type SandboxReport,
 } from '../../schemas/sandbox.ts'
 import { createSandboxSessions } from './sessions.ts'
-import { createSandboxVerification } from './verify.ts'
+import { verifySandbox } from './verify.ts'
 
 /** The start of the server comes first. */
 const PREPARE_DELAY_MS = 5_000
@@ -42,7 +42,6 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
     maximum: settings.sessions,
     idleMs: settings.idleSeconds * 1_000,
   })
-  const runProbes = createSandboxVerification({ sandbox: choose, sessions })
   let verifying: Promise<SandboxReport> | undefined
   let verified: SandboxReport | undefined
   let timer: NodeJS.Timeout | undefined
@@ -73,8 +72,8 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
   /** Shared by all who ask meanwhile; none of them can abort it for the others. */
   async function verifyOnce(): Promise<SandboxReport> {
     try {
-      const deadline = AbortSignal.timeout(VERIFY_MS)
-      verified = await runProbes(AbortSignal.any([deadline, closing.signal]))
+      const signal = AbortSignal.any([AbortSignal.timeout(VERIFY_MS), closing.signal])
+      verified = await verifySandbox(await choose(signal), sessions, signal)
       return verified
     } finally {
       verifying = undefined

@@ -21,18 +21,18 @@ interface Dependencies {
 }
 
 /** One sandbox for each conversation, as long as it is used. */
-export function createSandboxSessions({ sandbox, onFailure, ...poolOptions }: Dependencies) {
+export function createSandboxSessions({ sandbox, onFailure, log, ...bounds }: Dependencies) {
   const closing = new AbortController()
-  const pool = createSessionPool({ open, ...poolOptions })
+  const pool = createSessionPool({ open, log, ...bounds })
 
   async function open(): Promise<SandboxSession> {
     const deadline = AbortSignal.timeout(OPEN_MS)
     const signal = AbortSignal.any([deadline, closing.signal])
     try {
-      const chosen = await sandbox(signal)
-      return await chosen.open(signal)
+      return await openInTime(await sandbox(signal), signal)
     } catch (error) {
       onFailure()
+      if (!closing.signal.aborted) log.warn({ err: error }, 'a sandbox cannot be opened')
       if (error instanceof AppError) throw error
       throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause: error })
     }
@@ -64,7 +64,18 @@ export function createSandboxSessions({ sandbox, onFailure, ...poolOptions }: De
   }
 }
 
-/** However busy a conversation is, after this its next run begins anew. */
+/** Also where the sandbox does not heed the signal, such as an engine that hangs: a session that comes too late is ended. */
+async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxSession> {
+  const opening = sandbox.open(signal)
+  try {
+    return await untilAborted(opening, signal)
+  } catch (error) {
+    opening.then((late) => late.kill()).catch(() => undefined)
+    throw error
+  }
+}
+
+/** After this the next run of a conversation gets a new sandbox, however busy it is. */
 const MAX_AGE_MS = 2 * 3_600_000
 
 interface PooledSession {
@@ -89,9 +100,10 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
     if (!entry) return
     pooled.delete(conversation)
     clearTimeout(entry.expiry)
+    // Why one could not be opened was logged then.
+    const session = await entry.session.catch(() => undefined)
     try {
-      const session = await entry.session
-      await session.kill()
+      await session?.kill()
     } catch (error) {
       log.warn({ err: error }, 'a sandbox that is not needed any more could not be ended')
     }
@@ -122,7 +134,7 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
         entry.runs -= 1
         if (pooled.get(conversation) === entry) await end(conversation)
       }
-      // Without a wait since the look: whoever comes next finds it.
+      // Nothing was awaited since the map was read, so the next caller finds the entry.
       makeRoom()
       const entry: PooledSession = { session: open(), openedAt: Date.now(), runs: 1 }
       pooled.set(conversation, entry)

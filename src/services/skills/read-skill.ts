@@ -23,7 +23,7 @@ export interface Skill {
   files: Readonly<FileContents>
   /** Where it was found, as configured. */
   source: string
-  /** What departs from the format and was put up with. */
+  /** Departures from the format that were tolerated. */
   warnings: readonly string[]
 }
 

@@ -93,7 +93,7 @@ function decode(bytes: Uint8Array): FileContents | undefined {
     const copy = Copy.parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
     return new Map(copy.map(([name, content]) => [name, Buffer.from(content, 'base64')]))
   } catch {
-    // Damaged: as good as none.
+    // A damaged copy counts as none.
     return undefined
   }
 }
@@ -215,7 +215,7 @@ async function readLocalFolder(path: string, source: string): Promise<SkillSet> 
   try {
     return await readFolder(path, source)
   } catch (error) {
-    // What nobody asked for may be missing.
+    // The default folder may be missing.
     if (source === DEFAULT_SOURCE && error instanceof SkillError) return NO_SKILLS
     throw error
   }

@@ -9,7 +9,7 @@ const MAX_PIECE = 40_000
 const SOURCE = 'skill'
 
 /** The tools by which a model comes to know more of the skills than their descriptions; none where there are no skills. */
-export function createSkillTools(skills: readonly Skill[], active: ActiveSkills): Tool[] {
+export function createSkillTools(skills: readonly Skill[]): Tool[] {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   const [first, ...others] = byName.keys()
   if (first === undefined) return []
@@ -21,17 +21,17 @@ export function createSkillTools(skills: readonly Skill[], active: ActiveSkills)
     return skill
   }
 
-  const activate = defineTool({
+  const activateSkill = defineTool({
     name: 'activate_skill',
     title: 'Activate a skill',
     description:
       'Returns the instructions of a skill and the list of its resources. Call it before you answer a question that the description of the skill fits.',
     source: SOURCE,
     input: z.object({ name: Name }),
-    run: async ({ name }, context) => activation(named(name), active, context),
+    run: async ({ name }, context) => activate(named(name), context),
   })
 
-  const read = defineTool({
+  const readSkillResource = defineTool({
     name: 'read_skill_resource',
     title: 'Read a resource of a skill',
     description: 'Returns a text file of a skill, as the instructions of the skill name it.',
@@ -43,12 +43,13 @@ export function createSkillTools(skills: readonly Skill[], active: ActiveSkills)
     }),
     run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
   })
-  return skills.some(({ files }) => files.size > 0) ? [activate, read] : [activate]
+  const hasResources = skills.some(({ files }) => files.size > 0)
+  return hasResources ? [activateSkill, readSkillResource] : [activateSkill]
 }
 
-function activation(skill: Skill, active: ActiveSkills, context: ToolContext): string {
-  if (!active.add(context, skill)) return `The skill "${skill.name}" is active already; see above.`
-  const { name, body, files } = skill
+function activate({ name, body, files }: Skill, { activeSkills }: ToolContext): string {
+  if (activeSkills.has(name)) return `The skill "${name}" is active already; see above.`
+  activeSkills.add(name)
   const resources = [...files].map(([path, { byteLength }]) => `${path} (${byteLength} bytes)`)
   const list = `\n\n<skill_resources>\n${resources.join('\n')}\n</skill_resources>`
   return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.size > 0 ? list : ''}\n</skill_content>`
@@ -65,33 +66,23 @@ function readResource({ files }: Skill, wanted: string, offset: number): string 
   return `${text.slice(offset, end)}${more}`
 }
 
-type ActiveSkills = ReturnType<typeof createActiveSkills>
-
-/** Which skills each run has activated, and which tools that leaves it. */
-export function createActiveSkills() {
-  const active = new WeakMap<ToolContext, Set<Skill>>()
-
-  return {
-    /** Answers false where the skill was active in the run already. */
-    add(run: ToolContext, skill: Skill): boolean {
-      const skills = active.get(run) ?? new Set()
-      active.set(run, skills)
-      const isNew = !skills.has(skill)
-      skills.add(skill)
-      return isNew
-    },
-    /**
-     * Why a tool may not be called in a run: a skill that is active names the tools it allows, and this is none
-     * of them. Names of tools that this server does not have say nothing.
-     */
-    refuse({ name, source }: Tool, run: ToolContext, offered: readonly Tool[]): string | undefined {
-      if (source === SOURCE) return undefined
-      const wanted = [...(active.get(run) ?? [])].flatMap(({ allowedTools = [] }) => allowedTools)
-      const allowed = wanted.filter((one) => offered.some((tool) => matches(one, tool.name)))
-      if (allowed.length === 0 || allowed.some((one) => matches(one, name))) return undefined
-      return `A skill that is active allows only these tools: ${[...new Set(allowed)].join(', ')}`
-    },
-  }
+/**
+ * Why a tool may not be called in a run: a skill that is active names the tools it allows, and this is none of them.
+ * Names of tools that this server does not have say nothing.
+ */
+export function refuseTool(
+  skills: readonly Skill[],
+  { name, source }: Tool,
+  { activeSkills }: ToolContext,
+  offered: readonly Tool[],
+): string | undefined {
+  if (source === SOURCE) return undefined
+  const active = skills.filter((skill) => activeSkills.has(skill.name))
+  const allowed = active
+    .flatMap(({ allowedTools = [] }) => allowedTools)
+    .filter((one) => offered.some((tool) => matches(one, tool.name)))
+  if (allowed.length === 0 || allowed.some((one) => matches(one, name))) return undefined
+  return `A skill that is active allows only these tools: ${[...new Set(allowed)].join(', ')}`
 }
 
 /** `mcp__tickets__*` stands for every tool of a connection. */

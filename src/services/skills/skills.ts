@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { untilAborted } from '../../lib/abort.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
-import type { Tool } from '../tools/define-tool.ts'
+import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import type { SkillSet } from './read-folder.ts'
 import { type Skill, SkillError } from './read-skill.ts'
-import { createActiveSkills, createSkillTools } from './skill-tools.ts'
+import { createSkillTools, refuseTool } from './skill-tools.ts'
 
 /** More would fill the model's window before anything is asked. */
 const MAX_SKILLS = 200
 
 export interface LoadOptions {
-  /** Ask nobody: of remote sources take the copies. */
+  /** Make no request: use the copies of remote sources. */
   offline?: boolean
   /** Accept what remote sources give now, though it has changed. */
   accept?: boolean
@@ -35,16 +35,21 @@ export type Skills = ReturnType<typeof createSkills>
 
 /** The skills of all sources together: those that are used, and why the others are not. */
 export function createSkills({ settings, read, log }: Dependencies) {
-  const active = createActiveSkills()
   const bySource = new Map<string, SkillSet>()
+  /** The reading of each source that began last: those before it count no more when they end after it. */
+  const readings = new Map<string, Promise<SkillSet>>()
   let used: Skill[] = []
   let records: SkillRecord[] = []
   let tools: Tool[] = []
   let catalogue = ''
 
   async function loadOne(source: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
-    const reading = untilAborted(read(source, options, signal), signal)
-    const found = await reading.catch((error: unknown) => failed(source, error, signal))
+    const reading = untilAborted(read(source, options, signal), signal).catch((error: unknown) =>
+      failed(source, error, signal),
+    )
+    readings.set(source, reading)
+    const found = await reading
+    if (readings.get(source) !== reading) return
     bySource.set(source, found)
     for (const { name, warnings } of found.skills) {
       if (warnings.length > 0) log.warn({ source, skill: name, warnings }, 'skill is not to format')
@@ -54,8 +59,12 @@ export function createSkills({ settings, read, log }: Dependencies) {
   }
 
   function failed(source: string, error: unknown, signal: AbortSignal): SkillSet {
-    const because = (reason: string) => ({ skills: [], failures: [{ name: source, reason }] })
-    if (signal.aborted) return because('It could not be read in the time there is')
+    const because = (reason: string, skills: Skill[] = []) => {
+      return { skills, failures: [{ name: source, reason }] }
+    }
+    // Says nothing against what the source gave before: a client may have left.
+    const before = bySource.get(source)?.skills
+    if (signal.aborted) return because('It could not be read in the time there is', before)
     if (error instanceof SkillError) return because(error.message)
     log.warn({ source, err: error }, 'skills cannot be read')
     return because('It cannot be read; see the log')
@@ -69,7 +78,7 @@ export function createSkills({ settings, read, log }: Dependencies) {
     used = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
     const failures = found.flatMap((one) => one.failures)
     records = [...resolved.map(toRecord), ...failures.map(toFailedRecord)]
-    tools = createSkillTools(used, active)
+    tools = createSkillTools(used)
     catalogue = renderCatalogue(used)
   }
 
@@ -88,7 +97,9 @@ export function createSkills({ settings, read, log }: Dependencies) {
     /** For the system prompt. */
     catalogue: () => catalogue,
     records: () => records,
-    refuse: active.refuse,
+    /** Why a tool may not be called at this point of a run; nothing where it may. */
+    refuse: (tool: Tool, context: ToolContext, offered: readonly Tool[]) =>
+      refuseTool(used, tool, context, offered),
   }
 }
 

@@ -5,10 +5,10 @@ import { allOf, Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
-import { mapReduce, PART_CHARACTERS, type ReadDocument } from '../corpus/map-reduce.ts'
-import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
-import { cite } from './cite.ts'
+import { cite } from '../agent/citations.ts'
+import { createDuplicates, createTermStatistics } from './corpus-statistics.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { mapReduce, PART_CHARACTERS, type ReadDocument } from './map-reduce.ts'
 
 const MAX_LISTED = 200
 /** Documents whose texts are counted. */
@@ -160,21 +160,23 @@ async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
   const parts: ReadDocument[] = []
   let room = MAX_CHARACTERS
   const take = ({ document, text, start = 0 }: ReadDocument) => {
-    const part = text.slice(start, start + Math.min(PART_CHARACTERS, room))
+    const part = text.slice(0, Math.min(PART_CHARACTERS, room))
     room -= part.length
     // Not a slice, which would hold the whole text.
     if (part !== '') parts.push({ document, text: Buffer.from(part).toString(), start })
   }
-  await readEach(analysis, (read) => {
+  const takeBeginning = (read: ReadDocument) => {
     take(read)
     return room > 0 && parts.length < MAX_READ
-  })
+  }
+  await readEach(analysis, takeBeginning, PART_CHARACTERS)
   for (const { document, text: beginning } of [...parts]) {
     if (room <= 0) break
     if (beginning.length < PART_CHARACTERS) continue
-    const text = (await analysis.lookup.readText(document.id, analysis.signal)) ?? ''
-    for (let start = PART_CHARACTERS; start < text.length && room > 0; start += PART_CHARACTERS) {
-      take({ document, text, start })
+    const part = { documentId: document.id, start: PART_CHARACTERS, end: PART_CHARACTERS + room }
+    const rest = (await analysis.lookup.readPart(part, analysis.signal))?.text ?? ''
+    for (let at = 0; at < rest.length && room > 0; at += PART_CHARACTERS) {
+      take({ document, text: rest.slice(at), start: PART_CHARACTERS + at })
     }
   }
   return parts
@@ -191,17 +193,18 @@ function describeCut(parts: readonly ReadDocument[]): string {
   return ` Of ${cut.length} only the beginning (${cut.slice(0, MAX_NAMED).join('; ')}${more}).`
 }
 
-/** Hands each document with its text to `take`, until that answers false; answers how many. */
+/** Hands each document with its text, up to `end`, to `take`, until that answers false; answers how many. */
 async function readEach(
   { lookup, filter, signal }: Analysis,
   take: (read: ReadDocument) => unknown,
+  end?: number,
 ): Promise<number> {
   let read = 0
   for await (const document of eachDocument(lookup, { filter }, MAX_COUNTED, signal)) {
-    const text = await lookup.readText(document.id, signal)
-    if (text === undefined) continue
+    const part = await lookup.readPart({ documentId: document.id, start: 0, end }, signal)
+    if (!part) continue
     read += 1
-    if (take({ document, text }) === false) break
+    if (take({ document, text: part.text }) === false) break
   }
   return read
 }

@@ -21,6 +21,8 @@ export interface ToolContext {
   mode?: SearchMode | undefined
   /** Names the conversation. Of this run alone, unless the client named it. */
   conversation: string
+  /** Names of the skills that the run has activated. */
+  activeSkills: Set<string>
   /** Takes the files that the tool makes. */
   artifacts: Artifacts
   /** Is given what was searched for, and what was found. */
@@ -37,7 +39,7 @@ export interface Tool {
   source: string
   /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>
-  /** Whether each call waits for the client's word. */
+  /** Whether each call waits for the client's approval. */
   approval?: Approval | undefined
   /** For one call, in milliseconds; the registry has a default. */
   deadlineMs?: number | undefined

@@ -4,10 +4,10 @@ import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
+import { cite } from '../agent/citations.ts'
 import { keyKindOf } from '../tables/look-up-rows.ts'
 import type { Cell } from '../tables/table-job.ts'
 import type { RowAnswer, RowQuery, Table, Tables } from '../tables/tables.ts'
-import { cite } from './cite.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const MAX_FOUND = 50

@@ -57,7 +57,7 @@ export function createToolRegistry(dependencies: Dependencies) {
       return {
         /** What the model may call. */
         offered,
-        /** Whether a call has to wait for the client's word. */
+        /** Whether a call has to wait for the client's approval. */
         needsApproval: (name: string) => byName.get(name)?.approval === 'always',
         /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
         async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
@@ -169,7 +169,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   }
 }
 
-/** What the model may know of a failure. What it may not is logged. */
+/** What the model is told of a failure; the rest is logged. */
 function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof AppError) return `The tool failed: ${error.message}`

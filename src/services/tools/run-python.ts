@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { mediaTypeOf } from '../../lib/media-types.ts'
-import { MAX_CODE, MAX_STDIN, type SandboxFile } from '../../sandboxes/sandbox.ts'
+import {
+  BYTES_PER_MEGABYTE,
+  MAX_CODE,
+  MAX_STDIN,
+  type SandboxFile,
+} from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { SandboxRecord } from '../../schemas/sandbox.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
@@ -14,7 +19,6 @@ import type { ReadToolFiles } from './tool-files.ts'
 const MAX_INPUTS = 8
 /** Beyond the run itself: opening a sandbox, waiting for the run before, moving files. */
 const EXTRA_MS = 60_000
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 
 interface Dependencies {
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>

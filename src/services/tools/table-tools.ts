@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { JobRefusal } from '../../lib/processes/job.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { Citations } from '../agent/citations.ts'
+import { cite } from '../agent/citations.ts'
 import type { TableEntry } from '../tables/catalogue.ts'
 import type { QueryResult } from '../tables/table-job.ts'
 import type { TableAnswer, Tables } from '../tables/tables.ts'
-import { cite } from './cite.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const MAX_LISTED = 100

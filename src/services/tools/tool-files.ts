@@ -20,18 +20,14 @@ export type ReadToolFiles = ReturnType<typeof createToolFiles>
 export function createToolFiles({ documents, artifacts }: Dependencies) {
   async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
     if (ARTIFACT.test(name)) return readArtifact(name, scope)
-    const id = documentId(name, scope, 'files')
-    const document = await documents.get(id)
-    if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
-    const mistake = unservedReason(document)
-    if (mistake) throw new ToolInputError(`files: ${mistake}`)
-    if (!document.file) {
+    const { id, file } = await findDocument(documents, name, scope, 'files')
+    if (!file) {
       throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
     }
-    if (document.file.size > most) throw tooLarge(most)
+    if (file.size > most) throw tooLarge(most)
     const pieces = await documents.readFile(id)
     if (!pieces) throw new ToolInputError(`files: the file of "${name}" is not there any more`)
-    return { name: document.file.name, bytes: Buffer.concat(await Array.fromAsync(pieces)) }
+    return { name: file.name, bytes: Buffer.concat(await Array.fromAsync(pieces)) }
   }
 
   async function readArtifact(id: string, { owner }: Scope): Promise<SandboxFile> {
@@ -68,8 +64,23 @@ export function unservedReason(document: StoredDocument): string | undefined {
   return `the document "${id}" cannot be opened: it is ${status}, not ready`
 }
 
-/** The document that a call names by its id, or by the number of a passage. Throws `ToolInputError`. */
-export function documentId(name: string, scope: Scope, field: string): string {
+/**
+ * The document that a call names by its id, or by the number of a passage. Throws `ToolInputError` where there is none
+ * or no tool opens it.
+ */
+export async function findDocument(
+  documents: Pick<DocumentStore, 'get'>,
+  name: string,
+  scope: Scope,
+  field: string,
+): Promise<StoredDocument> {
+  const document = await documents.get(documentId(name, scope, field))
+  const mistake = document ? unservedReason(document) : `there is no document "${name}"`
+  if (!document || mistake) throw new ToolInputError(`${field}: ${mistake}`)
+  return document
+}
+
+function documentId(name: string, scope: Scope, field: string): string {
   const number = HIT_NUMBER.exec(name)?.[1]
   if (number !== undefined) {
     const hit = scope.citations.all()[Number(number) - 1]

@@ -4,8 +4,12 @@ import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import Docker from 'dockerode'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { containerOptions, startContainer } from '../../../src/sandboxes/docker/container.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  containerOptions,
+  removeContainer,
+  startContainer,
+} from '../../../src/sandboxes/docker/container.ts'
 import { createDockerSandbox, engineOptions } from '../../../src/sandboxes/docker/docker-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -62,6 +66,17 @@ describe('The engine', () => {
     const docker = new Docker({ host: '127.0.0.1', port, protocol: 'http' })
     const channel = await startContainer(docker, {})
     expect(await channel.ended).toMatch(/^the connection to the container broke: /)
+  })
+
+  it('is not waited for without an end where it removes no container', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const never = () => new Promise<never>(() => undefined)
+    const removal = expect(removeContainer({ remove: never, wait: never })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    })
+    await vi.advanceTimersByTimeAsync(30_000)
+    await removal
   })
 
   it.each([

@@ -115,6 +115,22 @@ describe('A sandbox at E2B', () => {
     expect(stub.sandboxes).toBe(0)
   })
 
+  it('is ended where it takes no input any more, and not when the time of the run is over', async () => {
+    const launch = () => ({ ...fakeInterpreter(), refusesInput: true })
+    const { stub, sandbox } = await create({ launch, seconds: 50 })
+    const session = await sandbox.open(signal)
+    expect(await session.run({ code: '1' }, signal)).toMatchObject({ outcome: 'crashed' })
+    expect(stub.sandboxes).toBe(0)
+  })
+
+  it('is ended where whoever opens it waits no longer for a daemon that says nothing', async () => {
+    const launch = () => ({ ...fakeInterpreter(), isSilent: true })
+    const { stub, sandbox } = await create({ launch })
+    const late = AbortSignal.timeout(300)
+    await expect(sandbox.open(late)).rejects.toMatchObject({ name: 'TimeoutError' })
+    expect(stub.sandboxes).toBe(0)
+  })
+
   it('is ended with the server', async () => {
     const { stub, sandbox } = await create()
     await Promise.all([sandbox.open(signal), sandbox.open(signal)])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { semanticSearch } from '../../../src/services/tools/semantic-search.ts'
+import { semanticSearch } from '../../../src/services/tools/document-tools.ts'
 import { createAgentForTest, endOf, outline, question, toolAnswering } from './agent-for-test.ts'
 import { hitOf } from './hit.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'

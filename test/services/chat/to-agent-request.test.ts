@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ChatRequest } from '../../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../../src/schemas/openai/completion.ts'
-import { fromChat, fromCompletion } from '../../../src/services/chat/completions.ts'
+import { fromChat, fromCompletion } from '../../../src/services/chat/requests.ts'
 
 const user = { role: 'user', content: 'When?' }
 

@@ -1,16 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { SandboxSession } from '../../../src/sandboxes/sandbox.ts'
 import { createSandboxSessions } from '../../../src/services/sandbox/sessions.ts'
 import { createFakeSandbox } from './fake-sandbox.ts'
 
 const { signal } = new AbortController()
-const log = { warn: () => undefined }
 
-function create({ maximum = 10, idleMs = 60_000 } = {}) {
+function create({ maximum = 10, idleMs = 60_000, open = {} } = {}) {
   const fake = createFakeSandbox()
   let failures = 0
+  const warnings: string[] = []
+  const log = { warn: (_fields: object, message: string) => void warnings.push(message) }
   const sessions = createSandboxSessions({
-    sandbox: async () => fake.sandbox,
+    sandbox: async () => ({ ...fake.sandbox, ...open }),
     onFailure: () => {
       failures += 1
     },
@@ -18,7 +20,7 @@ function create({ maximum = 10, idleMs = 60_000 } = {}) {
   })
   onTestFinished(() => sessions.close())
   const run = (conversation: string, code = '') => sessions.run(conversation, { code }, signal)
-  return { ...fake, sessions, run, failures: () => failures }
+  return { ...fake, sessions, run, warnings, failures: () => failures }
 }
 
 describe('The sessions of sandboxes', () => {
@@ -81,10 +83,11 @@ describe('The sessions of sandboxes', () => {
   })
 
   it('tell that a sandbox cannot be opened, and try again the next time', async () => {
-    const { run, state, failures } = create()
+    const { run, state, failures, warnings } = create()
     state.broken = true
     await expect(run('a')).rejects.toMatchObject({ code: 'sandbox_unavailable' })
     expect(failures()).toBe(1)
+    expect(warnings).toEqual(['a sandbox cannot be opened'])
     state.broken = false
     expect(await run('a')).toMatchObject({ fresh: true })
   })
@@ -96,5 +99,17 @@ describe('The sessions of sandboxes', () => {
     await sessions.close()
     expect(await waiting).toMatchObject({ outcome: 'crashed' })
     await expect(run('b')).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+
+  it('keep nobody from stopping while one does not open, which is ended when it does', async () => {
+    const opening = Promise.withResolvers<SandboxSession>()
+    const { run, sessions } = create({ open: { open: () => opening.promise } })
+    const refused = expect(run('a')).rejects.toMatchObject({ code: 'shutting_down' })
+    await setImmediate()
+    await sessions.close()
+    await refused
+    const late = await createFakeSandbox().sandbox.open(signal)
+    opening.resolve(late)
+    await expect.poll(() => late.alive).toBe(false)
   })
 })

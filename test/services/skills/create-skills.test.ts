@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SkillSet } from '../../../src/services/skills/read-folder.ts'
 import { type Skill, SkillError } from '../../../src/services/skills/read-skill.ts'
 import {
   createSkills,
@@ -80,6 +81,32 @@ describe('the skills that are used', () => {
     const { states, skills } = await load(found, settings)
     expect(states.filter(([, state]) => state === 'on').map(([name]) => name)).toEqual(names)
     expect(skills.tools().length).toBe(names.length > 0 ? 1 : 0)
+  })
+
+  it('keep what they gave where a reading of them is given up', async () => {
+    const { skills, sources } = await load({ one: [skillOf('a')] })
+    await skills.load(sources, {}, AbortSignal.abort(new Error('The client left')))
+    expect(skills.records()).toMatchObject([
+      { name: 'a', state: 'on' },
+      { name: 'one', reason: 'It could not be read in the time there is' },
+    ])
+    expect(skills.tools()).toHaveLength(1)
+  })
+
+  it('give what the reading that began last has found, though one before it ends later', async () => {
+    const found = [Promise.withResolvers<SkillSet>(), Promise.withResolvers<SkillSet>()]
+    const pending = [...found]
+    const skills = createSkills({
+      settings: SkillSettings.parse({ sources: ['one'] }),
+      read: () => pending.shift()?.promise ?? Promise.reject(new Error('Read once too often')),
+      log: { info: () => undefined, warn: () => undefined },
+    })
+    const loads = [skills.load(['one'], {}, signal), skills.load(['one'], {}, signal)]
+    found[1]?.resolve({ skills: [skillOf('new')], failures: [] })
+    await loads[1]
+    found[0]?.resolve({ skills: [skillOf('old')], failures: [] })
+    await loads[0]
+    expect(skills.records()).toMatchObject([{ name: 'new' }])
   })
 
   it('are at most two hundred', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createActiveSkills, createSkillTools } from '../../../src/services/skills/skill-tools.ts'
+import { createSkillTools, refuseTool } from '../../../src/services/skills/skill-tools.ts'
 import { renderCatalogue } from '../../../src/services/skills/skills.ts'
 import type { Tool } from '../../../src/services/tools/define-tool.ts'
 import { toolAnswering } from '../agent/agent-for-test.ts'
@@ -19,7 +19,7 @@ const SKILLS = [
 ]
 
 function toolNamed(name: string, skills = SKILLS): Tool {
-  const tool = createSkillTools(skills, createActiveSkills()).find((one) => one.name === name)
+  const tool = createSkillTools(skills).find((one) => one.name === name)
   if (!tool) throw new Error(`There is no ${name}`)
   return tool
 }
@@ -54,8 +54,7 @@ describe('activate_skill', () => {
   })
 
   it('is not there without skills, and read_skill_resource not without resources', () => {
-    const names = (skills = SKILLS) =>
-      createSkillTools(skills, createActiveSkills()).map(({ name }) => name)
+    const names = (skills = SKILLS) => createSkillTools(skills).map(({ name }) => name)
     expect(names([])).toEqual([])
     expect(names([skillOf('compare')])).toEqual(['activate_skill'])
     expect(names()).toEqual(['activate_skill', 'read_skill_resource'])
@@ -95,11 +94,10 @@ describe('the tools that a skill allows', () => {
     toolAnswering(name, ''),
   )
   const refusals = (allowedTools: string[] | undefined) => {
-    const active = createActiveSkills()
-    const run = createContext()
-    active.add(run, skillOf('a', { allowedTools }))
+    const run = createContext({ activeSkills: new Set(['a']) })
+    const skills = [skillOf('a', { allowedTools })]
     return offered
-      .filter((tool) => active.refuse(tool, run, offered) !== undefined)
+      .filter((tool) => refuseTool(skills, tool, run, offered) !== undefined)
       .map(({ name }) => name)
   }
 
@@ -113,16 +111,16 @@ describe('the tools that a skill allows', () => {
     expect(refusals(allowedTools)).toEqual(refused)
   })
 
-  it('hold for the run that activated it alone, and never for the tools of skills', () => {
-    const active = createActiveSkills()
-    const run = createContext()
-    active.add(run, skillOf('a', { allowedTools: ['semantic_search'] }))
+  it('hold for the run that activated it alone, and never for the tools of skills', async () => {
+    const skills = [skillOf('a', { allowedTools: ['semantic_search'] })]
     const [, python] = offered
-    const [activate] = createSkillTools(SKILLS, active)
+    const [activate] = createSkillTools(skills)
     if (!python || !activate) throw new Error('A tool is missing')
-    expect(active.refuse(python, run, offered)).toMatch(/semantic_search/)
-    expect(active.refuse(python, createContext(), offered)).toBeUndefined()
-    expect(active.refuse(activate, run, offered)).toBeUndefined()
+    const run = createContext()
+    await activate.run({ name: 'a' }, run, signal)
+    expect(refuseTool(skills, python, run, offered)).toMatch(/semantic_search/)
+    expect(refuseTool(skills, python, createContext(), offered)).toBeUndefined()
+    expect(refuseTool(skills, activate, run, offered)).toBeUndefined()
   })
 })
 

@@ -100,6 +100,15 @@ describe('analyse_corpus', () => {
     expect(result).toMatch(/: 24000 of \d+ characters/)
   })
 
+  it('reads of a long document no more than the model is handed', async () => {
+    const { run, parts } = create(many(1, 2_000_000))
+    await run({ task: 'question', question: 'Owls?' })
+    expect(parts).toEqual([
+      { documentId: 'd0', start: 0, end: 24_000 },
+      { documentId: 'd0', start: 24_000, end: 4_000_000 },
+    ])
+  })
+
   it('says that none has anything to say', async () => {
     const result = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
     expect(result).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')

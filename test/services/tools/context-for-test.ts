@@ -10,6 +10,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
     citations: { ...createCitations(), key: 'k' },
     conversation: 'a-conversation',
     artifacts: createArtifacts(store),
+    activeSkills: new Set(),
     spend: () => undefined,
     ...more,
   }

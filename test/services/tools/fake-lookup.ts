@@ -1,6 +1,11 @@
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
-import type { DocumentLookup, LookupQuery, ValueQuery } from '../../../src/stores/lookup.ts'
+import type {
+  DocumentLookup,
+  LookupQuery,
+  PartQuery,
+  ValueQuery,
+} from '../../../src/stores/lookup.ts'
 import { documentOf } from '../tables/stored-table.ts'
 
 /** A fake document store: every filter takes every document, and each question is kept. */
@@ -14,6 +19,7 @@ export function createFakeDocuments(texts: readonly string[]) {
   const queries: LookupQuery[] = []
   const filters: (Filter | undefined)[] = []
   const valueQueries: ValueQuery[] = []
+  const parts: PartQuery[] = []
   const lookup: DocumentLookup = {
     async findDocuments(query) {
       queries.push(query)
@@ -34,7 +40,12 @@ export function createFakeDocuments(texts: readonly string[]) {
       return [{ value: 'x', documents: 2 }]
     },
     readText: async (id) => texts[Number(id.slice(1))],
-    readPart: async () => undefined,
+    async readPart(part) {
+      parts.push(part)
+      const text = texts[Number(part.documentId.slice(1))]
+      if (text === undefined) return undefined
+      return { text: text.slice(part.start, part.end), length: text.length, isWhole: true }
+    },
   }
-  return { lookup, queries, filters, valueQueries }
+  return { lookup, queries, filters, valueQueries, parts }
 }

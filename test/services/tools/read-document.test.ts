@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createCitations } from '../../../src/services/agent/citations.ts'
-import { readDocument } from '../../../src/services/tools/read-document.ts'
+import { readDocument } from '../../../src/services/tools/document-tools.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { hitOf } from '../agent/hit.ts'
 import { documentOf } from '../tables/stored-table.ts'

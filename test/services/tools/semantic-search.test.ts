@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/services/agent/citations.ts'
 import type { Search } from '../../../src/services/retrieval/search.ts'
-import { semanticSearch } from '../../../src/services/tools/semantic-search.ts'
+import { semanticSearch } from '../../../src/services/tools/document-tools.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { hitOf } from '../agent/hit.ts'
 import { createContext } from './context-for-test.ts'

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createDuplicates, createTermStatistics } from '../../../src/services/corpus/statistics.ts'
+import {
+  createDuplicates,
+  createTermStatistics,
+} from '../../../src/services/tools/corpus-statistics.ts'
 import { onlyLong } from '../../support/long.ts'
 
 describe('The statistics of terms', () => {
@@ -20,10 +23,20 @@ describe('The statistics of terms', () => {
     expect(statistics.top(9).map(({ term }) => term)).toEqual(['привет', '日本語の'].toSorted())
   })
 
+  const letters = (n: number) =>
+    n.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')
+
+  it('stay within their bound where each word is said twice', () => {
+    const statistics = createTermStatistics(() => false)
+    statistics.add('owls '.repeat(9))
+    const words = Array.from({ length: 210_000 }, (_, n) => `w${letters(n)}`)
+    statistics.add([...words, ...words].join(' '))
+    expect(statistics.top(1)).toEqual([{ term: 'owls', occurrences: 9, documents: 1 }])
+    expect(statistics.top(1_000_000).length).toBeLessThanOrEqual(200_000)
+  })
+
   it('stay within their bound', onlyLong, () => {
     const statistics = createTermStatistics(() => false)
-    const letters = (n: number) =>
-      n.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')
     statistics.add('owls owls owls')
     for (let start = 0; start < 300_000; start += 50_000) {
       statistics.add(Array.from({ length: 50_000 }, (_, n) => `w${letters(start + n)}`).join(' '))

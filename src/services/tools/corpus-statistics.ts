@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { tokenise } from '../../lib/text/tokenise.ts'
 
-/** Words that may be held in mind; the rarest are forgotten when there are more. */
+/** Words that are kept; when there are more, the rarest half of them or more is forgotten. */
 const MAX_TERMS = 200_000
 
 /** Counts the words of texts, one after another, in bounded memory. */
@@ -31,8 +31,11 @@ export function createTermStatistics(isStopWord: (word: string) => boolean) {
   }
 }
 
+/** Half of them at least, so that it need not be done again for each of the texts that follow. */
 function forgetRarest(counts: Map<string, { occurrences: number }>): void {
-  for (const [term, { occurrences }] of counts) if (occurrences === 1) counts.delete(term)
+  for (let rare = 1; counts.size > MAX_TERMS / 2; rare *= 2) {
+    for (const [term, { occurrences }] of counts) if (occurrences <= rare) counts.delete(term)
+  }
 }
 
 /** Texts count as the same where they differ in nothing but case, white space and punctuation. */
@@ -47,7 +50,9 @@ export function createDuplicates() {
         (lower, start, end) => words.update(`${lower.slice(start, end)} `),
       )
       const digest = words.digest('base64')
-      byDigest.set(digest, [...(byDigest.get(digest) ?? []), id])
+      const same = byDigest.get(digest)
+      if (same) same.push(id)
+      else byDigest.set(digest, [id])
     },
     /** Documents of the same words, two or more in each group. */
     groups: (): string[][] => [...byDigest.values()].filter((ids) => ids.length > 1),

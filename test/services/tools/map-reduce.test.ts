@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest, ModelUsage } from '../../../src/models/chat-model.ts'
-import { mapReduce } from '../../../src/services/corpus/map-reduce.ts'
+import { mapReduce } from '../../../src/services/tools/map-reduce.ts'
 import { finish, toDelta } from '../agent/scripted-model.ts'
 import { documentOf } from '../tables/stored-table.ts'
 

@@ -2,10 +2,37 @@ import { z } from 'zod'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import { renderChunks } from '../agent/citations.ts'
+import { renderChunks, toHit } from '../agent/citations.ts'
+import type { Retrieval } from '../retrieval/search.ts'
 import { defineTool, type Tool } from './define-tool.ts'
-import { ToolInputError } from './tool-error.ts'
-import { documentId, unservedReason } from './tool-files.ts'
+import { findDocument } from './tool-files.ts'
+
+const MAX_CHUNKS = 20
+
+/** Searches the corpus again; what it finds can be cited like the chunks that came with the question. */
+export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
+  return defineTool({
+    name: 'semantic_search',
+    title: 'Semantic search',
+    description:
+      'Search the documents again, with other words or for another part of the question. Returns numbered passages to cite.',
+    input: z.object({
+      query: filledText(2_000).describe('What to look for, in the words of the documents.'),
+      topK: z
+        .int()
+        .min(1)
+        .max(MAX_CHUNKS)
+        .default(Math.min(defaultTopK, MAX_CHUNKS))
+        .describe(`Passages, 1 to ${MAX_CHUNKS}.`),
+    }),
+    async run(query, { citations, filter, mode, searched }, signal) {
+      const { hits } = await retrieval.search({ ...query, filter, mode }, signal)
+      const numbered = citations.add(hits)
+      searched?.(query.query, numbered)
+      return renderChunks(numbered, citations.key)
+    },
+  })
+}
 
 /** UTF-16 code units of one answer. */
 const MAX_PART = 12_000
@@ -26,24 +53,16 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
       start: z.int().min(0).default(0).describe('Where to begin, in characters.'),
     }),
     async run({ document: name, start }, context, signal) {
-      const id = documentId(name, context, 'document')
-      const document = await store.get(id)
-      const mistake = document ? unservedReason(document) : `there is no document "${name}"`
-      if (!document || mistake) throw new ToolInputError(`document: ${mistake}`)
+      const document = await findDocument(store, name, context, 'document')
+      const { id, servedRevision } = document
       const wanted = { documentId: id, start, end: start + MAX_PART }
       const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
       const end = start + text.length
       if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
-      const { title = '', url, metadata, servedRevision } = document
-      const part = {
-        ...{ id: `${id}-${servedRevision}-text-${start}`, score: 1, documentId: id, title },
-        ...{ start, end, text },
-        ...(url !== undefined && { url }),
-        ...(metadata && { metadata }),
-      }
       const { citations } = context
+      const source = { id: `${id}-${servedRevision}-text-${start}`, text, start, end }
       const rest = end < length ? `Read on with start ${end}.` : 'This is its end.'
-      const shown = renderChunks(citations.add([part]), citations.key)
+      const shown = renderChunks(citations.add([toHit(document, source)]), citations.key)
       return `${shown}\nCharacters ${start} to ${end} of ${length}. ${rest}`
     },
   })

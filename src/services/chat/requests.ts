@@ -1,12 +1,122 @@
+import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
+import type { ChatRequest } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import type { Filter } from '../../schemas/metadata.ts'
-import type { CompletionMessage, CompletionRequest } from '../../schemas/openai/completion.ts'
+import { type Filter, within } from '../../schemas/metadata.ts'
+import {
+  type CompletionMessage,
+  type CompletionRequest,
+  imagesOf,
+  toPlain,
+} from '../../schemas/openai/completion.ts'
 import type { InputItem, ResponseRequest } from '../../schemas/openai/response.ts'
 import { toFilter, withinStores } from '../../schemas/openai/vector-store.ts'
+import type { AgentRequest } from '../agent/agent-event.ts'
+import type { Conversation } from '../agent/prompt.ts'
+
+/** A request of `/chat` as a run of the agent. */
+export function fromChat(
+  { messages, topK, rewrite, filter, collection, mode, conversationId, resume }: ChatRequest,
+  defaultTopK: number,
+): AgentRequest {
+  const conversation: Conversation = {
+    messages: messages.flatMap(({ role, content }) =>
+      role === 'system' ? [] : [{ role, content }],
+    ),
+    instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
+  }
+  return {
+    conversation,
+    conversationId,
+    topK: topK ?? defaultTopK,
+    ...{ rewrite, filter: within({ filter, collection }), mode, resume },
+    sampling: {},
+    clientTools: [],
+  }
+}
+
+/** A request of the chat-completions protocol as a run of the agent; `<agent>:<collection>` as a model names a collection. */
+export function fromCompletion(
+  request: CompletionRequest,
+  { defaultTopK, modelName }: { defaultTopK: number; modelName: string },
+): AgentRequest {
+  const { filter, model = '' } = request
+  const prefix = `${modelName}:`
+  const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
+  const conversation: Conversation = {
+    messages: request.messages.flatMap(toModelMessage),
+    instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
+  }
+  return {
+    conversation,
+    conversationId: request.conversationId,
+    topK: request.topK ?? defaultTopK,
+    rewrite: request.rewrite,
+    filter: within({ filter, collection: request.collection ?? named }),
+    mode: request.mode,
+    resume: request.resume,
+    sampling: toSampling(request),
+    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
+      name: tool.name,
+      description: tool.description ?? '',
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
+    })),
+    ...(request.tool_choice && { toolChoice: request.tool_choice }),
+  }
+}
+
+function isInstruction({ role }: CompletionMessage): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function toModelMessage(message: CompletionMessage): ModelMessage[] {
+  const { content } = toPlain(message)
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return []
+    case 'user': {
+      const images = imagesOf(message)
+      return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
+    }
+    case 'assistant':
+      return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
+    case 'tool':
+      return [{ role: 'tool', callId: message.tool_call_id, content }]
+    default:
+      return message satisfies never
+  }
+}
 
 type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
-type Message = Extract<InputItem, { role: string }>
-type Parts = Message['content']
+
+function toCalls(message: AssistantMessage): ModelToolCall[] {
+  const { reasoning_content, reasoning_details } = message
+  const reasoning = {
+    ...(reasoning_content && { reasoning_content }),
+    ...(reasoning_details && { reasoning_details }),
+  }
+  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }, index) => {
+    const extra = { ...(extra_content && { extra_content }), ...(index === 0 && reasoning) }
+    const isEmpty = Object.keys(extra).length === 0
+    return { callId: id, ...call, ...(!isEmpty && { extra }) }
+  })
+}
+
+function toSampling(request: CompletionRequest): Sampling {
+  return {
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    stop: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
+    presencePenalty: request.presence_penalty ?? undefined,
+    frequencyPenalty: request.frequency_penalty ?? undefined,
+    seed: request.seed ?? undefined,
+    responseFormat: request.response_format ?? undefined,
+    reasoningEffort: request.reasoning_effort ?? undefined,
+  }
+}
+
+type Content = Extract<InputItem, { role: string }>['content']
 type Tools = NonNullable<ResponseRequest['tools']>
 type Tool<Type extends string> = Extract<Tools[number], { type: Type }>
 
@@ -84,7 +194,7 @@ function toResult(
   return { role: 'tool', tool_call_id: call_id, content: toContent(output) }
 }
 
-function toContent(content: Parts) {
+function toContent(content: Content) {
   if (typeof content === 'string') return content
   return content.map((part) => {
     if (part.type === 'refusal') return { type: 'text' as const, text: part.refusal }

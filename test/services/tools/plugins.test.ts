@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadPlugins } from '../../../src/services/plugins/load-plugins.ts'
+import { loadPlugins } from '../../../src/services/tools/plugins.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { createContext } from '../tools/context-for-test.ts'
+import { createContext } from './context-for-test.ts'
 
 const { signal } = new AbortController()
 const GOOD = `export default ({ defineTool, z }) => [

@@ -2,7 +2,7 @@ import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { untilAborted } from '../../lib/abort.ts'
-import { defineTool, type Tool } from '../tools/define-tool.ts'
+import { defineTool, type Tool } from './define-tool.ts'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,23}$/
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
