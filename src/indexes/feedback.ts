@@ -1,4 +1,5 @@
 import type { Feedback, IndexMatch, LearnedTerms, Ranking } from './chunk-index.ts'
+import { createTopHits } from './ranking.ts'
 import {
   chunkOf,
   joinTermBatches,
@@ -7,7 +8,6 @@ import {
   type TermBatch,
   termWeight,
 } from './term-batch.ts'
-import { createTopHits } from './top-hits.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** The best chunks of a search, which are taken to answer the query. */

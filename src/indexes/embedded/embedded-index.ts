@@ -3,7 +3,7 @@ import { untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import type { ChunkIndex, IndexMatch, WordQuery } from '../chunk-index.ts'
 import { keepFirst } from '../feedback.ts'
-import { toHybridMatches, toMatches } from './columns.ts'
+import { toHybridMatches, toMatches } from '../ranking.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long a close waits for the last changes to be written. */

@@ -1,5 +1,6 @@
 import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
 import { addedTerms, candidateTerms } from '../feedback.ts'
+import { byScore } from '../ranking.ts'
 import {
   type CorpusStatistics,
   type QueryTerms,
@@ -10,7 +11,7 @@ import type { SparseVector } from './api.ts'
 import { TERMS, type TermsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
-import { bestOf, byScore, type Points, pointsOf } from './points.ts'
+import { bestOf, type Points, pointsOf } from './points.ts'
 import { createWeigher, createWeights, LENGTH_TERM, type Weights } from './weigher.ts'
 
 const BATCH_CHUNKS = 500
