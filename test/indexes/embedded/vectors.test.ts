@@ -17,12 +17,15 @@ describe('The vectors of the embedded index', () => {
     directory = await temporaryDirectory()
     notices = []
   })
-  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) =>
-    openVectorPart({
+  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) => {
+    // What an earlier test has left may speak up later, and is not heard by the next.
+    const heard = notices
+    return openVectorPart({
       ...{ directory, fingerprint, loadKind },
       ...(quietMs && { quietMs }),
-      notify: ({ message }) => void notices.push(message),
+      notify: ({ message }) => void heard.push(message),
     })
+  }
   const files = async () => (await readdir(directory)).toSorted()
 
   it('are there at the next start as they were flushed', async () => {
