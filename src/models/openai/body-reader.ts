@@ -6,7 +6,7 @@ const DRAIN_MS = 1_000
 /** What may come of a body while nobody reads it, before its sender is held up. */
 const MAX_HELD_BYTES = 64 * 2 ** 10
 
-/** Takes the bytes of one moment; answers whether whoever reads is to go on with what they gave. */
+/** Takes the bytes that came together; answers whether the wait for more is over. */
 type Take = (bytes: Buffer) => boolean
 
 export interface BodyReader {
