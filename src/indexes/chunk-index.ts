@@ -33,15 +33,6 @@ export interface IndexQuery {
 
 export type WordQuery = Omit<IndexQuery, 'feedback'>
 
-/** What feedback learns from chunks, in columns. */
-export interface LearnedTerms {
-  keys: readonly number[]
-  terms: TermBatch
-}
-
-/** What is learned from the chunks with these keys; those that do not exist are left out. */
-export type LearnTerms = (keys: readonly number[]) => Promise<LearnedTerms>
-
 interface HybridQuery extends WordQuery {
   /** A unit vector, on the way; nothing where there will be none. */
   vector: Promise<Float32Array<ArrayBuffer> | undefined>

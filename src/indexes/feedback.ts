@@ -1,13 +1,12 @@
-import type { Feedback, IndexMatch, LearnedTerms, Ranking } from './chunk-index.ts'
+import type { Feedback, IndexMatch, Ranking } from './chunk-index.ts'
+import { createTopHits } from './ranking.ts'
 import {
-  chunkOf,
   joinTermBatches,
   type LengthNorm,
   type QueryTerms,
   type TermBatch,
   termWeight,
 } from './term-batch.ts'
-import { createTopHits } from './top-hits.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** The best chunks of a search, which are taken to answer the query. */
@@ -112,42 +111,4 @@ export function addedTerms(
 export function keepFirst(best: number, others: IndexMatch[], limit: number): IndexMatch[] {
   const score = others[0]?.score ?? 0
   return [{ key: best, score }, ...others.filter(({ key }) => key !== best)].slice(0, limit)
-}
-
-/** Chunks whose terms are remembered; one takes about two kilobytes. */
-const MAX_REMEMBERED = 8_192
-
-/**
- * The terms of the chunks last learned from: good chunks are found again and again. A chunk never changes under its
- * key, so nothing is ever out of date; one that was deleted may be learned from while the index still finds it.
- */
-export function createTermMemory() {
-  const remembered = new Map<number, ChunkTerms>()
-  /** Set anew, it is the last of the map, whose first is forgotten. */
-  const set = (chunk: ChunkTerms) => {
-    remembered.delete(chunk.key)
-    remembered.set(chunk.key, chunk)
-  }
-  const recall = (keys: readonly number[]): ChunkTerms[] => {
-    const chunks = keys.flatMap((key) => remembered.get(key) ?? [])
-    for (const chunk of chunks) set(chunk)
-    return chunks
-  }
-
-  return {
-    /** What it knows of these, in their order. */
-    recall,
-    /** Those of which it knows nothing; the others it keeps until they are recalled. */
-    lacks(keys: readonly number[]): number[] {
-      recall(keys)
-      return keys.filter((key) => !remembered.has(key))
-    },
-    add({ keys, terms }: LearnedTerms): void {
-      for (const [i, key] of keys.entries()) set({ key, terms: chunkOf(terms, i) })
-      for (const key of remembered.keys()) {
-        if (remembered.size <= MAX_REMEMBERED) break
-        remembered.delete(key)
-      }
-    },
-  }
 }

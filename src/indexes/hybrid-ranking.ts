@@ -1,6 +1,7 @@
 import { toUnit } from '../lib/unit-vector.ts'
 import type { HybridMatch, HybridRanking, IndexMatch } from './chunk-index.ts'
 import { dotProducts, LANES } from './dot-products.ts'
+import { byScore } from './ranking.ts'
 
 // Chosen by measurement, see docs/retrieval-quality.md.
 /** What words weigh beside vectors, at first and once the question was moved. */
@@ -78,7 +79,7 @@ export function fuse(
       words === undefined ? { key, score, dense } : { key, score, lexical: words, dense },
     )
   }
-  withVectors.sort((a, b) => b.score - a.score || a.key - b.key)
+  withVectors.sort(byScore)
   if (byWords.size === 0) return withVectors
   const [, highest] = rangeOf(lexical.map(({ score }) => score))
   const places = withVectors.map(({ lexical = 0 }) => lexical).sort((a, b) => b - a)

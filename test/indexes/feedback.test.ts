@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { type ChunkText, createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 import type { Feedback } from '../../src/indexes/chunk-index.ts'
-import { addedTerms, candidateTerms, createTermMemory } from '../../src/indexes/feedback.ts'
+import { addedTerms, candidateTerms } from '../../src/indexes/feedback.ts'
 import { inverseFrequency } from '../../src/indexes/term-batch.ts'
-import { batchOf } from '../contracts/chunk-index.fixture.ts'
 
 const analyser = createAnalyser('none')
 const NORM = { base: 0.375, slope: 0.1 }
@@ -64,31 +63,4 @@ it('adds forty terms at most, and asks of sixty-four how rare they are', () => {
 it('adds nothing where the chunks say no more than the query does', () => {
   expect(weightsOf('engine room', feedbackOf(['engine', 'room engine'])).size).toBe(0)
   expect(weightsOf('engine', feedbackOf([])).size).toBe(0)
-})
-
-/** What is learned from chunks: each holds its key as a word. */
-function learned(...keys: number[]) {
-  const terms = batchOf(keys.map((key) => [`${key}`, 'turbine']))
-  return { keys, terms }
-}
-
-it('gives the terms of each chunk as they were learned, in the order asked for', () => {
-  const memory = createTermMemory()
-  expect(memory.lacks([1, 2])).toEqual([1, 2])
-  memory.add(learned(1, 2, 3))
-  expect(memory.lacks([3, 4, 1])).toEqual([4])
-  expect(memory.recall([3, 4, 1])).toEqual([
-    { key: 3, terms: batchOf([['3', 'turbine']]) },
-    { key: 1, terms: batchOf([['1', 'turbine']]) },
-  ])
-})
-
-it('forgets what was not asked for lately, and keeps what was', () => {
-  const memory = createTermMemory()
-  memory.add(learned(1, 2))
-  for (let key = 3; key <= 9_000; key++) {
-    memory.lacks([1])
-    memory.add(learned(key))
-  }
-  expect(memory.lacks([1, 2, 9_000])).toEqual([2])
 })

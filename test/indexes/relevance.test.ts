@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
-import { MAX_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../src/indexes/embedded/lexical.ts'
+import { MAX_CHUNKS_BUILT } from '../../src/indexes/embedded/segment.ts'
 import { DEPTH, mean, measure } from '../../ui/search/evaluation.ts'
 
 const COLLECTIONS = new URL('../../../shared/data/', import.meta.url)

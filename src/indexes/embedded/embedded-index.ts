@@ -1,9 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
-import { untilAborted } from '../../lib/abort.ts'
+import { settlesWithin, untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
-import type { ChunkIndex, IndexMatch, WordQuery } from '../chunk-index.ts'
+import type { ChunkIndex } from '../chunk-index.ts'
 import { keepFirst } from '../feedback.ts'
-import { toHybridMatches, toMatches } from './columns.ts'
+import { toHybridMatches, toMatches } from '../ranking.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long a close waits for the last changes to be written. */
@@ -37,22 +36,6 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
   let lastQuestion = 0
   let closing: Promise<void> | undefined
 
-  const close = async () => {
-    const late = new AbortController()
-    const flushed = thread.call('flush', undefined).catch((error: unknown) => {
-      log?.warn(
-        { err: error },
-        'the search index could not be written: the next start indexes the rest again',
-      )
-    })
-    await Promise.race([
-      flushed,
-      setTimeout(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined),
-    ])
-    late.abort()
-    await thread.terminate()
-  }
-
   return {
     // Looking among keys that the document store names costs nothing here: both are in this process.
     keepsMetadata: false,
@@ -63,10 +46,13 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
     remove: (keys) => thread.call('remove', keys),
 
     async search(query, signal) {
-      signal?.throwIfAborted()
-      return toMatches(await answered(thread.call('search', query), signal))
+      return toMatches(await answered(() => thread.call('search', query), signal))
     },
-    searchLearning: (query, signal) => searchLearning(thread, query, signal),
+    async searchLearning(query, signal) {
+      const found = await answered(() => thread.call('searchLearning', query), signal)
+      const { best } = found
+      return best === undefined ? [] : keepFirst(best, toMatches(found), query.limit)
+    },
     async searchHybrid({ vector, ...query }, signal) {
       signal?.throwIfAborted()
       lastQuestion += 1
@@ -76,12 +62,11 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
         thread.call('giveVector', { id, vector: given?.length ? given : undefined })
       // A thread that has ended fails the answer, too.
       vector.then(give, () => give()).catch(() => undefined)
-      const found = await answered(answer, signal)
+      const found = await answered(() => answer, signal)
       return found && { candidates: toHybridMatches(found), exhausted: found.exhausted }
     },
     async nearest(query, signal) {
-      signal?.throwIfAborted()
-      return toMatches(await answered(thread.call('nearest', query), signal))
+      return toMatches(await answered(() => thread.call('nearest', query), signal))
     },
 
     vectorKeys: () => thread.call('vectorKeys', undefined),
@@ -90,21 +75,27 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
     async check() {
       await thread.call('ready', undefined)
     },
-    close: () => (closing ??= close()),
+    close: () => (closing ??= end(thread, log)),
   } satisfies ChunkIndex
 }
 
-function answered<Answer>(found: Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
-  return signal ? untilAborted(found, signal) : found
+/** Asks, unless the signal is aborted already, and waits for the answer until it is. */
+async function answered<Answer>(
+  ask: () => Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  signal?.throwIfAborted()
+  return signal ? untilAborted(ask(), signal) : ask()
 }
 
-async function searchLearning(
-  { call }: Thread<IndexMethods>,
-  query: WordQuery,
-  signal?: AbortSignal,
-): Promise<IndexMatch[]> {
-  signal?.throwIfAborted()
-  const found = await answered(call('searchLearning', query), signal)
-  const { best } = found
-  return best === undefined ? [] : keepFirst(best, toMatches(found), query.limit)
+/** Gives the last changes time to be written. */
+async function end(thread: Thread<IndexMethods>, log: EmbeddedIndexOptions['log']): Promise<void> {
+  const flushed = thread.call('flush', undefined).catch((error: unknown) => {
+    log?.warn(
+      { err: error },
+      'the search index could not be written: the next start indexes the rest again',
+    )
+  })
+  await settlesWithin(flushed, CLOSE_MS)
+  await thread.terminate()
 }

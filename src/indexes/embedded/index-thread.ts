@@ -4,11 +4,11 @@ import { notify, serveThread, transferring } from '../../lib/processes/thread.ts
 import type { IndexQuery, NearestQuery, VectorBatch, WordQuery } from '../chunk-index.ts'
 import { FEEDBACK_CHUNKS, learnFrom, MIN_RESCORED } from '../feedback.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
+import { toHybridColumns, toMatches } from '../ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
-import { MAX_CHUNKS_BUILT } from './build-segment.ts'
-import { toColumns, toMatches } from './columns.ts'
 import { createLexicalIndex } from './lexical.ts'
 import { createMaintenance } from './maintenance.ts'
+import { MAX_CHUNKS_BUILT } from './segment.ts'
 import { openSnapshot } from './snapshot.ts'
 import { openVectorPart } from './vectors.ts'
 
@@ -89,7 +89,7 @@ const methods = {
       lexical,
       { vector, only, limit },
     )
-    return { ...toColumns(candidates), exhausted }
+    return { ...toHybridColumns(candidates), exhausted }
   },
 
   giveVector({ id, vector }: GivenVector) {

@@ -1,24 +1,37 @@
-import { lowerBound } from '../../lib/lower-bound.ts'
 import type { Feedback, Ranking } from '../chunk-index.ts'
-import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
-import { createTopHits } from '../top-hits.ts'
-import { buildSegment } from './build-segment.ts'
+import { addedTerms, candidateTerms } from '../feedback.ts'
+import { createTopHits } from '../ranking.ts'
+import {
+  inverseFrequency,
+  K1,
+  type LengthNorm,
+  type QueryTerms,
+  type TermBatch,
+} from '../term-batch.ts'
 import { termsOf } from './chunk-terms.ts'
 import type { Merge } from './merge.ts'
-import { rescore } from './rescore.ts'
-import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
-import { findKey, findTerm, normOf, removeChunk, type Segment, seek } from './segment.ts'
+import { type Postings, postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
+import {
+  buildSegment,
+  excludedBy,
+  findKey,
+  findTerm,
+  normOf,
+  removeChunk,
+  type Segment,
+  seek,
+} from './segment.ts'
 
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>
 
-/** Segments that together hold every live key once. */
+/** The words of all chunks: segments that together hold every live key once, to be searched and changed. */
 export function createLexicalIndex(loaded: readonly Segment[]) {
   let segments = [...loaded]
   let version = 0
 
   const remove = (keys: Iterable<number>) => {
     for (const key of keys) {
-      if (removeKey(segments, key)) version++
+      if (segments.some((segment) => removeKey(segment, key))) version++
     }
     segments = segments.filter(({ live }) => live > 0)
   }
@@ -58,7 +71,7 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
     termsOf: (keys: Iterable<number>) => termsOf(segments, keys),
     /** The best of what `query` found before, by what its best chunks say beyond it as well. */
     rescore: (query: QueryTerms, limit: number, feedback: Feedback) =>
-      rescore(segments, query, feedback, limit),
+      rescoreFound(segments, query, feedback, limit),
 
     keys(): Uint32Array<ArrayBuffer> {
       const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
@@ -73,12 +86,9 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
   }
 }
 
-function removeKey(segments: readonly Segment[], key: number): boolean {
-  for (const segment of segments) {
-    const ordinal = findKey(segment, key)
-    if (ordinal >= 0 && removeChunk(segment, ordinal)) return true
-  }
-  return false
+function removeKey(segment: Segment, key: number): boolean {
+  const ordinal = findKey(segment, key)
+  return ordinal >= 0 && removeChunk(segment, ordinal)
 }
 
 /**
@@ -113,7 +123,7 @@ function weighTerms(
   query.terms.forEach((term, i) => {
     const positions = segments.map((segment) => findTerm(segment, term))
     const holding = segments.reduce(
-      (sum, segment, s) => sum + countLive(segment, positions[s] ?? -1),
+      (sum, segment, s) => sum + liveHolders(segment, positions[s]),
       0,
     )
     if (holding === 0) return
@@ -123,25 +133,118 @@ function weighTerms(
   return terms.sort((a, b) => b.bound - a.bound)
 }
 
-function countLive({ offsets, ordinals, removed }: Segment, position: number): number {
-  if (position < 0) return 0
+/** How many chunks hold the term at `position`, the removed ones included. */
+function holders({ offsets }: Segment, position = -1): number {
+  return position < 0 ? 0 : (offsets[position + 1] ?? 0) - (offsets[position] ?? 0)
+}
+
+/** How many chunks that are not removed hold the term at `position`. */
+function liveHolders(segment: Segment, position = -1): number {
+  const { offsets, ordinals, removed } = segment
+  if (position < 0 || !removed) return holders(segment, position)
   const from = offsets[position] ?? 0
   const to = offsets[position + 1] ?? 0
-  if (!removed) return to - from
   let live = 0
   for (let i = from; i < to; i++) live += 1 - (removed[ordinals[i] ?? 0] ?? 0)
   return live
 }
 
-/** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */
-function excludedBy({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
-  const excluded = new Uint8Array(keys.length).fill(1)
-  const first = lowerBound(only, keys[0] ?? 0, 0, only.length)
-  let ordinal = 0
-  for (let i = first; i < only.length && ordinal < keys.length; i++) {
-    const key = only[i] ?? 0
-    ordinal = seek(keys, key, ordinal, keys.length)
-    if (keys[ordinal] === key) excluded[ordinal] = removed?.[ordinal] ?? 0
+/** A chunk of one segment, and its place in the ranking. */
+interface Located {
+  ordinal: number
+  place: number
+}
+
+/**
+ * The best `limit` of what a query has found, each raised by what it holds of the terms that feedback adds.
+ * Only those chunks are looked up, so that the time hardly depends on how many others there are. A chunk
+ * that was removed since it was found stays where it is: the document store knows.
+ */
+function rescoreFound(
+  segments: readonly Segment[],
+  query: QueryTerms,
+  feedback: Feedback,
+  limit: number,
+): Ranking {
+  const { keys } = feedback.found
+  const { chunks, norm } = normOf(segments)
+  const added = findAdded(segments, query, feedback, { chunks, norm })
+  const scores = Float64Array.from(feedback.found.scores)
+  const places = byKey(keys)
+  segments.forEach((segment, s) => {
+    const located = locate(segment, keys, places)
+    if (located.length === 0) return
+    // Each chunk gains by the terms in their order, so that its score does not depend on the segments.
+    for (const list of postingsIn(segment, s, added)) {
+      addScores(segment, list, norm, located, scores)
+    }
+  })
+  const hits = createTopHits(limit)
+  keys.forEach((key, place) => {
+    hits.offer(key, scores[place] ?? 0)
+  })
+  return hits.take()
+}
+
+function findAdded(
+  segments: readonly Segment[],
+  query: QueryTerms,
+  feedback: Feedback,
+  { chunks, norm }: { chunks: number; norm: LengthNorm },
+): WeightedTerm[] {
+  const found = new Map<number, { idf: number; positions: number[] }>()
+  const look = (term: number) => {
+    const positions = segments.map((segment) => findTerm(segment, term))
+    // Removed chunks among them: near enough to weigh what nobody asked for, but never more than there are.
+    const holding = segments.reduce((sum, segment, s) => sum + holders(segment, positions[s]), 0)
+    const idf = inverseFrequency(chunks, Math.min(holding, chunks))
+    found.set(term, { idf, positions })
+    return idf
   }
-  return excluded
+  const candidates = candidateTerms(query, feedback, norm)
+  const { terms, counts } = addedTerms(query, feedback, candidates, look)
+  return Array.from(terms, (term, i) => {
+    const { idf, positions } = found.get(term) ?? { idf: 0, positions: [] }
+    return { bound: (counts[i] ?? 0) * idf * (K1 + 1), positions }
+  })
+}
+
+/** The places of a ranking in the ascending order of its keys. */
+function byKey(keys: Uint32Array): Uint32Array {
+  return Uint32Array.from(keys, (_, place) => place).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
+}
+
+function locate(
+  { keys: held, removed }: Segment,
+  keys: Uint32Array,
+  places: Uint32Array,
+): Located[] {
+  const located: Located[] = []
+  let ordinal = 0
+  for (const place of places) {
+    const key = keys[place] ?? 0
+    ordinal = seek(held, key, ordinal, held.length)
+    if (ordinal === held.length) break
+    if (held[ordinal] !== key || removed?.[ordinal]) continue
+    located.push({ ordinal, place })
+  }
+  return located
+}
+
+function addScores(
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  located: readonly Located[],
+  scores: Float64Array,
+): void {
+  let at = from
+  for (const { ordinal, place } of located) {
+    at = seek(ordinals, ordinal, at, to)
+    if (at === to) return
+    if (ordinals[at] !== ordinal) continue
+    const count = counts[at] ?? 0
+    const length = base + slope * (lengths[ordinal] ?? 0)
+    scores[place] = (scores[place] ?? 0) + (bound * count) / (count + length)
+  }
 }

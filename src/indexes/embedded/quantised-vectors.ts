@@ -6,30 +6,15 @@ const MIN_CAPACITY = 1_024
 /** Of a saved vector, beside its numbers: a key and a scale. */
 const BYTES_BESIDE = 8
 
-/** Unit vectors of one dimension by key, in memory: a byte for each number and a scale for each vector. A cosine moves by some 0.0005. */
-export interface QuantisedVectors {
-  readonly dimension: number
-  readonly size: number
-  has(key: number): boolean
-  /** Adds unit vectors, one after another; those of keys that are here already are replaced. */
-  set(keys: Uint32Array, values: Float32Array): void
-  delete(key: number): boolean
-  /** Ascending. */
-  keys(): Uint32Array<ArrayBuffer>
-  /** To a unit vector; nothing where there is no such key. */
-  cosine(key: number, vector: Float32Array): number | undefined
-  /** The vectors of those keys that are here, in the order of `keys`. */
-  read(keys: Iterable<number>): ScaledVectors
-  /** Keys, scales and numbers, as `createQuantisedVectors` takes them. */
-  save(): Uint8Array<ArrayBuffer>
-}
+export type QuantisedVectors = ReturnType<typeof createQuantisedVectors>
 
-/** None yet, or those that were saved, whose memory goes over to them. */
-export function createQuantisedVectors(
-  dimension: number,
-  saved?: Uint8Array<ArrayBuffer>,
-): QuantisedVectors {
+/**
+ * Unit vectors of one dimension by key, in memory: a byte for each number and a scale for each vector, by which a cosine
+ * moves by some 0.0005. None yet, or those that were saved, whose memory goes over to them.
+ */
+export function createQuantisedVectors(dimension: number, saved?: Uint8Array<ArrayBuffer>) {
   const { rows, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
+  /** Ascending. */
   const keys = () => Uint32Array.from(rows.keys()).sort()
 
   return {
@@ -37,15 +22,17 @@ export function createQuantisedVectors(
     get size() {
       return rows.size
     },
-    has: (key) => rows.has(key),
-    set(added, values) {
+    has: (key: number) => rows.has(key),
+    /** Adds unit vectors, one after another; those of keys that are here already are replaced. */
+    set(added: Uint32Array, values: Float32Array): void {
       for (const [place, key] of added.entries()) {
         write(key, values.subarray(place * dimension, (place + 1) * dimension))
       }
     },
     delete: free,
     keys,
-    cosine(key, vector) {
+    /** To a unit vector; nothing where there is no such key. */
+    cosine(key: number, vector: Float32Array): number | undefined {
       const row = rows.get(key)
       if (row === undefined) return undefined
       const numbers = numbersOf(row)
@@ -53,7 +40,8 @@ export function createQuantisedVectors(
       for (let i = 0; i < dimension; i++) sum += (numbers[i] ?? 0) * (vector[i] ?? 0)
       return sum * scaleOf(row)
     },
-    read(wanted) {
+    /** The vectors of those keys that are here, in the order of the keys. */
+    read(wanted: Iterable<number>): ScaledVectors {
       const known: number[] = []
       const places: number[] = []
       for (const key of wanted) {
@@ -70,7 +58,8 @@ export function createQuantisedVectors(
       }
       return { keys: Uint32Array.from(known), dimension, values, scales }
     },
-    save() {
+    /** Keys, scales and numbers, as this function takes them. */
+    save(): Uint8Array<ArrayBuffer> {
       const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
       const kept = viewsOf(bytes, dimension)
       for (const [place, key] of keys().entries()) {

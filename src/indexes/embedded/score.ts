@@ -1,6 +1,6 @@
 import { lowerBound } from '../../lib/lower-bound.ts'
+import type { TopHits } from '../ranking.ts'
 import type { LengthNorm } from '../term-batch.ts'
-import type { TopHits } from '../top-hits.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'
 
 /** A term and what it is worth: what it adds to the score of a chunk is always below `bound`. */

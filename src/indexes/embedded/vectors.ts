@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
 import type { ScaledVectors } from '../hybrid-ranking.ts'
-import { loadGraphSearch } from './graph.ts'
 import {
   checksumOf,
   type IndexFilesOptions,
@@ -14,7 +13,12 @@ import {
 } from './index-files.ts'
 import { createJobs, QUIET_MS } from './maintenance.ts'
 import { createQuantisedVectors, type QuantisedVectors } from './quantised-vectors.ts'
-import { scanVectors, type VectorSearch, type VectorSearchKind } from './scan.ts'
+import {
+  loadGraphSearch,
+  scanVectors,
+  type VectorSearch,
+  type VectorSearchKind,
+} from './vector-search.ts'
 
 /** Vectors added between two chances to answer a search; one takes about a millisecond at worst. */
 const VECTORS_PER_STEP = 16

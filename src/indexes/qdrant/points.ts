@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { IndexMatch, IndexQuery } from '../chunk-index.ts'
+import { byScore } from '../ranking.ts'
 import type { PayloadFilter, PointQuery, SparseVector } from './api.ts'
 import { pathOf } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
@@ -196,11 +197,6 @@ async function* inPages(
     yield* matches
     if (matches.length < page) return
   }
-}
-
-/** Best first; equal scores in ascending key order. */
-export function byScore(a: IndexMatch, b: IndexMatch): number {
-  return b.score - a.score || a.key - b.key
 }
 
 function filtersFor(only: Uint32Array | undefined): (PayloadFilter | undefined)[] {

@@ -1,23 +1,30 @@
 import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
 import { addedTerms, candidateTerms } from '../feedback.ts'
+import { byScore } from '../ranking.ts'
 import {
   type CorpusStatistics,
+  inverseFrequency,
+  K1,
+  type LengthNorm,
+  lengthNorm,
   type QueryTerms,
   type TermBatch,
   termWeight,
 } from '../term-batch.ts'
 import type { SparseVector } from './api.ts'
-import { TERMS, type TermsMetadata } from './collections.ts'
+import { isWeighedHere, TERMS, type TermsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
-import { bestOf, byScore, type Points, pointsOf } from './points.ts'
-import { createWeigher, createWeights, LENGTH_TERM, type Weights } from './weigher.ts'
+import { bestOf, type Points, pointsOf } from './points.ts'
 
 const BATCH_CHUNKS = 500
-/** Chunks that are weighed anew at least, where they are: what stands below them hardly comes among the best ten. */
+/** How many chunks at least are scored again after a drift: those below them hardly ever come among the best ten. */
 const MIN_WEIGHED = 100
 
-/** The words of chunks, each chunk a sparse vector of BM25 weights. */
+/**
+ * The words of chunks, each chunk a sparse vector of BM25 weights. These hold the mean length of a chunk as it was when
+ * the collection was made; once it has drifted from that, what Qdrant finds is scored again here.
+ */
 export function createTermsPart(
   points: Points,
   indexes: PayloadIndexes,
@@ -95,10 +102,125 @@ function searchFor(points: Points, terms: QueryTerms, signal: AbortSignal | unde
     points.query({ query, using: TERMS, ...where }, signal)
 }
 
+/** The largest term: in the vector of a chunk it stands for the chunk's length. */
+const LENGTH_TERM = 2 ** 32 - 1
+/** Chunks whose terms are remembered, some kilobyte each: one never changes under its key. */
+const MAX_REMEMBERED = 8_192
+
+/** How far the mean length of a chunk may drift before chunks are scored again, as a part of it. */
+const MAX_DRIFT = 0.005
+
+type Weights = ReturnType<typeof createWeights>
+
+/** How terms are weighed in a collection of words, by what the document store says of all chunks. */
+function createWeights(about: TermsMetadata, statistics: CorpusStatistics) {
+  const own = isWeighedHere(about)
+  const idf = (term: number) =>
+    // In its place stands the length of the chunk.
+    term === LENGTH_TERM ? 0 : inverseFrequency(statistics.chunks(), statistics.holding(term))
+
+  return {
+    /** Whether Qdrant is asked with the weight of each term, instead of weighing it itself. */
+    own,
+    idf,
+    /** The length part that the weights in the collection were computed with. */
+    kept: lengthNorm(1, about.averageLength),
+
+    /** The length part of now, where it has drifted from that. */
+    drifted(): LengthNorm | undefined {
+      const [chunks, length] = [statistics.chunks(), statistics.length()]
+      if (!own || chunks <= 0 || length <= 0) return undefined
+      const drift = Math.abs(length / chunks / about.averageLength - 1)
+      return drift > MAX_DRIFT ? lengthNorm(chunks, length) : undefined
+    },
+
+    /** What to ask Qdrant for. */
+    weighted: ({ terms, counts }: QueryTerms): QueryTerms => ({
+      terms,
+      counts: own ? counts.map((count, i) => count * idf(terms[i] ?? 0)) : counts,
+    }),
+  }
+}
+
+interface ChunkTerms {
+  length: number
+  terms: Uint32Array
+  counts: Uint8Array
+}
+
+/**
+ * Scores chunks by BM25 with the length part of now, from weights that were computed with the former one. Qdrant is asked
+ * for the weights of chunks that are not remembered. A chunk that is gone keeps its score.
+ */
+function createWeigher(points: Pick<Points, 'sparseVectors'>, kept: LengthNorm) {
+  const remembered = new Map<number, ChunkTerms>()
+
+  const remember = (key: number, terms: ChunkTerms) => {
+    // Set anew, it is the last of the map, whose first is forgotten.
+    remembered.delete(key)
+    remembered.set(key, terms)
+    const [first] = remembered.size > MAX_REMEMBERED ? remembered.keys() : []
+    if (first !== undefined) remembered.delete(first)
+  }
+
+  const recall = async (keys: readonly number[], signal?: AbortSignal) => {
+    const known = new Map<number, ChunkTerms>()
+    for (const key of keys) {
+      const terms = remembered.get(key)
+      if (terms) known.set(key, terms)
+    }
+    const missing = keys.filter((key) => !known.has(key))
+    const found = await points.sparseVectors(missing, TERMS, signal)
+    for (const { id, ...vector } of found) known.set(id, readTerms(vector, kept))
+    for (const [key, terms] of known) remember(key, terms)
+    return known
+  }
+
+  return async (
+    matches: readonly IndexMatch[],
+    query: QueryTerms,
+    norm: LengthNorm,
+    signal?: AbortSignal,
+  ): Promise<IndexMatch[]> => {
+    const weights = new Map(Array.from(query.terms, (term, i) => [term, query.counts[i] ?? 0]))
+    const known = await recall(
+      matches.map(({ key }) => key),
+      signal,
+    )
+    return matches.map(({ key, score }) => {
+      const chunk = known.get(key)
+      return { key, score: chunk ? scoreOf(chunk, weights, norm) : score }
+    })
+  }
+}
+
+/** The inverse of `termWeight`. */
+function readTerms(
+  { indices, values }: { indices: readonly number[]; values: readonly number[] },
+  { base, slope }: LengthNorm,
+): ChunkTerms {
+  const length = values[indices.indexOf(LENGTH_TERM)] ?? 0
+  const counts = values.map((weight) => (weight * (base + slope * length)) / (K1 + 1 - weight))
+  return { length, terms: Uint32Array.from(indices), counts: Uint8Array.from(counts, Math.round) }
+}
+
+function scoreOf(
+  { length, terms, counts }: ChunkTerms,
+  weights: ReadonlyMap<number, number>,
+  norm: LengthNorm,
+): number {
+  let score = 0
+  terms.forEach((term, i) => {
+    const weight = term === LENGTH_TERM ? undefined : weights.get(term)
+    if (weight !== undefined) score += weight * termWeight(counts[i] ?? 0, length, norm)
+  })
+  return score
+}
+
 /** Digits that a 32-bit number holds. */
 const DIGITS = 7
 
-/** What BM25 gives each term of a chunk but for its idf, with which a query comes; and the chunk's length, so that it can be weighed anew. */
+/** What BM25 gives each term of a chunk, without the idf, which the query brings; and the chunk's length, to score it again. */
 function weighTerms(
   batch: TermBatch,
   chunk: number,
@@ -112,7 +234,7 @@ function weighTerms(
     short(termWeight(count, length, kept)),
   )
   if (!own) return { indices, values }
-  // One term of four thousand million is not searched for.
+  // Of all 2 ** 32 hashes, the one that is LENGTH_TERM cannot be searched for.
   const place = indices.at(-1) === LENGTH_TERM ? indices.length - 1 : indices.length
   return {
     indices: indices.toSpliced(place, 1, LENGTH_TERM),

@@ -7,8 +7,6 @@ import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } fro
 const MAX_REASONING_CHARACTERS = 1_000_000
 const MAX_REASONING_DETAILS = 64
 
-export type AnswerReader = ReturnType<typeof createAnswerReader>
-
 /** Reads the chunks of one answer, in whatever dialect of chat-completions they come. */
 export function createAnswerReader() {
   const toolCalls = createToolCallAccumulator()

@@ -6,59 +6,35 @@ const DRAIN_MS = 1_000
 /** What may come of a body while nobody reads it, before its sender is held up. */
 const MAX_HELD_BYTES = 64 * 2 ** 10
 
-/** Makes something of bytes, or nothing. */
-type Take<Made> = (bytes: Buffer) => Made | undefined
+/** Takes the bytes that came together; answers whether the wait for more is over. */
+type Take = (bytes: Buffer) => boolean
 
 export interface BodyReader {
   /**
-   * Waits until `take` makes something of what comes, all of one moment at a time, and answers that; where it makes
-   * nothing, the wait goes on. Nothing at the end. Throws what `take` throws, and what the connection fails with.
+   * Gives what comes to `take` until that answers true; false at the end of the body. So a caller is woken, by a promise,
+   * only where there is something for it. Rejects with what `take` throws, and with what the connection fails with.
    */
-  read<Made>(take: Take<Made>): Promise<Made | undefined>
-  /** Gives the connection up, or reads the rest of a body so that the connection can serve the next call. */
+  read(take: Take): Promise<boolean>
+  /** Gives the connection up, or reads the rest of a whole answer so that the connection can serve the next call. */
   close(isWhole: boolean): void
 }
 
-export function readerOf(message: IncomingMessage, idle?: IdleTimer): BodyReader {
-  const arrivals = createArrivals(message)
-  /** Answers whether the wait is over. */
-  const settle = <Made>(take: Take<Made>, resolve: (made: Made | undefined) => void): boolean => {
-    const bytes = arrivals.release()
-    const made = bytes && take(bytes)
-    if (made === undefined && !arrivals.isOver()) {
-      idle?.renew()
-      return false
-    }
-    resolve(made)
-    return true
-  }
-  const readNext = <Made>(take: Take<Made>) =>
-    new Promise<Made | undefined>((resolve, reject) => {
-      arrivals.watch(() => {
-        try {
-          return settle(take, resolve)
-        } catch (error) {
-          reject(error)
-          return true
-        }
-      })
-    })
-
-  return {
-    read: (take) => (idle ? idle.watch(readNext(take)) : readNext(take)),
-    close: arrivals.close,
-  }
-}
-
-/** What has come of a message and was not looked at yet. */
-function createArrivals(message: IncomingMessage) {
+/** The bytes of an answer as they come from the network; `idle` times the waits for them. */
+export function createBodyReader(message: IncomingMessage, idle: IdleTimer): BodyReader {
   let held: Buffer[] = []
-  let bytes = 0
+  let heldBytes = 0
   let end: { error: unknown } | undefined
-  /** Whoever waits: looks at what has come, and answers whether it has waited enough. */
+  /** Whoever reads: looks at what is held, and answers whether its wait is over. */
   let waiting: (() => boolean) | undefined
   let isLooking = false
 
+  const release = (): Buffer | undefined => {
+    const bytes = held.length > 1 ? Buffer.concat(held, heldBytes) : held[0]
+    held = []
+    heldBytes = 0
+    if (message.isPaused()) message.resume()
+    return bytes
+  }
   const look = () => {
     isLooking = false
     if (waiting?.()) waiting = undefined
@@ -70,8 +46,8 @@ function createArrivals(message: IncomingMessage) {
   }
   const keep = (part: Buffer) => {
     held.push(part)
-    bytes += part.length
-    if (bytes > MAX_HELD_BYTES) message.pause()
+    heldBytes += part.length
+    if (heldBytes > MAX_HELD_BYTES) message.pause()
     lookSoon()
   }
   message.on('data', keep)
@@ -80,24 +56,32 @@ function createArrivals(message: IncomingMessage) {
     lookSoon()
   })
 
-  return {
-    watch(next: () => boolean) {
-      waiting = next
+  /** Answers whether `take` has enough; nothing where more may come. */
+  const offer = (take: Take): boolean | undefined => {
+    const bytes = release()
+    if (bytes && take(bytes)) return true
+    if (end?.error) throw end.error
+    return end && false
+  }
+  const readNext = (take: Take) =>
+    new Promise<boolean>((resolve, reject) => {
+      waiting = () => {
+        try {
+          const isEnough = offer(take)
+          if (isEnough === undefined) idle.renew()
+          else resolve(isEnough)
+          return isEnough !== undefined
+        } catch (error) {
+          reject(error)
+          return true
+        }
+      }
       if (held.length > 0 || end) look()
-    },
-    release(): Buffer | undefined {
-      const all = held.length > 1 ? Buffer.concat(held, bytes) : held[0]
-      held = []
-      bytes = 0
-      if (message.isPaused()) message.resume()
-      return all
-    },
-    /** Whether nothing more comes. Throws what the connection failed with. */
-    isOver(): boolean {
-      if (end?.error) throw end.error
-      return end !== undefined
-    },
-    close(isWhole: boolean) {
+    })
+
+  return {
+    read: (take) => idle.watch(readNext(take)),
+    close(isWhole) {
       message.off('data', keep)
       held = []
       if (!isWhole) return void message.destroy()
@@ -106,24 +90,6 @@ function createArrivals(message: IncomingMessage) {
       message.resume()
     },
   }
-}
-
-/** The rest of a body, or as much of it as is allowed. */
-export async function readText(
-  reader: BodyReader,
-  maxBytes: number,
-  first?: Buffer,
-): Promise<string> {
-  const parts = first ? [first] : []
-  let bytes = first?.length ?? 0
-  while (bytes < maxBytes) {
-    const part = await reader.read((bytes) => bytes)
-    if (!part) break
-    parts.push(part)
-    bytes += part.length
-  }
-  if (bytes >= maxBytes) reader.close(false)
-  return Buffer.concat(parts).toString('utf8', 0, maxBytes)
 }
 
 type IdleTimer = ReturnType<typeof createIdleTimer>

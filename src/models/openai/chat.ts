@@ -1,12 +1,29 @@
 import { AppError } from '../../errors.ts'
+import type { Shortcut } from '../../lib/shortcut.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
 import type { ChatModel, ModelEvent, ModelRequest } from '../chat-model.ts'
-import { type ChatServer, streamAnswer } from './answer.ts'
-import { spanAttributes } from './connection.ts'
-import { createDialect, fallBack, toRequestBody } from './dialect.ts'
-import { encodeRequest } from './encode-request.ts'
+import { createAnswerReader } from './answer-reader.ts'
+import { type BodyReader, createBodyReader, createIdleTimer } from './body-reader.ts'
+import { type ModelServer, send, spanAttributes } from './connection.ts'
+import { createDialect, fallBack } from './dialect.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
-import { askRepeatedly, type ModelLog, type UpstreamFailure } from './failures.ts'
+import {
+  askRepeatedly,
+  failureInStream,
+  type ModelLog,
+  toUpstreamFailure,
+  UpstreamFailure,
+  unreadable,
+} from './failures.ts'
+import { objectOf } from './json.ts'
+import { encodeRequest, toRequestBody } from './request-body.ts'
+import { createEventParser, type ServerSentEvent } from './server-sent-events.ts'
+
+interface ChatServer extends ModelServer {
+  /** The longest silence of the server that is waited out, before the first byte too. */
+  idleTimeoutMs: number
+}
 
 interface OpenAiModelOptions extends ChatServer {
   model: string
@@ -73,6 +90,89 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
   }
 }
 
+async function firstOf(answer: AsyncGenerator<ModelEvent[]>) {
+  for (;;) {
+    const next = await answer.next()
+    if (next.done || next.value.length > 0) return next
+  }
+}
+
+/** How long the usage may come after the end of the answer. */
+const USAGE_MS = 3_000
+/** The data of what servers send last; the end of the body stands for it as well. */
+const END = '[DONE]'
+
+/**
+ * One call, tried once: from the bytes of the network (body-reader.ts) to server-sent events (server-sent-events.ts) and
+ * what the chunk in each says (answer-reader.ts). What came with one read of the network is one batch. A caller that
+ * returns ends the call. Throws UpstreamFailure, or what `signal` was aborted with.
+ */
+async function* streamAnswer(
+  server: ChatServer,
+  body: Buffer,
+  shortcut: Shortcut<string> | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent[]> {
+  using idle = createIdleTimer(server.idleTimeoutMs, signal)
+  const events = createEventParser()
+  const answer = createAnswerReader()
+  /** What has come and was not given on. */
+  let text = ''
+  let isBegun = false
+  let isRead = false
+  let reader: BodyReader | undefined
+  let failure: UpstreamFailure | undefined
+
+  const readChunk = ({ name, data }: ServerSentEvent): string => {
+    const chunk = parseJson(data)
+    if (chunk === undefined) throw unreadable('an event is not JSON')
+    const error = objectOf(chunk).error || (name === 'error' && chunk)
+    if (error) throw failureInStream(error)
+    const said = answer.read(chunk)
+    if (name === '') events.learn(data, chunk)
+    return said
+  }
+  const take = (event: ServerSentEvent): void => {
+    if (event.data === END) isRead = true
+    else if (!isRead) text += event.text ?? readChunk(event)
+  }
+  const release = (): string => {
+    const said = text
+    text = ''
+    return said
+  }
+  /** Answers whether there is something for the generators to pass on: text goes past them once the answer has begun. */
+  const readBytes = (bytes: Buffer): boolean => {
+    events.read(bytes, take)
+    if (answer.finished) idle.limit(USAGE_MS)
+    if (isRead || text === '') return isRead
+    if (!isBegun || !shortcut?.isOpen()) return true
+    shortcut.take(release())
+    return false
+  }
+
+  try {
+    const message = await idle.watch(send(server, '/chat/completions', body, idle.signal))
+    reader = createBodyReader(message, idle)
+    while ((await reader.read(readBytes)) && !isRead) {
+      yield [{ type: 'text-delta', text: release() }]
+      isBegun = true
+    }
+    if (!isRead) events.end(take)
+    isRead = true
+  } catch (error) {
+    failure = idle.isOver ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
+  } finally {
+    reader?.close(isRead && answer.finished)
+  }
+  // What precedes the end, or a failure, counts.
+  if (text !== '') yield [{ type: 'text-delta', text }]
+  signal.throwIfAborted()
+  // An answer that has its finish reason is whole, whatever became of the connection.
+  if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
+  yield answer.ending()
+}
+
 /** The answer in a span that says how it was asked for and what it took, and nothing of what was said. */
 function inChatSpan(
   model: string,
@@ -101,11 +201,4 @@ function inChatSpan(
 /** Without the key in the message, unlike the one that a header would fail with. */
 function assertHeaderValue(apiKey: string): void {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('The API key does not fit into a header')
-}
-
-async function firstOf(answer: AsyncGenerator<ModelEvent[]>) {
-  for (;;) {
-    const next = await answer.next()
-    if (next.done || next.value.length > 0) return next
-  }
 }

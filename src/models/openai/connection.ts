@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { startDeadline } from '../../lib/abort.ts'
 import { traceHeaders } from '../../lib/tracing.ts'
-import { readerOf, readText } from './body-reader.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
 // An import would load all of Node's own fetch, which hangs on it: 16 MB, and as long as Node itself takes to start.
@@ -62,7 +61,7 @@ export async function requestJson(
   try {
     const bytes = body && Buffer.from(JSON.stringify(body))
     const message = await send(server, path, bytes, deadline.signal)
-    const answer = await readText(readerOf(message), maxAnswerBytes)
+    const answer = await readText(message, maxAnswerBytes)
     if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
     return answer
   } catch (error) {
@@ -110,8 +109,20 @@ export async function send(
   })
   const status = message.statusCode ?? 0
   if (status >= 200 && status <= 299) return message
-  const words = await readText(readerOf(message), MAX_ERROR_BYTES)
+  const words = await readText(message, MAX_ERROR_BYTES)
   const fields = Object.entries(message.headers)
   const sent = new Headers(fields.map(([name, value]): [string, string] => [name, String(value)]))
   throw failureOfStatus(status, sent, words)
+}
+
+/** The body, or as much of it as is allowed; where there is more, the connection is given up. */
+async function readText(message: IncomingMessage, maxBytes: number): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of message) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes >= maxBytes) break
+  }
+  return Buffer.concat(parts).toString('utf8', 0, maxBytes)
 }

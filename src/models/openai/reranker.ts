@@ -25,29 +25,31 @@ interface RerankerOptions extends RerankServer {
 /** A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference. */
 export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
   const { model, apiKey } = server
-  // Found out from refusals, then kept.
+  // Found out from refusals, then kept for all calls.
   let request = askForDocuments
   let longest = MAX_TEXT
-
-  /** Whether what was asked can be asked in a way that the server takes. */
-  const adapt = (failure: UpstreamFailure): boolean => {
-    if (request === askForDocuments && wantsTexts(failure)) {
-      request = askForTexts
-      return true
-    }
-    if (!isTooLong(failure.facts) || longest <= MIN_TEXT) return false
-    longest = Math.ceil(longest / 2)
-    return true
-  }
 
   return {
     name: model,
     async rerank(query, texts, signal) {
       signal.throwIfAborted()
       if (texts.length === 0) return []
+      /** How this call was last made: others that were refused at the same time may have changed the way since. */
+      let tried = { request, longest }
       const ask = () => {
+        tried = { request, longest }
         const cut = texts.map((text) => text.slice(0, longest))
         return request(server, query.slice(0, Math.min(longest, MAX_QUERY)), cut, signal)
+      }
+      /** Whether what was asked can be asked in a way that the server takes. */
+      const adapt = (failure: UpstreamFailure): boolean => {
+        if (tried.request === askForDocuments && wantsTexts(failure)) {
+          request = askForTexts
+          return true
+        }
+        if (!isTooLong(failure.facts) || tried.longest <= MIN_TEXT) return false
+        longest = Math.min(longest, Math.ceil(tried.longest / 2))
+        return true
       }
       try {
         return await askRepeatedly(ask, { upstream: RERANK_MODEL.upstream, log, adapt }, signal)

@@ -1,13 +1,23 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
-import type { ChunkIndex, IndexMatch, LearnTerms, WordQuery } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex, IndexMatch, WordQuery } from '../../indexes/chunk-index.ts'
 import {
-  createTermMemory,
+  type ChunkTerms,
   FEEDBACK_CHUNKS,
   keepFirst,
   learnFrom,
   MIN_RESCORED,
 } from '../../indexes/feedback.ts'
+import { chunkOf, type TermBatch } from '../../indexes/term-batch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
+
+/** The terms of chunks, in the order of the keys. */
+interface LearnedTerms {
+  keys: readonly number[]
+  terms: TermBatch
+}
+
+/** The terms of the chunks with these keys; those that do not exist are left out. */
+type LearnTerms = (keys: readonly number[]) => Promise<LearnedTerms>
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'searchLearning'>
@@ -57,5 +67,43 @@ export function analyseChunks({ store, analyser }: Sources): LearnTerms {
       keys: chunks.map(({ key }) => key),
       terms: analyser.batch(chunks),
     }
+  }
+}
+
+/** Chunks whose terms are remembered; one takes about two kilobytes. */
+const MAX_REMEMBERED = 8_192
+
+/**
+ * The terms of the chunks last learned from: good chunks are found again and again. A chunk never changes under its
+ * key, so nothing is ever out of date; one that was deleted may be learned from while the index still finds it.
+ */
+export function createTermMemory() {
+  const remembered = new Map<number, ChunkTerms>()
+  /** Set anew, it is the last of the map, whose first is forgotten. */
+  const set = (chunk: ChunkTerms) => {
+    remembered.delete(chunk.key)
+    remembered.set(chunk.key, chunk)
+  }
+  const recall = (keys: readonly number[]): ChunkTerms[] => {
+    const chunks = keys.flatMap((key) => remembered.get(key) ?? [])
+    for (const chunk of chunks) set(chunk)
+    return chunks
+  }
+
+  return {
+    /** What it knows of these, in their order. */
+    recall,
+    /** Those of which it knows nothing; the others it keeps until they are recalled. */
+    lacks(keys: readonly number[]): number[] {
+      recall(keys)
+      return keys.filter((key) => !remembered.has(key))
+    },
+    add({ keys, terms }: LearnedTerms): void {
+      for (const [i, key] of keys.entries()) set({ key, terms: chunkOf(terms, i) })
+      for (const key of remembered.keys()) {
+        if (remembered.size <= MAX_REMEMBERED) break
+        remembered.delete(key)
+      }
+    },
   }
 }

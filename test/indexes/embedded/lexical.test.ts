@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Ranking } from '../../../src/indexes/chunk-index.ts'
-import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
+import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { long, someOf } from '../../support/long.ts'
 import {

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { loadGraphSearch } from '../../../src/indexes/embedded/graph.ts'
+import { loadGraphSearch } from '../../../src/indexes/embedded/vector-search.ts'
 import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
 import { randomVector, vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { onlyLong } from '../../support/long.ts'
@@ -17,12 +17,15 @@ describe('The vectors of the embedded index', () => {
     directory = await temporaryDirectory()
     notices = []
   })
-  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) =>
-    openVectorPart({
+  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) => {
+    // What an earlier test has left may speak up later, and is not heard by the next.
+    const heard = notices
+    return openVectorPart({
       ...{ directory, fingerprint, loadKind },
       ...(quietMs && { quietMs }),
-      notify: ({ message }) => void notices.push(message),
+      notify: ({ message }) => void heard.push(message),
     })
+  }
   const files = async () => (await readdir(directory)).toSorted()
 
   it('are there at the next start as they were flushed', async () => {

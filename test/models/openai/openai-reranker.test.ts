@@ -60,6 +60,28 @@ describe('a request', () => {
     const lengths = server.requests.map(({ documents }) => documents?.[0]?.length)
     expect(lengths).toEqual([8_000, 4_000, 2_000, 2_000])
   })
+
+  it('to Text Embeddings Inference is found out by all that are made at once', async () => {
+    const { server, rerank } = await createForTest('tei')
+    expect(await Promise.all([rerank(), rerank(), rerank()])).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ])
+    expect(server.requests.filter(({ documents }) => documents)).toHaveLength(3)
+  })
+
+  it('that is too long is cut in half once, however many are refused at once', async () => {
+    const { server, rerank } = await createForTest()
+    server.reply = ({ documents }) =>
+      (documents?.[0]?.length ?? 0) > 4_000
+        ? failing(400, { error: { message: 'maximum context length is 512 tokens' } })
+        : undefined
+    const long = ['word '.repeat(4_000)]
+    await Promise.all(Array.from({ length: 6 }, () => rerank(long)))
+    const lengths = server.requests.map(({ documents }) => documents?.[0]?.length)
+    expect(lengths.toSorted()).toEqual([...Array(6).fill(4_000), ...Array(6).fill(8_000)])
+  })
 })
 
 describe('a failure', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTopHits } from '../../src/indexes/top-hits.ts'
+import { createTopHits } from '../../src/indexes/ranking.ts'
 import { createRandom } from './embedded/random-chunks.ts'
 
 describe('The top hits', () => {

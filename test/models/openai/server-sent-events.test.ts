@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAnswerReader } from '../../../src/models/openai/answer-reader.ts'
-import { createEventParser, type ServerSentEvent } from '../../../src/models/openai/events.ts'
+import {
+  createEventParser,
+  type ServerSentEvent,
+} from '../../../src/models/openai/server-sent-events.ts'
 import { createSeededRandom, type SeededRandom } from '../../e2e/crash/seeded-random.ts'
 
 const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'any' }

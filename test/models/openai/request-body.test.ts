@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeRequest } from '../../../src/models/openai/encode-request.ts'
+import { encodeRequest } from '../../../src/models/openai/request-body.ts'
 
 const SEARCH = {
   name: 'search',
