@@ -65,10 +65,8 @@ export function createExtractor(options: ExtractorOptions) {
       onPage?.(page)
     }
     try {
-      const answered = await untilAborted(
-        reader.read({ ...file, languages }, await open(), ofPage),
-        deadline.signal,
-      )
+      const reading = open().then((bytes) => reader.read({ ...file, languages }, bytes, ofPage))
+      const answered = await untilAborted(reading, deadline.signal)
       readers.giveBack(reader)
       return answered
     } catch (error) {

@@ -244,7 +244,11 @@ async function readDescription<Schema extends z.ZodType>(path: string, schema: S
 export async function makeRoom(directory: string, maximumBytes = MAX_TOTAL_BYTES): Promise<void> {
   const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
   const files = await Promise.all(
-    names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),
+    names.map(async (name) => {
+      // Another call that makes room may have removed it.
+      const found = await stat(join(directory, name), { throwIfNoEntry: false })
+      return { name, size: found?.size ?? 0, mtimeMs: found?.mtimeMs ?? 0 }
+    }),
   )
   let total = files.reduce((sum, { size }) => sum + size, 0)
   for (const { name, size } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {

@@ -165,6 +165,8 @@ function webpSize(bytes: Buffer): Size {
 /** The frame of a JPEG comes after segments of any length. */
 function jpegSize(bytes: Buffer): Size {
   for (let at = 2; at < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
+    // Any number of fill bytes may come before a marker.
+    while (bytes[at + 1] === 0xff) at++
     const marker = bytes[at + 1] ?? 0
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) }
