@@ -1,5 +1,6 @@
 import { calendarPlaces, placeIn } from '../../lib/text/calendar-names.ts'
 
+export const CHART_FONT = 'DejaVu Sans'
 /** Pixels of a letter, of a line of a title, and of a bar with its gap; generous. */
 const LETTER = 6.5
 const TITLE_LETTER = 8.5

@@ -4,7 +4,7 @@ import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
 import { JobRefusal } from '../../lib/processes/job.ts'
 import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
-import { CHART_FONT, type ChartSpecification } from './specification.ts'
+import { CHART_FONT } from './chart-layout.ts'
 
 /** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
 const MAX_SIDE_PIXELS = 6_000
@@ -12,6 +12,9 @@ const MAX_SVG_CHARACTERS = 10_000_000
 /** Pixels of the picture for one of the SVG, where that is not too many. */
 const SCALE = 2
 const WIDEST_PICTURE = 4_000
+
+/** A Vega-Lite specification, made of nothing but what was validated. */
+export type ChartSpecification = Record<string, unknown>
 
 export interface RenderedChart {
   svg: string

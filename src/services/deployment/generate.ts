@@ -1,15 +1,8 @@
 import { isSecret } from '../../lib/environment.ts'
 import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
-import type {
-  AgentSource,
-  Command,
-  DeploymentSettings,
-  Plan,
-  Problem,
-  Rendering,
-  Target,
-} from './target.ts'
+import type { AgentSource } from './project.ts'
+import type { Command, DeploymentSettings, Plan, Problem, Rendering, Target } from './target.ts'
 import { aws } from './targets/aws.ts'
 import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'

@@ -1,5 +1,6 @@
 import { isSecret, variablesIn } from '../../lib/environment.ts'
-import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './target.ts'
+import type { AgentSource } from './project.ts'
+import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
 /** The image or the platform says these; the engine of this machine is not the one of another. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']

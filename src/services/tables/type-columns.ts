@@ -37,7 +37,7 @@ interface Kinds {
   hasDecimalComma: boolean
 }
 
-/** Gives columns of text the types of what they hold, and takes rows of totals out; answers what was guessed. */
+/** Gives columns of text the types of what they hold, and takes rows of totals out. Returns what was guessed. */
 export async function typeColumns(
   texts: Texts,
   kinds: Kinds,
@@ -58,6 +58,7 @@ export async function typeColumns(
     const guess = [...(reading.guess ? [reading.guess] : []), ...missingNote].join('; ')
     if (guess !== '') guesses.set(name, guess)
   }
+  await narrowDecimals(texts)
   return { guesses, notes }
 }
 
@@ -206,4 +207,37 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   await connection.run(`DELETE FROM ${where}`)
   const more = totals.length > shown.length ? ', …' : ''
   return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
+}
+
+const DIGITS = 18
+const MAX_DECIMALS = 6
+/** Whole digits that are left beside the decimals. */
+const MAX_FIXED = 10 ** (DIGITS - MAX_DECIMALS - 1)
+
+/**
+ * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
+ * are: sums of them are exact then.
+ */
+async function narrowDecimals({ connection, table }: Texts): Promise<void> {
+  const doubles = await rowsOf(
+    connection,
+    `SELECT column_name FROM information_schema.columns
+     WHERE table_name = ${quoteText(table)} AND data_type = 'DOUBLE'`,
+  )
+  for (const [column] of doubles) {
+    const name = quoteName(String(column))
+    const written = `CAST(${name} AS VARCHAR)`
+    const [measured = []] = await rowsOf(
+      connection,
+      `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
+         bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
+       FROM ${quoteName(table)}`,
+    )
+    const [decimals, largest, isOther] = measured
+    const fits =
+      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_FIXED && isOther === false
+    if (!fits) continue
+    const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
+    await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)
+  }
 }

@@ -17,7 +17,7 @@ import {
   refuseSize,
   toGrey,
   tooManyPages,
-} from '../pictures/recognise.ts'
+} from '../recognise.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -7,14 +7,14 @@ import {
   ExtractionError,
   type Recognition,
 } from '../extracted.ts'
-import { type PdfPage, pagePictures } from '../pictures/page-pictures.ts'
 import {
   MAX_PIXELS,
   MAX_RECOGNISED_PAGES,
   nothingRead,
   recogniserOf,
   tooManyPages,
-} from '../pictures/recognise.ts'
+} from '../recognise.ts'
+import { type PdfPage, pagePictures } from './pdf-pictures.ts'
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { gunzipSync } from 'node:zlib'
-import { ExtractionError, type Recognition } from '../extracted.ts'
+import { ExtractionError, type Recognition } from './extracted.ts'
 
 const require = createRequire(import.meta.url)
 /** A5 to A2 at 300 dpi; a page beyond is no page. */

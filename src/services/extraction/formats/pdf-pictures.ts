@@ -1,5 +1,5 @@
 import { OPS } from 'pdfjs-dist'
-import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from './recognise.ts'
+import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from '../recognise.ts'
 
 const MAX_PICTURES = 50
 
