@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { forkServer } from './server-process.ts'
 
 export interface EmbedderProcess {
   /** The environment of a server that embeds with it. */
@@ -8,17 +7,13 @@ export interface EmbedderProcess {
 }
 
 export async function startEmbedder(): Promise<EmbedderProcess> {
-  const child = fork(new URL('../embedder.ts', import.meta.url))
-  const [address] = await once(child, 'message')
+  const { url, stop } = await forkServer(new URL('../embedder.ts', import.meta.url))
   return {
     environment: {
       EMBEDDING_MODEL: 'seeded-vectors',
-      EMBEDDING_BASE_URL: `http://127.0.0.1:${address.port}/v1`,
+      EMBEDDING_BASE_URL: `${url}/v1`,
       EMBEDDING_API_KEY: 'none',
     },
-    async stop() {
-      child.disconnect()
-      await once(child, 'exit')
-    },
+    stop,
   }
 }

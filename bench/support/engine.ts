@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { compose } from '../../src/compose/compose.ts'
+import { loadConfig } from '../../src/config.ts'
+import { MASTER } from '../../src/schemas/operator/api-key.ts'
+import { KEY } from './server-process.ts'
+
+/** The search service in this process, without HTTP, over the data of a server that was stopped. */
+export async function openEngine(
+  directory: string,
+  topK: number,
+  environment: Record<string, string> = {},
+) {
+  const config = loadConfig({
+    SERVER_API_KEY: KEY,
+    CHAT_MODEL: 'extractive',
+    EMBEDDING_MODEL: 'none',
+    DATA_DIR: join(directory, 'data'),
+    AGENT_CONFIG: join(directory, 'agent.json'),
+    ...environment,
+  })
+  const composition = await compose(config, pino({ level: 'warn' }), (error) => {
+    throw error
+  })
+  await composition.start()
+  const { retrieval } = composition.services.limitedTo(MASTER)
+  return {
+    search: (query: string) => retrieval.search({ query, topK }),
+    close: composition.close,
+  }
+}
