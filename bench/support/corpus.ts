@@ -21,8 +21,8 @@ const ROOTS = [
 ]
 /** Legal texts and change lists repeat themselves, and so do sources and styles of rendered pages. */
 const SKIPPED = /^(copyright|changelog|licen[cs]e|_sources|_static|src$|\.git)/i
-const SMALLEST_TEXT = 1_000
-const LARGEST_FILE = 8_000_000
+const MIN_TEXT = 1_000
+const MAX_FILE_BYTES = 8_000_000
 
 /** Packages of Debian that hold much text. */
 const HELPFUL_PACKAGES = 'linux-doc rust-doc sqlite3-doc vim-doc debian-handbook git-doc'
@@ -83,13 +83,13 @@ function* readAll(files: readonly string[]): Generator<CorpusDocument> {
   for (const path of files) {
     const text = readText(path)
     const digest = sha1(text)
-    if (text.length < SMALLEST_TEXT || seen.has(digest)) continue
+    if (text.length < MIN_TEXT || seen.has(digest)) continue
     seen.add(digest)
     yield { title: titleOf(path), text }
   }
 }
 
-/** Documents that nobody wrote: every second paragraph of one, every second of another. */
+/** Made-up documents: the odd paragraphs of one text between the even ones of another. */
 function* splice(files: readonly string[]): Generator<CorpusDocument> {
   for (let distance = 1; ; distance += 1) {
     let yielded = false
@@ -97,7 +97,7 @@ function* splice(files: readonly string[]): Generator<CorpusDocument> {
       const one = readText(path).split('\n\n')
       const other = readText(files[(index + distance) % files.length] ?? path).split('\n\n')
       const text = one.map((part, at) => (at % 2 === 0 ? part : (other[at] ?? part))).join('\n\n')
-      if (text.length < SMALLEST_TEXT) continue
+      if (text.length < MIN_TEXT) continue
       yielded = true
       yield { title: titleOf(path), text }
     }
@@ -106,7 +106,7 @@ function* splice(files: readonly string[]): Generator<CorpusDocument> {
 }
 
 function readText(path: string): string {
-  if (statSync(path).size > LARGEST_FILE) return ''
+  if (statSync(path).size > MAX_FILE_BYTES) return ''
   const bytes = readFileSync(path)
   const source = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
   const readable = !source.includes('\0') && !source.includes('\ufffd')

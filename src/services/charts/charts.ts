@@ -5,8 +5,8 @@ import { boundedText, filledText } from '../../schemas/fields.ts'
 import {
   CHART_FONT,
   calendarOrder,
+  layOnSide,
   layoutOf,
-  lieDown,
   pieLayers,
   wrapTitle,
 } from './chart-layout.ts'
@@ -102,7 +102,7 @@ export function toSpecification(
   asked: ChartRequest,
   rows: readonly ChartRow[],
 ): ChartSpecification {
-  const request = lieDown(asked, rows)
+  const request = layOnSide(asked, rows)
   const { title, mark, width, height } = request
   const columns = new Set(rows.flatMap((row) => Object.keys(row)))
   const encoding = Object.fromEntries(

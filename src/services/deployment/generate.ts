@@ -50,7 +50,7 @@ export type Deployment =
     }
   | { refusals: readonly Problem[] }
 
-/** The files that bring an agent to a place, or all that stands against it. Reads nothing and writes nothing. */
+/** The files that deploy an agent, or everything that prevents it. Reads and writes no file. */
 export function generate(
   agent: AgentSource,
   settings: DeploymentSettings,
@@ -82,7 +82,7 @@ function refuseTarget(name: string): Problem {
   return { field, message: `${name} is not known`, remedy: `one of ${TARGET_NAMES.join(', ')}` }
 }
 
-/** Whatever is written: the value of a secret is in none of it. */
+/** A refusal for each secret whose value would be in a file. */
 function leaksOf(
   files: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,

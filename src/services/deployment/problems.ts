@@ -21,13 +21,13 @@ interface Question {
 }
 type Check = (question: Question) => Problem[]
 
-/** All that stands against a deployment, so that one look is enough. */
+/** Everything that makes a deployment impossible, all at once. */
 export function refusalsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
   const checks = [secrets, storage, instances, addresses, requests, sandbox, files]
   return checks.flatMap((check) => check({ agent, settings, target, facts: target.facts }))
 }
 
-/** What does not stand against a deployment, but is to be known. */
+/** What does not prevent a deployment but should be known. */
 export function warningsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
   const question = { agent, settings, target, facts: target.facts }
   return [...doubts(question), ...lowered(question)]

@@ -14,7 +14,7 @@ export interface SheetTable {
 }
 
 const MAX_COLUMNS = 500
-/** What comes after so many stays with the last of them. */
+/** Blocks after so many tables are added to the last one. */
 const MAX_TABLES = 50
 const MAX_NOTE_ROWS = 5
 /** Rows that tell whether the one above them is a head. */

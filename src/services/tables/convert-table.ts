@@ -24,7 +24,7 @@ const MAX_SHEETS = 50
 const MAX_NOTES = 20
 /** A larger text is read by the engine alone, as one table. */
 const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
-/** Of a larger text this tells what divides it, and where its head is. */
+/** So much of a larger text tells its delimiter and where its head is. */
 const SAMPLE_BYTES = 2 ** 18
 
 /** A part of the file that one `SELECT` reads. */

@@ -11,7 +11,7 @@ import {
 import { quoteName, quoteText, rowsOf } from './duckdb.ts'
 
 const SAMPLE_ROWS = 1_000
-/** Rows that are looked at as totals. */
+/** With more rows than this that are named like totals, none is taken for one. */
 const MAX_LABELLED = 100
 /** Of a row that is left out, in UTF-16 code units. */
 const MAX_SHOWN = 1_000
@@ -111,7 +111,7 @@ interface Verified {
   missing: number
 }
 
-/** The first reading of each column that all of its texts fit, those of some rows left aside. */
+/** The first reading of each column that all of its texts fit; the rows in `aside` do not count. */
 async function verified(
   { connection, table, columns }: Texts,
   candidates: readonly Reading[][],
@@ -156,7 +156,7 @@ async function labelledRows({ connection, table, columns }: Texts): Promise<numb
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
-/** Those that hold the sum of what stands above them, or of what stands since the one before. */
+/** The labelled rows that hold the sum of all rows above them, or of the rows since the labelled row before. */
 async function provenTotals(
   { connection, table, columns }: Texts,
   readings: ReadonlyMap<number, Verified>,
@@ -209,10 +209,11 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
 }
 
+/** Of the decimals that columns of amounts become. */
 const DIGITS = 18
 const MAX_DECIMALS = 6
-/** Whole digits that are left beside the decimals. */
-const MAX_FIXED = 10 ** (DIGITS - MAX_DECIMALS - 1)
+/** Values below it leave room for the decimals. */
+const MAX_VALUE = 10 ** (DIGITS - MAX_DECIMALS - 1)
 
 /**
  * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
@@ -235,7 +236,7 @@ async function narrowDecimals({ connection, table }: Texts): Promise<void> {
     )
     const [decimals, largest, isOther] = measured
     const fits =
-      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_FIXED && isOther === false
+      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_VALUE && isOther === false
     if (!fits) continue
     const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
     await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)

@@ -46,9 +46,9 @@ export async function extractImage(
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
 }
 
-/** Of one file; what comes after them is not read. */
+/** Pictures of one document; further ones are not read. */
 const MAX_WITHIN = 500
-/** A TIFF is hardly ever a logo. */
+/** Taken for the size of every TIFF, which is hardly ever a logo. */
 const A_PAGE = { width: 2_480, height: 3_508 }
 
 /** Reads the pictures within a document, each with the words that name it in a warning; nothing where there is no text. */
