@@ -1,15 +1,13 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { compose } from '../src/compose/compose.ts'
-import { loadConfig } from '../src/config.ts'
-import { MASTER } from '../src/schemas/operator/api-key.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import { startEmbedder } from './support/embedder-process.ts'
+import { openEngine } from './support/engine.ts'
 import { post, prepare } from './support/http-client.ts'
 import { countChunks, ingest } from './support/ingest.ts'
 import { KEY, startServer } from './support/server-process.ts'
 import { percentile, round } from './support/statistics.ts'
+import { timed } from './support/take-turns.ts'
 
 const QUERIES = 300
 const QUERY_WORDS = 6
@@ -19,7 +17,6 @@ const ADDED_DOCUMENTS = 200
 interface Filled {
   directory: string
   environment: Record<string, string>
-  chunks: number
   queries: string[]
 }
 
@@ -62,13 +59,13 @@ async function measureAt(size: number, environment: Record<string, string>, benc
   const all = corpus.take(Number.POSITIVE_INFINITY)
   const others = Array.from(all.drop(documents).take(ADDED_DOCUMENTS))
   progress(`${size} chunks: asking`)
-  const rest = await ask(server.url, queries, rounds)
+  const rest = await askAll(queries, rounds, (query) => askOne(server.url, query))
   const busy = await askWhile(server.url, queries, ingest(server.url, others))
   const bytes = await server.memory()
   await server.stop()
   const again = await startServer({ directory, environment })
   await again.stop()
-  const engine = await askEngine({ directory, environment, chunks, queries }, rounds)
+  const engine = await askEngine({ directory, environment, queries }, rounds)
   const p50 = percentile(rest, 0.5)
   return {
     chunks,
@@ -91,12 +88,16 @@ function questionOf(text: string, seed: number): string {
   return words.slice(from, from + QUERY_WORDS).join(' ')
 }
 
-async function ask(url: string, queries: readonly string[], rounds: number): Promise<number[]> {
+/** Milliseconds of every query in every round; a round before the first only warms up. */
+async function askAll(
+  queries: readonly string[],
+  rounds: number,
+  ask: (query: string) => Promise<number>,
+): Promise<number[]> {
   const times: number[] = []
-  // The first round warms up.
   for (let run = 0; run <= rounds; run++) {
     for (const query of queries) {
-      const taken = await askOne(url, query)
+      const taken = await ask(query)
       if (run > 0) times.push(taken)
     }
   }
@@ -121,29 +122,10 @@ async function askOne(url: string, query: string): Promise<number> {
   return performance.now() - begun
 }
 
-/** The search service without HTTP. */
 async function askEngine({ directory, environment, queries }: Filled, rounds: number) {
-  const config = loadConfig({
-    SERVER_API_KEY: KEY,
-    CHAT_MODEL: 'extractive',
-    DATA_DIR: join(directory, 'data'),
-    AGENT_CONFIG: join(directory, 'agent.json'),
-    ...environment,
-  })
-  const composition = await compose(config, pino({ level: 'warn' }), (error) => {
-    throw error
-  })
-  await composition.start()
-  const { retrieval } = composition.services.limitedTo(MASTER)
-  const times: number[] = []
-  for (let run = 0; run <= rounds; run++) {
-    for (const query of queries) {
-      const begun = performance.now()
-      await retrieval.search({ query, topK: TOP_K })
-      if (run > 0) times.push(performance.now() - begun)
-    }
-  }
-  await composition.close()
+  const engine = await openEngine(directory, TOP_K, environment)
+  const times = await askAll(queries, rounds, (query) => timed(() => engine.search(query)))
+  await engine.close()
   return times
 }
 

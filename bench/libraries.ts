@@ -68,10 +68,10 @@ async function openFilledEngine(
   const chunks = await countChunks(server.url)
   await server.stop()
   if (chunks !== passages.length) throw new Error(`${passages.length} passages became ${chunks}`)
-  const { retrieval, close } = await openEngine(place, environment)
+  const { search, close } = await openEngine(place, TOP_K, environment)
   return {
     asking: (mode: 'lexical' | 'dense' | 'hybrid') => async (query: string) => {
-      const { degraded } = await retrieval.search({ query, topK: TOP_K, mode })
+      const { degraded } = await search(query, mode)
       if (degraded) throw new Error('The embedder did not answer')
     },
     close,

@@ -1,8 +1,7 @@
-import { batches } from './support/batches.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import { type Prepared, post, prepare } from './support/http-client.ts'
 import { ingest } from './support/ingest.ts'
-import { interleave } from './support/interleave.ts'
+import { batches, interleave } from './support/interleave.ts'
 import { KEY, startServer } from './support/server-process.ts'
 import { median, percentile, round, show, spreadOf } from './support/statistics.ts'
 

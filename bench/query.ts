@@ -1,15 +1,9 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { pino } from 'pino'
-import { compose } from '../src/compose/compose.ts'
-import { loadConfig } from '../src/config.ts'
-import { MASTER } from '../src/schemas/operator/api-key.ts'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
+import { openEngine } from './support/engine.ts'
 import { post, prepare } from './support/http-client.ts'
 import { interleave } from './support/interleave.ts'
 import type { Seed } from './support/seeded-data.ts'
-import { KEY, startServer } from './support/server-process.ts'
+import { forkServer, KEY, startServer } from './support/server-process.ts'
 import { median, percentile, round, show, spreadOf } from './support/statistics.ts'
 import { type Turns, takeTurns, timed } from './support/take-turns.ts'
 
@@ -42,10 +36,11 @@ export async function query(bench: Bench): Promise<Findings> {
 }
 
 async function compareAt(seed: Seed, copy: Seed, { rounds, progress }: Bench) {
-  const engine = await openEngine(copy)
+  const engine = await openEngine(copy.directory, TOP_K)
   const answers: object[] = []
   for (const text of seed.queries) answers.push({ query: text, hits: await engine.search(text) })
-  const bare = await startBareRoute(answers)
+  const bare = await forkServer(new URL('./bare-route.ts', import.meta.url))
+  await bare.tell(answers)
   const server = await startServer({ directory: seed.directory })
   const requestsTo = (url: string) => {
     const requests = seed.queries.map((text) => prepare(url, KEY, { query: text, topK: TOP_K }))
@@ -95,39 +90,6 @@ async function crowd(call: (at: number) => Promise<unknown>, run: number): Promi
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, callOn))
   return times
-}
-
-async function openEngine({ directory }: Seed) {
-  const config = loadConfig({
-    SERVER_API_KEY: KEY,
-    CHAT_MODEL: 'extractive',
-    EMBEDDING_MODEL: 'none',
-    DATA_DIR: join(directory, 'data'),
-    AGENT_CONFIG: join(directory, 'agent.json'),
-  })
-  const composition = await compose(config, pino({ level: 'warn' }), (error) => {
-    throw error
-  })
-  await composition.start()
-  const { retrieval } = composition.services.limitedTo(MASTER)
-  return {
-    search: (text: string) => retrieval.search({ query: text, topK: TOP_K }),
-    close: composition.close,
-  }
-}
-
-async function startBareRoute(answers: readonly object[]) {
-  const child = fork(new URL('./bare-route.ts', import.meta.url))
-  const [address] = await once(child, 'message')
-  child.send([...answers])
-  await once(child, 'message')
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    async stop() {
-      child.disconnect()
-      await once(child, 'exit')
-    },
-  }
 }
 
 function toRow(chunks: number, connections: number, found: Turns<Way>) {

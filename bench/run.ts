@@ -14,10 +14,9 @@ import { queryWhileIngesting } from './query-while-ingesting.ts'
 import { searchIndex } from './search-index.ts'
 import { searchVectors } from './search-vectors.ts'
 import { streams } from './streams.ts'
-import type { Bench, Findings } from './support/bench.ts'
+import { type Bench, type Findings, renderTable } from './support/bench.ts'
 import { createCorpus } from './support/corpus.ts'
 import { createSeededData } from './support/seeded-data.ts'
-import { renderTable } from './support/table.ts'
 import { termCounts } from './term-counts.ts'
 
 const BENCHMARKS = {

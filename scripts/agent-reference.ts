@@ -1,8 +1,148 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { agentReference, agentSchema } from './agent-schema.ts'
+import { z } from 'zod'
+import { AgentConfiguration } from '../src/services/agent/configuration.ts'
+
+interface Field {
+  description?: string
+  type?: string
+  default?: unknown
+  enum?: unknown[]
+  const?: unknown
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  maxItems?: number
+  properties?: Record<string, Field>
+  additionalProperties?: Field | boolean
+  items?: Field
+  anyOf?: Field[]
+  $ref?: string
+}
+
+interface Root extends Field {
+  $defs?: Record<string, Field>
+}
+
+/** An example of each area; all of them are valid, each by itself and all together. */
+export const EXAMPLES: Readonly<Record<string, object>> = {
+  prompt: {
+    name: 'desk',
+    description: 'Answers questions on the rules of the house.',
+    prompt: 'Answer briefly, and name the rule.',
+  },
+  tools: { tools: { corpus_analysis: false, run_python: { approval: 'always' } } },
+  skills: { skills: { sources: ['./skills', 'https://example.org/skills/report.zip'] } },
+  mcpServers: {
+    mcpServers: {
+      desk: {
+        url: 'https://desk.example.org/mcp',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
+        headers: { Authorization: 'Bearer ${DESK_TOKEN}' },
+        allowTools: ['find_ticket', 'send_mail'],
+        approval: ['send_mail'],
+      },
+    },
+  },
+  links: { links: 'known' },
+  plugins: { plugins: ['./plugins/desk.mjs'] },
+  sandbox: { sandbox: { kind: 'docker', limits: { seconds: 60, memoryMegabytes: 1_024 } } },
+  limits: { limits: { rounds: 12, seconds: 120 } },
+}
+
+/** The areas of the page, with the fields of each. */
+const AREAS: readonly [title: string, example: string, fields: readonly string[]][] = [
+  ['Prompt', 'prompt', ['name', 'description', 'prompt']],
+  ['Tools', 'tools', ['tools']],
+  ['Skills', 'skills', ['skills']],
+  ['MCP connections', 'mcpServers', ['mcpServers']],
+  ['Links in answers', 'links', ['links']],
+  ['Plugins', 'plugins', ['plugins']],
+  ['Sandbox', 'sandbox', ['sandbox']],
+  ['Limits', 'limits', ['limits']],
+]
+
+function jsonSchema(): Root {
+  const schema: unknown = z.toJSONSchema(AgentConfiguration, {
+    io: 'input',
+    unrepresentable: 'any',
+  })
+  // A JSON Schema, of which no more is read than what `Field` names.
+  return schema as Root
+}
+
+/** The JSON Schema of agent.json, for editors. */
+export function agentSchema(): string {
+  return `${JSON.stringify(jsonSchema(), null, 2)}\n`
+}
+
+/** The page that names every switch of agent.json. */
+export function agentReference(): string {
+  const root = jsonSchema()
+  const { properties = {} } = resolveField(root, root)
+  const sections = AREAS.map(([title, example, names]) => {
+    const rows = names.flatMap((name) => rowsOf(properties[name] ?? {}, name, root))
+    const json = JSON.stringify(EXAMPLES[example], null, 2)
+    return `## ${title}\n\n${TABLE_HEAD}\n${rows.join('\n')}\n\n\`\`\`json\n${json}\n\`\`\`\n`
+  })
+  return `${HEAD}\n${sections.join('\n')}`
+}
+
+const HEAD = `# agent.json, field by field
+
+Made from the schema by \`npm run agent:reference\`; a test compares the two. Everything may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\`, where \`agent.schema.json\` of this repository lies beside it, an editor completes and checks it. An unknown field is refused at the start, with its name; broken JSON with its line and column. \`\${VARIABLE}\` in values of \`mcpServers\` stands for a variable of the environment. A change takes a restart.
+`
+const TABLE_HEAD = '| field | values | default | meaning |\n|---|---|---|---|'
+
+function rowsOf(field: Field, path: string, root: Root): string[] {
+  const target = resolveField(field, root)
+  const row = `| \`${path}\` | ${valuesOf(target, root)} | ${defaultOf(field, target)} | ${cell(field.description ?? target.description ?? '')} |`
+  const variants = [target, ...(target.anyOf ?? []).map((each) => resolveField(each, root))]
+  const inner = variants.flatMap(({ properties = {}, additionalProperties }) => [
+    ...Object.entries(properties).flatMap(([name, each]) => rowsOf(each, `${path}.${name}`, root)),
+    ...(typeof additionalProperties === 'object' && additionalProperties.$ref
+      ? rowsOf(additionalProperties, `${path}.*`, root)
+      : []),
+  ])
+  return [row, ...inner.filter((each) => !each.includes('.command`'))]
+}
+
+function resolveField(field: Field, { $defs = {} }: Root): Field {
+  const name = field.$ref?.replace('#/$defs/', '')
+  return name === undefined ? field : { ...$defs[name], ...field }
+}
+
+function valuesOf(field: Field, root: Root): string {
+  if (field.enum) return field.enum.map((value) => `\`${String(value)}\``).join(', ')
+  if (field.const !== undefined) return `\`${String(field.const)}\``
+  if (field.anyOf)
+    return field.anyOf.map((each) => valuesOf(resolveField(each, root), root)).join(', or ')
+  if (field.type === 'array') {
+    const most = field.maxItems === undefined ? '' : `, at most ${field.maxItems}`
+    return `list of ${valuesOf(resolveField(field.items ?? {}, root), root)}${most}`
+  }
+  if (field.type === 'string') {
+    return field.maxLength === undefined ? 'text' : `text, at most ${field.maxLength} characters`
+  }
+  if (field.minimum !== undefined) return `${field.minimum} to ${field.maximum}`
+  return field.type ?? ''
+}
+
+function defaultOf(field: Field, target: Field): string {
+  const value = field.default ?? target.default
+  if (value === undefined) return ''
+  return typeof value === 'object' && !Array.isArray(value)
+    ? ''
+    : `\`${cell(JSON.stringify(value))}\``
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
 
 // `npm run agent:reference`: what there is to set in agent.json, for readers and for editors.
-const root = resolve(import.meta.dirname, '..')
-await writeFile(resolve(root, 'agent.schema.json'), agentSchema())
-await writeFile(resolve(root, 'docs/agent-configuration.md'), agentReference())
+if (import.meta.main) {
+  const root = resolve(import.meta.dirname, '..')
+  await writeFile(resolve(root, 'agent.schema.json'), agentSchema())
+  await writeFile(resolve(root, 'docs/agent-configuration.md'), agentReference())
+}

@@ -1,9 +1,45 @@
-import { CHECK_NAMES, runChecks } from './checks.ts'
+import { basename, resolve } from 'node:path'
+import { runTool } from './run-tool.ts'
 
-const asked = process.argv.slice(2)
-const names = CHECK_NAMES.filter((name) => asked.length === 0 || asked.includes(name))
-if (names.length === 0)
-  throw new Error(`There is no such check; there are: ${CHECK_NAMES.join(', ')}`)
-const failed = await runChecks(names)
-console.log(failed.length === 0 ? '\nall is well' : `\nfailed: ${failed.join(', ')}`)
-process.exitCode = failed.length === 0 ? 0 : 1
+const TYPES = resolve('node_modules/.cache/types')
+
+const CHECKS = {
+  types: async () => (await runTypes('.')) && runTypes('ui'),
+  style: () => runTool('biome', 'check', '--error-on-warnings'),
+  promises: () => runTool('oxlint', '--type-aware', '--deny-warnings'),
+}
+
+export type CheckName = keyof typeof CHECKS
+
+export const CHECK_NAMES: readonly CheckName[] = ['types', 'style', 'promises']
+
+/** What has not changed since the last time is not looked at again. */
+const runTypes = (project: string) =>
+  runTool(
+    'tsc',
+    '--project',
+    project,
+    '--incremental',
+    '--tsBuildInfoFile',
+    `${TYPES}/${basename(resolve(project))}.json`,
+  )
+
+/** Runs the checks one after the other, all of them; answers those that failed. */
+export async function runChecks(names: readonly CheckName[]): Promise<CheckName[]> {
+  const failed: CheckName[] = []
+  for (const name of names) {
+    console.log(`\n> ${name}`)
+    if (!(await CHECKS[name]())) failed.push(name)
+  }
+  return failed
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2)
+  const names = CHECK_NAMES.filter((name) => asked.length === 0 || asked.includes(name))
+  if (names.length === 0)
+    throw new Error(`There is no such check; there are: ${CHECK_NAMES.join(', ')}`)
+  const failed = await runChecks(names)
+  console.log(failed.length === 0 ? '\nall is well' : `\nfailed: ${failed.join(', ')}`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+}

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CHECK_NAMES, runChecks } from './checks.ts'
+import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
 import { precompileJobs, runToolWith } from './run-tool.ts'
 

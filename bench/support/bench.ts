@@ -1,7 +1,7 @@
 import type { Corpus } from './corpus.ts'
 import type { SeededData } from './seeded-data.ts'
 
-export type Cell = string | number | boolean
+type Cell = string | number | boolean
 
 /** What a benchmark found: rows of one table, and what has to be known to read it. */
 export interface Findings {
@@ -35,4 +35,22 @@ export interface Bench {
 /** Whether a figure holds its goal, as the table says it. */
 export function verdict(holds: boolean): string {
   return holds ? 'yes' : 'NO'
+}
+
+/** The findings as a Markdown table with its columns aligned. */
+export function renderTable({ title, rows, notes }: Findings): string {
+  const head = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const cells = [head, ...rows.map((row) => head.map((column) => toText(row[column])))]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
+  const [first = [], ...others] = cells.map(line)
+  return [`## ${title}`, '', first, rule, ...others, '', ...notes.map((note) => `- ${note}`), '']
+    .flat()
+    .join('\n')
+}
+
+function toText(cell: Cell | undefined): string {
+  return cell === undefined ? '' : String(cell)
 }

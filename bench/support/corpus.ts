@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { splitText } from '../../src/services/ingestion/split/split-text.ts'
-import { toPlainText } from './plain-text.ts'
 
 export interface CorpusDocument {
   title: string
@@ -22,8 +21,8 @@ const ROOTS = [
 ]
 /** Legal texts and change lists repeat themselves, and so do sources and styles of rendered pages. */
 const SKIPPED = /^(copyright|changelog|licen[cs]e|_sources|_static|src$|\.git)/i
-const SMALLEST_TEXT = 1_000
-const LARGEST_FILE = 8_000_000
+const MIN_TEXT = 1_000
+const MAX_FILE_BYTES = 8_000_000
 
 /** Packages of Debian that hold much text. */
 const HELPFUL_PACKAGES = 'linux-doc rust-doc sqlite3-doc vim-doc debian-handbook git-doc'
@@ -84,13 +83,13 @@ function* readAll(files: readonly string[]): Generator<CorpusDocument> {
   for (const path of files) {
     const text = readText(path)
     const digest = sha1(text)
-    if (text.length < SMALLEST_TEXT || seen.has(digest)) continue
+    if (text.length < MIN_TEXT || seen.has(digest)) continue
     seen.add(digest)
     yield { title: titleOf(path), text }
   }
 }
 
-/** Documents that nobody wrote: every second paragraph of one, every second of another. */
+/** Made-up documents: the odd paragraphs of one text between the even ones of another. */
 function* splice(files: readonly string[]): Generator<CorpusDocument> {
   for (let distance = 1; ; distance += 1) {
     let yielded = false
@@ -98,7 +97,7 @@ function* splice(files: readonly string[]): Generator<CorpusDocument> {
       const one = readText(path).split('\n\n')
       const other = readText(files[(index + distance) % files.length] ?? path).split('\n\n')
       const text = one.map((part, at) => (at % 2 === 0 ? part : (other[at] ?? part))).join('\n\n')
-      if (text.length < SMALLEST_TEXT) continue
+      if (text.length < MIN_TEXT) continue
       yielded = true
       yield { title: titleOf(path), text }
     }
@@ -107,7 +106,7 @@ function* splice(files: readonly string[]): Generator<CorpusDocument> {
 }
 
 function readText(path: string): string {
-  if (statSync(path).size > LARGEST_FILE) return ''
+  if (statSync(path).size > MAX_FILE_BYTES) return ''
   const bytes = readFileSync(path)
   const source = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
   const readable = !source.includes('\0') && !source.includes('\ufffd')
@@ -123,4 +122,56 @@ function titleOf(path: string): string {
 
 function sha1(text: string): string {
   return createHash('sha1').update(text).digest('base64')
+}
+
+/** Reads a file's text out of the format that its name tells; nothing where the format is none of ours. */
+function toPlainText(name: string, source: string): string | undefined {
+  const plain = name.replace(/\.gz$/, '')
+  if (/\.html?$/.test(plain)) return fromHtml(source)
+  if (/\.[1-9][a-z]*$/.test(plain)) return fromManual(source)
+  if (/\.(txt|md|rst|pod|text|info)(-\d+)?$/.test(plain)) return source
+  if (/(^|\/)(README|FAQ|HOWTO|TUTORIAL|NOTES)[^/.]*$/i.test(plain)) return source
+  return undefined
+}
+
+const ENTITIES: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  mdash: '—',
+  ndash: '–',
+  hellip: '…',
+}
+
+function fromHtml(source: string): string {
+  return source
+    .replace(/<(script|style|head|nav|svg)\b[\s\S]*?<\/\1>/gi, ' ')
+    .replace(/<h([1-6])\b[^>]*>/gi, (_, level) => `\n\n${'#'.repeat(Number(level))} `)
+    .replace(/<li\b[^>]*>/gi, '\n- ')
+    .replace(/<\/?(p|div|pre|table|ul|ol|dl|section|h[1-6])\b[^>]*>/gi, '\n\n')
+    .replace(/<(br|tr|dt|dd)\b[^>]*>/gi, '\n')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&#(\d{1,6});/g, (_, code) => String.fromCodePoint(Number(code)))
+    .replace(/&([a-z]+);/g, (entity, name) => ENTITIES[name] ?? entity)
+    .replace(/[ \t]+\n/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+}
+
+/** Manual pages: headings become Markdown headings, macros and font changes go. */
+function fromManual(source: string): string {
+  return source
+    .replace(/^[.']\s*\\".*\n/gm, '')
+    .replace(/^\.\s*(SH|Sh) +"?(.*?)"?$/gm, '\n# $2\n')
+    .replace(/^\.\s*(SS|Ss) +"?(.*?)"?$/gm, '\n## $2\n')
+    .replace(/^\.\s*(PP|LP|P|TP|IP|HP|Pp|br|sp)\b.*$/gm, '')
+    .replace(/^\.\s*[A-Za-z]{1,3} ?/gm, '')
+    .replace(/\\f(\[\w*\]|\(\w\w|.)/g, '')
+    .replace(/\\\*?\(../g, '')
+    .replace(/\\([-&e|^%])/g, (_, escaped) => (escaped === '-' ? '-' : ''))
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
 }

@@ -3,16 +3,19 @@ import { pino } from 'pino'
 import { compose } from '../../src/compose/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { MASTER } from '../../src/schemas/operator/api-key.ts'
+import type { Mode } from '../../src/schemas/query.ts'
 import { KEY } from './server-process.ts'
 
-/** The search service of the server whose data directory is in `directory`, within this process and without HTTP. */
+/** The search service in this process, without HTTP, over the data of a server that was stopped. */
 export async function openEngine(
   directory: string,
-  environment: Record<string, string> = { EMBEDDING_MODEL: 'none' },
+  topK: number,
+  environment: Record<string, string> = {},
 ) {
   const config = loadConfig({
     SERVER_API_KEY: KEY,
     CHAT_MODEL: 'extractive',
+    EMBEDDING_MODEL: 'none',
     DATA_DIR: join(directory, 'data'),
     AGENT_CONFIG: join(directory, 'agent.json'),
     ...environment,
@@ -22,5 +25,8 @@ export async function openEngine(
   })
   await composition.start()
   const { retrieval } = composition.services.limitedTo(MASTER)
-  return { retrieval, close: composition.close }
+  return {
+    search: (query: string, mode?: Mode) => retrieval.search({ query, topK, mode }),
+    close: composition.close,
+  }
 }

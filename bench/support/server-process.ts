@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ const START_DEADLINE_MS = 600_000
 
 export const KEY = 'a-key-for-benchmarks'
 
-export interface ServerOptions {
+interface ServerOptions {
   /** For DATA_DIR, the log and the working directory. */
   directory: string
   environment?: Record<string, string>
@@ -88,6 +88,23 @@ async function isReady(url: string): Promise<boolean> {
     return (await fetch(`${url}/readiness`)).ok
   } catch {
     return false
+  }
+}
+
+/** Starts a module of the benchmarks that tells the address it listens at, and answers each message with one. */
+export async function forkServer(module: URL) {
+  const child = fork(module)
+  const [address] = await once(child, 'message')
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async tell(message: object): Promise<void> {
+      child.send(message)
+      await once(child, 'message')
+    },
+    async stop(): Promise<void> {
+      child.disconnect()
+      await once(child, 'exit')
+    },
   }
 }
 

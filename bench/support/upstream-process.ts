@@ -1,6 +1,5 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { Pace } from '../upstream.ts'
+import { forkServer } from './server-process.ts'
 
 export interface Upstream {
   /** For `CHAT_BASE_URL`. */
@@ -10,19 +9,8 @@ export interface Upstream {
 }
 
 export async function startUpstream(): Promise<Upstream> {
-  const child = fork(new URL('../upstream.ts', import.meta.url))
-  const [address] = await once(child, 'message')
-  return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    async pace(pace) {
-      child.send(pace)
-      await once(child, 'message')
-    },
-    async stop() {
-      child.disconnect()
-      await once(child, 'exit')
-    },
-  }
+  const { url, tell, stop } = await forkServer(new URL('../upstream.ts', import.meta.url))
+  return { url: `${url}/v1`, pace: tell, stop }
 }
 
 /** The environment of a server whose model is the upstream. */

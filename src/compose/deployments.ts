@@ -8,7 +8,8 @@ import type {
 } from '../schemas/operator/deployment.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 import { AgentConfigurationError } from '../services/agent/configuration.ts'
-import type { AgentSource, Problem } from '../services/deployment/target.ts'
+import type { AgentSource } from '../services/deployment/project.ts'
+import type { Problem } from '../services/deployment/target.ts'
 
 /** Loaded when somebody asks: most servers never deploy another. */
 const load = () => import('../services/deployment/generate.ts')

@@ -16,7 +16,7 @@ import {
   swapShadowVectors,
 } from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
-import { languageData } from '../services/extraction/pictures/recognise.ts'
+import { languageData } from '../services/extraction/recognise.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
 import {
   createOrphanSweep,

@@ -1,6 +1,7 @@
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
 import { type Deployment, generate } from '../../src/services/deployment/generate.ts'
-import type { AgentSource, DeploymentSettings } from '../../src/services/deployment/target.ts'
+import type { AgentSource } from '../../src/services/deployment/project.ts'
+import type { DeploymentSettings } from '../../src/services/deployment/target.ts'
 import { readText } from './deployment-files.ts'
 
 const PROJECT_FILES = [

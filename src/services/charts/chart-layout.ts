@@ -1,11 +1,13 @@
 import { calendarPlaces, placeIn } from '../../lib/text/calendar-names.ts'
 
-/** Pixels of a letter, of a line of a title, and of a bar with its gap; generous. */
-const LETTER = 6.5
-const TITLE_LETTER = 8.5
-const BAR = 22
-const TALLEST = 2_000
-const LEGEND_ROW = 17
+export const CHART_FONT = 'DejaVu Sans'
+/** Pixels, rather too many than too few: the width of a letter in labels and in titles, the height of a bar with its gap. */
+const LETTER_WIDTH = 6.5
+const TITLE_LETTER_WIDTH = 8.5
+const BAR_HEIGHT = 22
+const LEGEND_ROW_HEIGHT = 17
+/** Pixels of a chart that is turned on its side. */
+const MAX_HEIGHT = 2_000
 /** Longer labels are cut off. */
 const MAX_LABEL_PIXELS = 360
 /** More slices have no room for their values. */
@@ -34,8 +36,8 @@ interface Chart<C extends Channel = Channel> {
   height: number
 }
 
-/** Marks that say the same when they lie. */
-const MAY_LIE: ReadonlySet<string> = new Set(['bar', 'boxplot', 'point', 'tick'])
+/** Marks that say the same when the chart is turned on its side. */
+const MAY_BE_TURNED: ReadonlySet<string> = new Set(['bar', 'boxplot', 'point', 'tick'])
 
 /** What the names of a channel are, each once and in the order of the rows. */
 function namesIn(channel: Channel | undefined, rows: readonly ChartRow[]): string[] {
@@ -49,18 +51,18 @@ function namesIn(channel: Channel | undefined, rows: readonly ChartRow[]): strin
 
 const longest = (names: readonly string[]) => Math.max(0, ...names.map(({ length }) => length))
 const fits = (names: readonly string[], width: number) =>
-  names.length * (longest(names) + 1) * LETTER <= width
+  names.length * (longest(names) + 1) * LETTER_WIDTH <= width
 
-/** The same chart lying on its side, where the names below its marks would not fit beside each other. */
-export function lieDown<C extends Channel, R extends Chart<C>>(
+/** Turns the chart on its side where the names below its marks would not fit beside each other. */
+export function layOnSide<C extends Channel, R extends Chart<C>>(
   request: R,
   rows: readonly ChartRow[],
 ): R {
   const { mark, x, y, column, width, height } = request
   const names = namesIn(x, rows)
-  const isUpright = MAY_LIE.has(mark) && y && namesIn(y, rows).length === 0 && !column
+  const isUpright = MAY_BE_TURNED.has(mark) && y && namesIn(y, rows).length === 0 && !column
   if (!isUpright || x?.type === 'temporal' || fits(names, width) || isDay(names)) return request
-  const tall = Math.min(Math.max(height, names.length * BAR), TALLEST)
+  const tall = Math.min(Math.max(height, names.length * BAR_HEIGHT), MAX_HEIGHT)
   return { ...request, x: turned(y), y: turned(x), height: tall }
 }
 
@@ -129,15 +131,17 @@ function legendOf(
   const names = namesIn(channel, rows)
   if (names.length === 0) return undefined
   const shared = { labelLimit: MAX_LABEL_PIXELS, symbolLimit: names.length }
-  const columns = Math.ceil((names.length + 1) / Math.max(1, Math.floor(height / LEGEND_ROW)))
-  const label = Math.min(longest(names) * LETTER, MAX_LABEL_PIXELS) + 30
+  const columns = Math.ceil(
+    (names.length + 1) / Math.max(1, Math.floor(height / LEGEND_ROW_HEIGHT)),
+  )
+  const label = Math.min(longest(names) * LETTER_WIDTH, MAX_LABEL_PIXELS) + 30
   if (columns * label <= width / 2) return { ...shared, columns }
   return { ...shared, orient: 'bottom', columns: Math.max(1, Math.floor(width / label)) }
 }
 
 /** A title in lines that are no wider than the chart. */
 export function wrapTitle(title: string, width: number): string | string[] {
-  const most = Math.max(12, Math.floor(width / TITLE_LETTER))
+  const most = Math.max(12, Math.floor(width / TITLE_LETTER_WIDTH))
   if (title.length <= most) return title
   const lines: string[] = []
   for (const word of title.split(/\s+/)) {

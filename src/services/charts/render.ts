@@ -4,14 +4,17 @@ import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
 import { JobRefusal } from '../../lib/processes/job.ts'
 import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
-import { CHART_FONT, type ChartSpecification } from './specification.ts'
+import { CHART_FONT } from './chart-layout.ts'
 
 /** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
 const MAX_SIDE_PIXELS = 6_000
 const MAX_SVG_CHARACTERS = 10_000_000
-/** Pixels of the picture for one of the SVG, where that is not too many. */
+/** Pixels of the PNG for each of the SVG, as long as it gets no wider than the maximum. */
 const SCALE = 2
-const WIDEST_PICTURE = 4_000
+const MAX_PICTURE_WIDTH = 4_000
+
+/** A Vega-Lite specification, made of nothing but what was validated. */
+export type ChartSpecification = Record<string, unknown>
 
 export interface RenderedChart {
   svg: string
@@ -28,7 +31,7 @@ export async function renderChart(specification: ChartSpecification): Promise<Re
   }
   const fonts = await fontsFor(svg)
   const picture = new Resvg(svg, {
-    fitTo: { mode: 'width', value: Math.min(Math.ceil(width * SCALE), WIDEST_PICTURE) },
+    fitTo: { mode: 'width', value: Math.min(Math.ceil(width * SCALE), MAX_PICTURE_WIDTH) },
     font: { loadSystemFonts: false, fontFiles: fonts, defaultFontFamily: CHART_FONT },
   })
   return { svg, png: new Uint8Array(picture.render().asPng()) }
@@ -60,7 +63,7 @@ function refusingLoader(): ReturnType<typeof vega.loader> {
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 /** Large files, which are read only for what the usual fonts lack. */
 const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
-/** Choices of form, joiners and direction marks, which have no sign of their own. */
+/** Variation selectors, joiners and direction marks, which have no glyph of their own. */
 const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
 
 /**

@@ -1,15 +1,8 @@
 import { isSecret } from '../../lib/environment.ts'
 import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
-import type {
-  AgentSource,
-  Command,
-  DeploymentSettings,
-  Plan,
-  Problem,
-  Rendering,
-  Target,
-} from './target.ts'
+import type { AgentSource } from './project.ts'
+import type { Command, DeploymentSettings, Plan, Problem, Rendering, Target } from './target.ts'
 import { aws } from './targets/aws.ts'
 import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'
@@ -57,7 +50,7 @@ export type Deployment =
     }
   | { refusals: readonly Problem[] }
 
-/** The files that bring an agent to a place, or all that stands against it. Reads nothing and writes nothing. */
+/** The files that deploy an agent, or everything that prevents it. Reads and writes no file. */
 export function generate(
   agent: AgentSource,
   settings: DeploymentSettings,
@@ -89,7 +82,7 @@ function refuseTarget(name: string): Problem {
   return { field, message: `${name} is not known`, remedy: `one of ${TARGET_NAMES.join(', ')}` }
 }
 
-/** Whatever is written: the value of a secret is in none of it. */
+/** A refusal for each secret whose value would be in a file. */
 function leaksOf(
   files: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,

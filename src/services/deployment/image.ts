@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
-import { isRemoteSource } from '../skills/remote.ts'
-import { fromProject } from './problems.ts'
-import type { AgentSource, Command, Plan } from './target.ts'
+import { type AgentSource, namedFiles } from './project.ts'
+import type { Command, Plan } from './target.ts'
 
 /** What the project's own .dockerignore lets in anyway. */
 const USUAL = ['agent.json', 'skills', 'plugins', 'forms']
@@ -19,12 +18,9 @@ export function imageFiles({ agent }: Plan): Record<string, string> {
 /** The agent's file, and what it names: of a plugin the whole folder, since it may import what lies beside it. */
 function ownFiles({ configuration, path }: AgentSource): string[] {
   if (path === undefined) return []
-  const skills = configuration.skills.sources.filter((source) => !isRemoteSource(source))
-  const plugins = configuration.plugins.map((plugin) => {
-    const own = fromProject(path, plugin)
-    return posix.dirname(own) === '.' ? own : posix.dirname(own)
-  })
-  const named = [path, ...skills.map((source) => fromProject(path, source)), ...plugins]
+  const { skills, plugins } = namedFiles(configuration, path)
+  const folders = plugins.map((own) => (posix.dirname(own) === '.' ? own : posix.dirname(own)))
+  const named = [path, ...skills, ...folders]
   return [...new Set(named.map((name) => posix.normalize(name).replace(/\/$/, '')))]
 }
 

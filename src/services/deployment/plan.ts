@@ -1,13 +1,14 @@
 import { isSecret, variablesIn } from '../../lib/environment.ts'
-import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './target.ts'
+import type { AgentSource } from './project.ts'
+import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
-/** The image or the platform says these; the engine of this machine is not the one of another. */
+/** Set by the image or the platform; the container engine of this machine is not that of another. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
-/** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform allows it. */
+/** Seconds that closing takes in addition to `SHUTDOWN_GRACE`: at least, and where the platform allows it. */
 export const MIN_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
-/** How long the model has for its answer once `limits.seconds` are over. */
+/** Seconds that the model has for its answer once `limits.seconds` are over. */
 export const ANSWER_SECONDS = 60
 const DEFAULT_GRACE = 10
 

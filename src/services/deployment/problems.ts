@@ -2,9 +2,9 @@ import { posix } from 'node:path'
 import { createOutboundPolicy, literalAddress } from '../../lib/outbound/policy.ts'
 import { SECRET_HEADER } from '../mcp/settings.ts'
 import { readSandboxSettings } from '../sandbox/code-sandbox.ts'
-import { isRemoteSource } from '../skills/remote.ts'
 import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
-import type { AgentSource, DeploymentSettings, Facts, Problem, Target } from './target.ts'
+import { type AgentSource, namedFiles } from './project.ts'
+import type { DeploymentSettings, Facts, Problem, Target } from './target.ts'
 
 /** The server shows life this often in a stream, in seconds. */
 const HEARTBEAT_SECONDS = 15
@@ -21,13 +21,13 @@ interface Question {
 }
 type Check = (question: Question) => Problem[]
 
-/** All that stands against a deployment, so that one look is enough. */
+/** Everything that makes a deployment impossible, all at once. */
 export function refusalsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
   const checks = [secrets, storage, instances, addresses, requests, sandbox, files]
   return checks.flatMap((check) => check({ agent, settings, target, facts: target.facts }))
 }
 
-/** What does not stand against a deployment, but is to be known. */
+/** What does not prevent a deployment but should be known. */
 export function warningsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
   const question = { agent, settings, target, facts: target.facts }
   return [...doubts(question), ...lowered(question)]
@@ -151,11 +151,11 @@ const sandbox: Check = ({ agent: { configuration }, settings: { variables }, tar
 
 const files: Check = ({ agent, settings: { folder } }) => {
   const { configuration, path = 'agent.json', missing } = agent
-  const local = configuration.skills.sources.filter((source) => !isRemoteSource(source))
+  const { skills, plugins } = namedFiles(configuration, path)
   const named = [
     { field: 'AGENT_CONFIG', name: path },
-    ...local.map((source) => ({ field: 'skills.sources', name: fromProject(path, source) })),
-    ...configuration.plugins.map((own) => ({ field: 'plugins', name: fromProject(path, own) })),
+    ...skills.map((name) => ({ field: 'skills.sources', name })),
+    ...plugins.map((name) => ({ field: 'plugins', name })),
     { field: '--out', name: folder },
   ]
   const outside = named.filter(({ name }) => isOutside(name))
@@ -172,11 +172,6 @@ const files: Check = ({ agent, settings: { folder } }) => {
       remedy: 'mend its path',
     })),
   ]
-}
-
-/** A path as `agent.json` has it, as it is from the project. */
-export function fromProject(agentFile: string, path: string): string {
-  return posix.isAbsolute(path) ? path : posix.join(posix.dirname(agentFile), path)
 }
 
 function isOutside(path: string): boolean {

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { SandboxKind } from '../../schemas/sandbox.ts'
-import type { AgentConfiguration } from '../agent/configuration.ts'
+import type { AgentSource } from './project.ts'
 
 /** What a platform is like; where the numbers come from is in docs/deploy.md. */
 export interface Facts {
@@ -29,20 +29,6 @@ export interface Facts {
 }
 
 export type Engine = 'postgres' | 'qdrant'
-
-/** What is to be deployed: the agent as it was read, and the files of the project that deployments are made of. */
-export interface AgentSource {
-  configuration: AgentConfiguration
-  /** The agent's file with forward slashes, relative to the project; nothing where the agent is the default one. */
-  path?: string
-  /** What local skills and plugins name, relative to the project, but is not there. */
-  missing: readonly string[]
-  project: {
-    version: string
-    /** By path: Dockerfile, .dockerignore, docker-compose.yml and those of deploy/kubernetes. */
-    files: Readonly<Record<string, string>>
-  }
-}
 
 export interface DeploymentSettings {
   /** The variables of the server that are set, secrets among them: their values go nowhere. */

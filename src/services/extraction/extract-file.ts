@@ -92,8 +92,8 @@ async function extractText(file: SourceFile, recognition?: Recognition): Promise
 }
 
 /**
- * Running out of stack or of room for one string or list is what nesting and size without measure lead to.
- * Whatever else a parser throws is about the file, but for what cannot be: a mistake of this program.
+ * A `RangeError` comes of a file that nests too deeply, or is too large for one string or list. Whatever else a parser
+ * throws is taken for the file's fault, except what only a mistake of this program can cause.
  */
 function toExtractionError(error: unknown): unknown {
   if (error instanceof ExtractionError || isOwnMistake(error)) return error
@@ -155,8 +155,9 @@ export function mediaTypeOfUpload(name: string, declared: string | undefined): s
   return named === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : named
 }
 
-const HTML_WITHIN = 1_024
-const HEADERS_WITHIN = 16_384
+/** The mark of a page and the headers of a mail are looked for in so much of a text. */
+const HTML_PREFIX = 1_024
+const HEADERS_PREFIX = 16_384
 const HTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i
 const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
 /** A mail has one of these lines at least, besides its sender's. */
@@ -167,14 +168,14 @@ export function textKindOf(text: string, name: string): TextKind {
   const named = kindByName(name)
   // A program may well hold a page or a record of another kind.
   if (named === 'code' || named === 'markdown') return named
-  if (HTML.test(text.slice(0, HTML_WITHIN))) return 'html'
+  if (HTML.test(text.slice(0, HTML_PREFIX))) return 'html'
   if (isMail(text)) return 'mail'
   if (named === 'mail' || named === 'html') return 'text'
   return named ?? (isJson(text) ? 'json' : 'text')
 }
 
 function isMail(text: string): boolean {
-  const head = text.slice(0, HEADERS_WITHIN).split('\n\n', 1)[0] ?? ''
+  const head = text.slice(0, HEADERS_PREFIX).split('\n\n', 1)[0] ?? ''
   return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)
 }
 
@@ -230,12 +231,12 @@ export const REFUSED: readonly (readonly [string, Buffer])[] = [
 const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
 /** Office programs put what they encrypt into a container of the old format, in an entry of this name. */
 const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
-/** Some writers put a few bytes of their own before a PDF. */
-const PDF_WITHIN = 1_024
+/** Some programs write a few bytes of their own before the mark of a PDF. */
+const PDF_PREFIX_BYTES = 1_024
 
 /** Throws `encrypted_file` and `unsupported_file` for what is known and not read. */
 export function signatureOf(content: Buffer): Signature {
-  if (content.subarray(0, PDF_WITHIN).includes('%PDF-')) return 'pdf'
+  if (content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-')) return 'pdf'
   if (startsWith(content, ZIP_MARK)) return 'zip'
   if (startsWith(content, Buffer.from('PAR1'))) return 'parquet'
   if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)

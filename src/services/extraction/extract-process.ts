@@ -20,7 +20,7 @@ const MAX_CAUSE = 4_096
 const MAX_NAMED = 100
 /** For all pages of a file that are pictures. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
-/** Of a process that recognises: under load it gets less than half of what a query gets, and is not starved. */
+/** Priority of a process that recognises: under load it gets less than half of what a query gets, but always something. */
 const NICE = 4
 endWithParent()
 let file: (SourceFile & { filled: number; languages: readonly string[] }) | undefined
@@ -54,7 +54,7 @@ async function finish(): Promise<void> {
   }
 }
 
-/** Tells the server of each page, whose deadline begins anew; nothing where pictures are not read. */
+/** Tells the server of each page, so that it renews the deadline. Undefined where pictures are not read. */
 function recognition(
   languages: readonly string[],
   onUnreadable: Recognition['onUnreadable'],

@@ -67,11 +67,11 @@ export function tooLong(): ExtractionError {
   )
 }
 
-/** Short enough that a copy on its way from process to process weighs little. */
-const PIECE_CHARACTERS = 65_536
+/** Short enough that the copies made when it goes from process to process take little memory. */
+const MAX_PIECE_CHARACTERS = 65_536
 
 /** The pieces of a text, in order; none divides a character. */
-export function* cutText(text: string, maxLength = PIECE_CHARACTERS): Generator<string> {
+export function* cutText(text: string, maxLength = MAX_PIECE_CHARACTERS): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = atCodePoint(text, start + maxLength)
     yield text.slice(start, end)

@@ -15,14 +15,14 @@ import {
 } from './extracted.ts'
 
 const ENTRY = new URL('./extract-process.ts', import.meta.url)
-/** What the parsers make of one file, beyond what the process held before. */
+/** What one file may take beyond the memory that the process held before. */
 const LIMITS = { heapMegabytes: 640, residentMegabytes: 768 }
-/** Beside the bound: the file itself and one copy of it. */
-const COPIES = 2
+/** The file itself and one copy of it, which a process may hold in addition to its bound. */
+const FILE_COPIES = 2
 /** A process that holds more after a file is not given another. */
 const MAX_KEPT_MEGABYTES = 256
 const BYTES_PER_MEGABYTE = 2 ** 20
-/** A process holds what its parsers keep; after so long without a file it is ended. */
+/** A process that had no file for so long is ended, because its parsers keep memory. */
 const IDLE_MS = 60_000
 
 export interface ExtractorOptions {
@@ -65,10 +65,8 @@ export function createExtractor(options: ExtractorOptions) {
       onPage?.(page)
     }
     try {
-      const answered = await untilAborted(
-        reader.read({ ...file, languages }, await open(), ofPage),
-        deadline.signal,
-      )
+      const reading = open().then((bytes) => reader.read({ ...file, languages }, bytes, ofPage))
+      const answered = await untilAborted(reading, deadline.signal)
       readers.giveBack(reader)
       return answered
     } catch (error) {
@@ -116,10 +114,10 @@ interface FileSource {
   onPage?: OnPage
 }
 
-/** Called before each page that is recognised, with how many there were. Must not throw. */
+/** Called before each page that is recognised, with its number among them. Must not throw. */
 type OnPage = (page: number) => void
 
-/** Of the process, as against a file that says so of itself. */
+/** Whether the process ran out of memory, which is not a file that is refused as too complex. */
 const isOutOfMemory = (error: unknown) =>
   error instanceof ExtractionError && error.cause instanceof JobExhausted
 
@@ -185,7 +183,7 @@ function startReader(limits: ProcessLimits) {
       texts = []
       onPage = ofPage
       const answered = answers.next()
-      const growth = limits.residentMegabytes * BYTES_PER_MEGABYTE + COPIES * file.size
+      const growth = limits.residentMegabytes * BYTES_PER_MEGABYTE + FILE_COPIES * file.size
       memory.bound(memory.bytes() + growth)
       await ask({ kind: 'begin', ...file })
       for await (const bytes of pieces) {

@@ -14,7 +14,7 @@ export interface SheetTable {
 }
 
 const MAX_COLUMNS = 500
-/** What comes after so many stays with the last of them. */
+/** Blocks after so many tables are added to the last one. */
 const MAX_TABLES = 50
 const MAX_NOTE_ROWS = 5
 /** Rows that tell whether the one above them is a head. */
@@ -39,10 +39,8 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
     const last = tables.at(-1)
     const [only] = found
     const isMore = last && only && found.length === 1 && goesOn(only, last, notes)
-    if (last && (isMore || tables.length >= MAX_TABLES)) {
-      last.end = block.end
-      last.right = Math.max(last.right, block.right)
-    } else {
+    if (last && (isMore || tables.length >= MAX_TABLES)) extend(last, block)
+    else {
       only?.notes.unshift(...notes)
       tables.push(...found)
     }
@@ -202,9 +200,20 @@ function isName(text: string): boolean {
 
 /** Whether a block only continues the table above it, after an empty row. */
 function goesOn(found: Placed, last: Placed, notes: readonly string[]): boolean {
+  // What stands further left may be below another table, beside this one.
+  if (found.left < last.left) return false
   if (!found.head) return true
   const isAlike = found.left === last.left && found.right <= last.right
   return isAlike && !found.isSure && notes.length + found.notes.length === 0
+}
+
+/** Adds a block to the table above it; columns further left than the table have no name. */
+function extend(table: Placed, { end, left, right }: Block): void {
+  const added = Math.max(0, table.left - left)
+  table.head?.unshift(...Array.from({ length: added }, () => ''))
+  table.left -= added
+  table.right = Math.max(table.right, right)
+  table.end = end
 }
 
 function cutOut(

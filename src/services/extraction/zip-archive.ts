@@ -7,16 +7,16 @@ const MAX_ENTRIES = 20_000
 const MAX_UNPACKED = 1_000_000_000
 /** One entry that is read as a whole. */
 const MAX_ENTRY_BYTES = 256 * 2 ** 20
-/** Office files reach 20 or so; only beyond this size is it worth asking. */
+/** Of unpacked to packed size, for archives that unpack to more than `MIN_BOMB_BYTES`; office files reach about 20. */
 const MAX_RATIO = 100
-const HARMLESS_UNPACKED = 100_000_000
+const MIN_BOMB_BYTES = 100_000_000
 /** A document type declaration stands in the first bytes. */
 const PROLOG_BYTES = 4_096
 
 export type ZipArchive = Awaited<ReturnType<typeof openZip>>
 
 /**
- * A ZIP file whose entries were counted and weighed before any was unpacked. Throws `encrypted_file`,
+ * A ZIP file whose entries and claimed sizes were added up before any was unpacked. Throws `encrypted_file`,
  * `damaged_file`, and `file_too_complex` for what unpacks to too much.
  */
 export async function openZip(bytes: Buffer) {
@@ -76,7 +76,7 @@ async function readDirectory(bytes: Buffer) {
       }
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry)
     }
-    const isBomb = unpacked > HARMLESS_UNPACKED && unpacked / bytes.length > MAX_RATIO
+    const isBomb = unpacked > MIN_BOMB_BYTES && unpacked / bytes.length > MAX_RATIO
     if (isBomb || unpacked > MAX_UNPACKED) throw tooLarge()
     return { zip, entries }
   } catch (error) {

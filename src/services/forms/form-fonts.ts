@@ -5,7 +5,7 @@ const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean].filter(
   (path) => path !== undefined,
 )
 
-/** Scripts that were looked at as they come out; others need shaping that nobody has checked. */
+/** Scripts whose drawing was checked by eye; others need shaping that nobody has checked. */
 const CHECKED =
   /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Armenian}\p{sc=Georgian}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Common}\p{sc=Inherited}]$/u
 /** Marks that are not part of a letter would stand where no reader expects them. */

@@ -17,12 +17,12 @@ export interface Habits {
   isMonthFirst: boolean
 }
 
-/** Stand where a value is missing; in small letters. */
+/** Texts that say that a value is missing, in lower case. */
 export const MISSING = [
   ...['-', '–', '—', 'n/a', 'na', 'null', '#n/a', 'nan', 'k.a.', 'k. a.', '?', '.', '..'],
 ]
 
-/** The shape is one that the engine and JavaScript read alike. */
+/** `shape` is a regular expression that DuckDB and JavaScript read alike. */
 function typed(type: string, shape: string) {
   const whole = new RegExp(`^(?:${shape})$`)
   return {
@@ -34,7 +34,7 @@ function typed(type: string, shape: string) {
 const whenShaped = (text: string, shape: string, value: string) =>
   `CASE WHEN regexp_full_match(${text}, ${quoteText(shape)}) THEN ${value} END`
 
-/** A number with more digits, or with noughts before it, is a name of something. */
+/** A number with more digits, or with leading zeros, is an identifier and stays text. */
 const PLAIN = [
   typed('BOOLEAN', '(?i:true|false)'),
   typed('BIGINT', '[-+]?(?:0|[1-9][0-9]{0,17})'),

@@ -24,7 +24,7 @@ const MAX_SHEETS = 50
 const MAX_NOTES = 20
 /** A larger text is read by the engine alone, as one table. */
 const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
-/** Of a larger text this tells what divides it, and where its head is. */
+/** So much of a larger text tells its delimiter and where its head is. */
 const SAMPLE_BYTES = 2 ** 18
 
 /** A part of the file that one `SELECT` reads. */
@@ -50,7 +50,6 @@ async function loadPart(connection: DuckDBConnection, part: Part, table: string)
   if (!part.texts) return { name: part.name, table, ...read }
   const names = read.columns.map(({ name }) => name)
   const { guesses, notes } = await typeColumns({ connection, table, columns: names }, part.texts)
-  await narrowDecimals(connection, table)
   const { rows, columns: typed } = await describe(connection, table)
   const columns = typed.map((column) => {
     const guess = guesses.get(column.name)
@@ -240,37 +239,4 @@ function toTime(date: Date): string {
 function unreadable(error: unknown): JobRefusal {
   const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
   return new JobRefusal(`The file cannot be read as a table: ${reason.slice(0, 300)}`)
-}
-
-const DIGITS = 18
-const MAX_DECIMALS = 6
-/** Whole digits that are left beside the decimals. */
-const MAX_FIXED = 10 ** (DIGITS - MAX_DECIMALS - 1)
-
-/**
- * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
- * are: sums of them are exact then.
- */
-async function narrowDecimals(connection: DuckDBConnection, table: string): Promise<void> {
-  const doubles = await rowsOf(
-    connection,
-    `SELECT column_name FROM information_schema.columns
-     WHERE table_name = ${quoteText(table)} AND data_type = 'DOUBLE'`,
-  )
-  for (const [column] of doubles) {
-    const name = quoteName(String(column))
-    const written = `CAST(${name} AS VARCHAR)`
-    const [measured = []] = await rowsOf(
-      connection,
-      `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
-         bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
-       FROM ${quoteName(table)}`,
-    )
-    const [decimals, largest, isOther] = measured
-    const fits =
-      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_FIXED && isOther === false
-    if (!fits) continue
-    const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
-    await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)
-  }
 }

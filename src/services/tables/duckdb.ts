@@ -1,10 +1,10 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Cell } from './table-job.ts'
 
-const MEMORY = '512MB'
+const MEMORY_LIMIT = '512MB'
 const THREADS = 2
 
-/** Before anything that others wrote is read: a file or a statement can reach no further than this instance. */
+/** Run before anything that others wrote is read, so that no file or statement reaches outside this instance. */
 const LOCKED = [
   'SET enable_external_access = false',
   'SET autoinstall_known_extensions = false',
@@ -21,7 +21,7 @@ export async function withDatabase<T>(
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   const instance = await DuckDBInstance.create(path, {
-    memory_limit: MEMORY,
+    memory_limit: MEMORY_LIMIT,
     threads: String(THREADS),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
@@ -35,7 +35,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** From here on no file, no network, no extension and no setting can be reached. */
+/** After this no statement can reach a file, the network, an extension or a setting. */
 export async function lockDown(connection: DuckDBConnection): Promise<void> {
   for (const statement of LOCKED) await connection.run(statement)
 }
@@ -54,12 +54,12 @@ export function quoteText(text: string): string {
 }
 
 /** UTF-16 code units of one cell. */
-const MAX_CELL = 1_000
+const MAX_CELL_LENGTH = 1_000
 
 /** A value of the engine, as JSON, in a form that can be shown. */
 export function toCell(value: unknown): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean') return value
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…`.toWellFormed() : text
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…`.toWellFormed() : text
 }

@@ -115,15 +115,15 @@ async function read(result: DuckDBResult, maximumRows: number): Promise<QueryRes
     .map((name, index) => ({ name, type: String(types[index]) }))
   const rows: Cell[][] = []
   let rowCount = 0
-  while (rowCount < MAX_COUNTED) {
+  for (;;) {
     const chunk = await result.fetchChunk()
     if (!chunk || chunk.rowCount === 0) return { columns, rows, rowCount, isMore: false }
+    if (rowCount >= MAX_COUNTED) return { columns, rows, rowCount, isMore: true }
     rowCount += chunk.rowCount
     if (rows.length >= maximumRows) continue
     const values = chunk.convertRows(JsonDuckDBValueConverter)
     rows.push(...values.slice(0, maximumRows - rows.length).map((row) => row.map(toCell)))
   }
-  return { columns, rows, rowCount, isMore: true }
 }
 
 function withoutPaths(message: string, { views }: { views: { file: string }[] }): string {

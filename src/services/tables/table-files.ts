@@ -27,15 +27,15 @@ const INDEXING = {
 const MAX_SOURCE_BYTES = 500_000_000
 const MAX_TOTAL_BYTES = 5_000_000_000
 const MAX_REFUSALS = 1_000
-/** Tables that an older conversion has made are made again. */
-const EDITION = 2
+/** Part of each file's name: raised when the conversion changes, so that tables of the older one are made again. */
+const FORMAT_VERSION = 2
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
-/** How long the tables of a document that was deleted or replaced outlive it. */
-const SWEEP_MS = 60_000
+/** How often the tables of documents that were deleted or replaced are removed. */
+const SWEEP_INTERVAL_MS = 60_000
 
-/** Whose tables they are. */
+/** The document and the revision that the tables were made from. */
 const Owner = z.object({ document: z.string(), revision: z.int() })
 
 interface TableFile extends Converted {
@@ -65,9 +65,9 @@ export function createTableFiles(parts: Dependencies) {
   let prepared: Promise<void> | undefined
   const sweep = () => removeStale(parts)
   // What cannot be removed now is removed the next time.
-  const timer = setInterval(() => void sweep().catch(() => undefined), SWEEP_MS).unref()
+  const timer = setInterval(() => void sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref()
 
-  /** Tried again where it failed: there may be room by then. */
+  /** After a failure the next call tries again: there may be room by then. */
   async function prepareOnce(): Promise<void> {
     prepared ??= prepare(parts.directory)
     try {
@@ -92,7 +92,9 @@ export function createTableFiles(parts: Dependencies) {
     /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
     tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
       const { id, servedRevision } = document
-      const digest = createHash('sha256').update(`${id} ${servedRevision} ${EDITION}`).digest('hex')
+      const digest = createHash('sha256')
+        .update(`${id} ${servedRevision} ${FORMAT_VERSION}`)
+        .digest('hex')
       const key = digest.slice(0, 40)
       return shareConversion(key, () => convertOnce(document, format, key), signal)
     },
@@ -110,18 +112,18 @@ export function createTableFiles(parts: Dependencies) {
   }
 }
 
-/** Why documents are no tables, as far as it is known for good. */
+/** Remembers why documents cannot be read as tables, so that they are not tried again. */
 function createRefusals() {
   const refused = new Map<string, string>()
   const failedOnce = new Set<string>()
 
   return {
-    /** Throws `JobRefusal` where it is known. */
+    /** Throws `JobRefusal` for a document that was refused before. */
     check(key: string): void {
       const reason = refused.get(key)
       if (reason !== undefined) throw new JobRefusal(reason)
     },
-    /** What to throw. Too little time or memory, or a crash, may be the moment's fault, but hardly twice. */
+    /** Returns what to throw. A crash or a lack of time or memory may be chance once; the second time it is remembered. */
     add(key: string, error: unknown): unknown {
       const crash = error instanceof JobCrashed
       const refusal = crash ? new JobRefusal(`${CONVERSION.task} failed`, { cause: error }) : error
@@ -187,7 +189,7 @@ async function makeIndex(
   })
 }
 
-/** Gives `use` a directory that is removed whatever comes of it, and what runs a job that may write there. */
+/** Calls `use` with a new directory, which is removed in any case, and with a runner whose jobs may write there. */
 async function inWorkDirectory<T>(
   { directory, run }: Dependencies,
   name: string,
@@ -207,7 +209,7 @@ async function inWorkDirectory<T>(
   }
 }
 
-/** What a process left half done is removed. */
+/** Removes what an earlier process left unfinished. */
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const names = await readdir(directory)
@@ -231,7 +233,7 @@ async function removeStale({ directory, store }: Dependencies): Promise<void> {
   }
 }
 
-/** What a description says; nothing where it is missing, half written, or of a version that said less: it is made again. */
+/** Undefined where the description is missing, incomplete or older than the schema: the tables are made again then. */
 async function readDescription<Schema extends z.ZodType>(path: string, schema: Schema) {
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')))
@@ -244,7 +246,11 @@ async function readDescription<Schema extends z.ZodType>(path: string, schema: S
 export async function makeRoom(directory: string, maximumBytes = MAX_TOTAL_BYTES): Promise<void> {
   const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
   const files = await Promise.all(
-    names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),
+    names.map(async (name) => {
+      // Another call that makes room may have removed it.
+      const found = await stat(join(directory, name), { throwIfNoEntry: false })
+      return { name, size: found?.size ?? 0, mtimeMs: found?.mtimeMs ?? 0 }
+    }),
   )
   let total = files.reduce((sum, { size }) => sum + size, 0)
   for (const { name, size } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {

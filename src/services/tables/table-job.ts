@@ -30,7 +30,7 @@ export const QueryResult = z.object({
   rows: z.array(z.array(Cell)),
   /** How many rows there are in all; those past the cap are not in `rows`. */
   rowCount: z.int(),
-  /** Whether there are even more, which were not counted. */
+  /** Whether there are more than were counted. */
   isMore: z.boolean(),
 })
 

@@ -136,7 +136,7 @@ export function createTables({ directory, store, lookup, run = createJobRunner()
   }
 }
 
-/** The tables whose names stand in the statement, wherever: a view too many does no harm. */
+/** The tables whose names occur anywhere in the statement. A view that it does not need does no harm. */
 function namedIn(sql: string, entries: readonly TableEntry[]): TableEntry[] {
   const words = new Set(sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
   const roots = new Set([...words].map((word) => word.split('__')[0]))

@@ -11,7 +11,7 @@ import {
 import { quoteName, quoteText, rowsOf } from './duckdb.ts'
 
 const SAMPLE_ROWS = 1_000
-/** Rows that are looked at as totals. */
+/** With more rows than this that are named like totals, none is taken for one. */
 const MAX_LABELLED = 100
 /** Of a row that is left out, in UTF-16 code units. */
 const MAX_SHOWN = 1_000
@@ -37,7 +37,7 @@ interface Kinds {
   hasDecimalComma: boolean
 }
 
-/** Gives columns of text the types of what they hold, and takes rows of totals out; answers what was guessed. */
+/** Gives columns of text the types of what they hold, and takes rows of totals out. Returns what was guessed. */
 export async function typeColumns(
   texts: Texts,
   kinds: Kinds,
@@ -58,6 +58,7 @@ export async function typeColumns(
     const guess = [...(reading.guess ? [reading.guess] : []), ...missingNote].join('; ')
     if (guess !== '') guesses.set(name, guess)
   }
+  await narrowDecimals(texts)
   return { guesses, notes }
 }
 
@@ -110,7 +111,7 @@ interface Verified {
   missing: number
 }
 
-/** The first reading of each column that all of its texts fit, those of some rows left aside. */
+/** The first reading of each column that all of its texts fit; the rows in `aside` do not count. */
 async function verified(
   { connection, table, columns }: Texts,
   candidates: readonly Reading[][],
@@ -155,7 +156,7 @@ async function labelledRows({ connection, table, columns }: Texts): Promise<numb
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
-/** Those that hold the sum of what stands above them, or of what stands since the one before. */
+/** The labelled rows that hold the sum of all rows above them, or of the rows since the labelled row before. */
 async function provenTotals(
   { connection, table, columns }: Texts,
   readings: ReadonlyMap<number, Verified>,
@@ -206,4 +207,38 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   await connection.run(`DELETE FROM ${where}`)
   const more = totals.length > shown.length ? ', …' : ''
   return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
+}
+
+/** Of the decimals that columns of amounts become. */
+const DIGITS = 18
+const MAX_DECIMALS = 6
+/** Values below it leave room for the decimals. */
+const MAX_VALUE = 10 ** (DIGITS - MAX_DECIMALS - 1)
+
+/**
+ * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
+ * are: sums of them are exact then.
+ */
+async function narrowDecimals({ connection, table }: Texts): Promise<void> {
+  const doubles = await rowsOf(
+    connection,
+    `SELECT column_name FROM information_schema.columns
+     WHERE table_name = ${quoteText(table)} AND data_type = 'DOUBLE'`,
+  )
+  for (const [column] of doubles) {
+    const name = quoteName(String(column))
+    const written = `CAST(${name} AS VARCHAR)`
+    const [measured = []] = await rowsOf(
+      connection,
+      `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
+         bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
+       FROM ${quoteName(table)}`,
+    )
+    const [decimals, largest, isOther] = measured
+    const fits =
+      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_VALUE && isOther === false
+    if (!fits) continue
+    const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
+    await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)
+  }
 }

@@ -1,10 +1,10 @@
-import type { Charts } from '../charts/charts.ts'
 import {
   ChartRequest,
   type ChartRow,
+  type Charts,
   MAX_CHART_ROWS,
   toSpecification,
-} from '../charts/specification.ts'
+} from '../charts/charts.ts'
 import { keyKindOf } from '../tables/look-up-rows.ts'
 import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { safeFileName } from './artifacts.ts'

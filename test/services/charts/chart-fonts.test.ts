@@ -1,9 +1,8 @@
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/processes/job.ts'
-import { createCharts } from '../../../src/services/charts/charts.ts'
+import { ChartRequest, createCharts, toSpecification } from '../../../src/services/charts/charts.ts'
 import { fontsFor } from '../../../src/services/charts/render.ts'
-import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 
 const USUAL = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']

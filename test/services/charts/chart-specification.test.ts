@@ -4,7 +4,7 @@ import {
   ChartRequest,
   type ChartRow,
   toSpecification,
-} from '../../../src/services/charts/specification.ts'
+} from '../../../src/services/charts/charts.ts'
 
 const ROWS: ChartRow[] = [
   { city: 'Rome', n: 3, day: '2026-01-01', open: true },

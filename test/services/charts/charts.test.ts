@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { runJob } from '../../../src/lib/processes/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/processes/job.ts'
-import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
-import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
+import {
+  ChartRequest,
+  createCharts,
+  RENDERING,
+  toSpecification,
+} from '../../../src/services/charts/charts.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 

@@ -114,6 +114,16 @@ describe('A process that a file is too much for is replaced', () => {
     })
   })
 
+  it('when the bytes of the file cannot be had in time', async () => {
+    const { extractor, extract } = openExtractor({ deadlineMs: 2_000 })
+    const open = () => new Promise<never>(() => undefined)
+    const file = { name: 'a.txt', mediaType: 'text/plain', size: 1 }
+    await expect(extractor.extract(file, { open }, never())).rejects.toMatchObject({
+      code: 'extraction_timeout',
+    })
+    expect(await extract('b.txt', 'The next one.')).toEqual({ text: 'The next one.' })
+  })
+
   it('when nobody wants the text any more', onlyLong, async () => {
     const { extract } = openExtractor()
     const leaving = new AbortController()

@@ -95,6 +95,18 @@ describe('A workbook', () => {
     ])
     expect((await query('SELECT sum(amount) FROM orders')).rows).toEqual([['0.3']])
   })
+
+  it('may have a number that is no day where days are', async () => {
+    const rows = [...ORDERS, [day(1e9), number(0.5), text('east')]]
+    const query = await open([
+      { id: '1', file: 'orders.xlsx', content: workbook({ Orders: rows }) },
+    ])
+    expect((await query('SELECT day, amount FROM orders ORDER BY amount DESC')).rows).toEqual([
+      [null, '0.5'],
+      ['2026-02-02', '0.2'],
+      ['2026-01-02', '0.1'],
+    ])
+  })
 })
 
 describe('Rows of a workbook', () => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/processes/job.ts'
@@ -97,6 +97,14 @@ describe('The directory of tables', () => {
     expect((await readdir(directory)).toSorted()).toEqual(['a.json', 'b.table0.sqlite', 'c.duckdb'])
     await makeRoom(directory, 250)
     expect(await readdir(directory)).toHaveLength(3)
+  })
+
+  it('is no less made where a file goes while its size is read', async () => {
+    const directory = await temporaryDirectory()
+    await symlink(join(directory, 'nowhere'), join(directory, 'gone.duckdb'))
+    await writeFile(join(directory, 'a.duckdb'), 'x'.repeat(100))
+    await makeRoom(directory, 50)
+    expect(await readdir(directory)).not.toContain('a.duckdb')
   })
 
   it('keeps finished indexes over a restart, and no half of one', onlyLong, async () => {

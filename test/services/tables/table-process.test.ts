@@ -118,6 +118,16 @@ describe('a table', () => {
     expect({ rowCount, isMore }).toEqual({ rowCount: 5_000, isMore: false })
   })
 
+  it('that ends with the last row that is counted has no more', async () => {
+    const { query } = await convert(SALES)
+    const counted = async (rows: number) => {
+      const { rowCount, isMore } = await query(`SELECT 1 FROM range(${rows})`, { maximumRows: 1 })
+      return { rowCount, isMore }
+    }
+    expect(await counted(1_000_000)).toEqual({ rowCount: 1_000_000, isMore: false })
+    expect(await counted(1_100_000)).toMatchObject({ isMore: true })
+  })
+
   it('shows the beginning of a cell that is too long', onlyLong, async () => {
     const { query } = await convert(SALES)
     const { rows } = await query(`SELECT repeat('x', 100000) AS x`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import type { Charts } from '../../../src/services/charts/charts.ts'
-import type { ChartSpecification } from '../../../src/services/charts/specification.ts'
+import type { ChartSpecification } from '../../../src/services/charts/render.ts'
 import type { TableAnswer } from '../../../src/services/tables/tables.ts'
 import { makeChart } from '../../../src/services/tools/make-chart.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'

@@ -1,15 +1,15 @@
 import { DATABASE_BACKUP, imageFiles, makeVolume } from '../image.ts'
 import { IMAGE, type Plan, type Rendering, type Target, withSecret } from '../target.ts'
 
-/** What `http_options.idle_timeout` may be at most, in seconds. */
-const MAX_IDLE = 900
+/** The largest `http_options.idle_timeout` that Fly.io allows. */
+const MAX_IDLE_SECONDS = 900
 
 export const fly: Target = {
   name: 'fly',
   title: 'Fly.io',
   facts: {
     storage: 'disk',
-    silenceSeconds: MAX_IDLE,
+    silenceSeconds: MAX_IDLE_SECONDS,
     killSeconds: 300,
     sandboxes: ['embedded', 'e2b'],
     instances: 100,
@@ -74,7 +74,7 @@ ${isShared ? '' : mounts}
   min_machines_running = 1
 
   [http_service.http_options]
-    idle_timeout = ${Math.min(requestSeconds, MAX_IDLE)}
+    idle_timeout = ${Math.min(requestSeconds, MAX_IDLE_SECONDS)}
 
   [[http_service.checks]]
     method = "GET"

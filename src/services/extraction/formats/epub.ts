@@ -57,7 +57,12 @@ async function bookPath(zip: ZipArchive): Promise<string> {
   return path
 }
 
+/** A percent sign that was not escaped stands for itself. */
 function decodePath(href: string): string {
   const [path = ''] = href.split('#')
-  return URL.canParse(`x:/${path}`) ? decodeURIComponent(path) : path
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }

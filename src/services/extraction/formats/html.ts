@@ -120,8 +120,8 @@ export function elementToMarkdown(element: PageElement): string {
   return text.toString()
 }
 
-/** Pages reach a hundred. What is done with a tree takes time and stack by its depth. */
-const DEEPEST = 1_000
+/** Real pages nest up to a hundred levels. The time and the stack that a tree takes grow with its depth. */
+const MAX_DEPTH = 1_000
 
 /** As much of an element as is asked for here: the server itself has no DOM. */
 interface PageElement {
@@ -160,7 +160,7 @@ function refuseDepth(html: string): void {
   let depth = 0
   const onopentagname = () => {
     depth++
-    if (depth <= DEEPEST) return
+    if (depth <= MAX_DEPTH) return
     throw new ExtractionError('file_too_complex', 'The page is nested too deeply')
   }
   new Parser({ onopentagname, onclosetag: () => void depth-- }).end(html)

@@ -17,7 +17,7 @@ import {
   refuseSize,
   toGrey,
   tooManyPages,
-} from '../pictures/recognise.ts'
+} from '../recognise.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -46,9 +46,9 @@ export async function extractImage(
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
 }
 
-/** Of one file; what comes after them is not read. */
+/** Pictures of one document; further ones are not read. */
 const MAX_WITHIN = 500
-/** A TIFF is hardly ever a logo. */
+/** Taken for the size of every TIFF, which is hardly ever a logo. */
 const A_PAGE = { width: 2_480, height: 3_508 }
 
 /** Reads the pictures within a document, each with the words that name it in a warning; nothing where there is no text. */
@@ -165,6 +165,8 @@ function webpSize(bytes: Buffer): Size {
 /** The frame of a JPEG comes after segments of any length. */
 function jpegSize(bytes: Buffer): Size {
   for (let at = 2; at < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
+    // Any number of fill bytes may come before a marker.
+    while (bytes[at + 1] === 0xff) at++
     const marker = bytes[at + 1] ?? 0
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) }

@@ -8,14 +8,14 @@ import {
 import { extractHtml } from './html.ts'
 
 const MAX_ATTACHMENTS = 100
-/** A mail may bring a mail that brings a mail. */
-const DEEPEST_NESTING = 20
+/** A mail may hold a mail that holds a mail, and so on. */
+const MAX_NESTING = 20
 
 type Extract = (file: SourceFile) => Promise<Extracted>
 
 /** The headers, the body, and the attachments with their texts, where `extract` can read them. */
 export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extracted> {
-  const mail = await PostalMime.parse(bytes, { maxNestingDepth: DEEPEST_NESTING })
+  const mail = await PostalMime.parse(bytes, { maxNestingDepth: MAX_NESTING })
   const text = createBoundedText()
   text.add(`# ${mail.subject ?? 'Mail without a subject'}\n\n${headersOf(mail)}\n`)
   text.add(`${bodyOf(mail)}\n\n`)

@@ -3,7 +3,7 @@ import type { Extracted, SourceFile } from '../extracted.ts'
 import type { Cell } from '../sheet-tables.ts'
 import { rowsToText } from './xlsx.ts'
 
-const SHOWN_ROWS = 100
+const MAX_SHOWN_ROWS = 100
 
 /** The names and types of the columns, and the first rows where their compression is known. */
 export async function extractParquet({ name, bytes }: SourceFile): Promise<Extracted> {
@@ -18,7 +18,7 @@ export async function extractParquet({ name, bytes }: SourceFile): Promise<Extra
 
 async function firstRows(file: ArrayBuffer): Promise<string> {
   try {
-    const rows = await parquetReadObjects({ file, rowEnd: SHOWN_ROWS })
+    const rows = await parquetReadObjects({ file, rowEnd: MAX_SHOWN_ROWS })
     const names = Object.keys(rows[0] ?? {})
     const cells = rows.map((row) => names.map((name) => toCell(row[name])))
     return `## First rows\n\n${rowsToText([names, ...cells])}`

@@ -11,7 +11,7 @@ import {
 /** A form has hundreds; what is beyond is left out. */
 const MAX_FIELDS = 10_000
 const MAX_VALUE = 10_000
-/** What holds no words of whoever filled the form in. */
+/** Types of fields that hold no text by whoever filled in the form. */
 const WORDLESS = ['', 'button', 'signature']
 const NOT_CHECKED = 'Off'
 
@@ -86,7 +86,7 @@ export async function withShortLists(bytes: Uint8Array): Promise<Uint8Array | un
   }
 }
 
-/** Answers the nodes that have other kids now. */
+/** Returns the nodes whose kids were replaced. */
 function shortenLists({ catalog, context }: PDFDocument): PDFRef[] {
   const changed: PDFRef[] = []
   const seen = new Set<PDFObject>()

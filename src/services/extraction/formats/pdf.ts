@@ -7,22 +7,22 @@ import {
   ExtractionError,
   type Recognition,
 } from '../extracted.ts'
-import { type PdfPage, pagePictures } from '../pictures/page-pictures.ts'
 import {
   MAX_PIXELS,
   MAX_RECOGNISED_PAGES,
   nothingRead,
   recogniserOf,
   tooManyPages,
-} from '../pictures/recognise.ts'
+} from '../recognise.ts'
+import { type PdfPage, pagePictures } from './pdf-pictures.ts'
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
-/** As set by the format's own limits of older readers, and far beyond any book. */
+/** Far beyond any book. */
 const MAX_PAGES = 50_000
 const QUIET = 0
-/** Of fewer pages one long list takes no time worth speaking of. */
+/** With fewer pages, one long list of them costs no noticeable time. */
 const MANY_PAGES = 2_000
-/** Of a larger file there is no room for the copies that a better list takes. */
+/** A larger file leaves no memory for the copies that `withShortLists` makes. */
 const MAX_COPIED_BYTES = 100_000_000
 const PARSER = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
 
@@ -112,7 +112,7 @@ async function readFields(pdf: Pdf): Promise<Map<number, string>> {
   try {
     return fieldsByPage((await pdf.getFieldObjects())?.values() ?? [])
   } catch {
-    // As with a page that is broken.
+    // Left out, as a page that is broken.
     return new Map()
   }
 }
@@ -126,7 +126,7 @@ async function readPage(pdf: Pdf, number: number, sight: Sight): Promise<string 
     return text
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
-    // Its text is not had, however it is broken; the pages after it may be whole.
+    // The page is left out, whatever is wrong with it; the pages after it may be whole.
     return undefined
   }
 }

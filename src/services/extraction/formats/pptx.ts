@@ -125,6 +125,8 @@ export function readSlide(xml: string): Slide {
     close(name) {
       if (name === 'a:t') isText = false
       if (name === 'a:p') endParagraph()
+      // A table or a picture that follows is in no placeholder.
+      if (name === 'p:sp') placeholder = ''
       if (name === 'a:tc') endCell()
       if (name === 'a:tr') endRow()
       if (name !== 'a:tbl') return

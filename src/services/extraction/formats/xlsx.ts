@@ -23,7 +23,9 @@ export async function readWorkbook(
 
 function toCell(value: unknown): Cell {
   if (typeof value === 'string' || typeof value === 'number') return value
-  return typeof value === 'boolean' || value instanceof Date ? value : null
+  // A cell that is shown as a day may hold a number that is none.
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value
+  return typeof value === 'boolean' ? value : null
 }
 
 /** What one sheet may add to the text; the tools of the agent read all of it. */

@@ -35,6 +35,16 @@ describe('A book', () => {
     expect(text).toBe('## Zwei\n\nDer zweite.\n\n## Eins\n\nDer erste Satz.\n\n')
   })
 
+  it('may have a percent sign in the name of a chapter, escaped or not', async () => {
+    const { text } = await extract({
+      ...ENTRIES,
+      'book/content.opf': BOOK.replace('text/one.xhtml', '100%.xhtml').replace('../two', '../5%25'),
+      'book/100%.xhtml': chapter('<p>Plain.</p>'),
+      '5%.xhtml': chapter('<p>Escaped.</p>'),
+    })
+    expect(text).toBe('Escaped.\n\nPlain.\n\n')
+  })
+
   it('is refused where a shop protects it', async () => {
     await expect(extract({ ...ENTRIES, 'META-INF/rights.xml': '<rights/>' })).rejects.toMatchObject(
       {

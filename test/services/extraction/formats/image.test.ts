@@ -87,6 +87,12 @@ describe('A picture that is none, or too large, fails alone', () => {
       Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]),
       'damaged_file',
     ],
+    [
+      'a JPEG of 1,600,000,000 pixels, with fill bytes before its frame',
+      'a.jpg',
+      Buffer.from('ffd8ffe00002ffffffc0000b089c409c4001012200', 'hex'),
+      'file_too_complex',
+    ],
     ['the beginning of a TIFF', 'a.tif', Buffer.from('II*\0\x08\0\0\0'), 'damaged_file'],
     ['the beginning of a GIF', 'a.gif', Buffer.from('GIF89a\x10\0\x10\0'), 'damaged_file'],
   ])('%s', async (_case, name, bytes, code) => {

@@ -28,6 +28,13 @@ describe('A record in a list', () => {
     expect(linesOf(['tern', 7, false, null])).toEqual(['- tern', '- 7', '- false'])
   })
 
+  it('keeps every digit of a long number', () => {
+    const source = '[{"id":12345678901234567890,"small":1.5,"text":"9007199254740993"}]'
+    expect(extractJson(source).text).toBe(
+      '- id: 12345678901234567890; small: 1.5; text: 9007199254740993\n',
+    )
+  })
+
   it('keeps to one line', () => {
     expect(linesOf([{ note: 'two\nlines' }])).toEqual(['- note: two lines'])
   })

@@ -87,6 +87,12 @@ describe('A slide', () => {
     )
   })
 
+  it('keeps a table that comes after the number of the slide', () => {
+    const table = `<a:tbl><a:tr><a:tc>${paragraph('Avon')}</a:tc></a:tr></a:tbl>`
+    const frame = `<p:graphicFrame>${table}</p:graphicFrame>`
+    expect(readSlide(slide(shape('sldNum', '3'), frame)).body).toBe('| Avon |\n| --- |')
+  })
+
   it('may have elements of any name', () => {
     const odd = '<constructor/><__proto__>x</__proto__><toString/>'
     expect(readSlide(slide(odd, shape('body', 'Text.'))).body).toBe('Text.')

@@ -132,6 +132,34 @@ describe('The first row is the head', () => {
     )
   })
 
+  it.each<[string, TableRow[], string]>([
+    [
+      'a table that begins further right',
+      [[null, 'Name', 'Age'], [null, 'Ada', 36], [], ['Oslo', 'Bob', 40]],
+      '- Name: Ada; Age: 36\n- Oslo; Bob; 40\n',
+    ],
+    [
+      'two tables beside each other',
+      [['A', 'B', null, 'D', 'E'], ['a', 2, null, 'd', 4], [], ['x', 5, null, 'y', 6]],
+      '- A: a; B: 2\n- D: d; E: 4\n- x; 5; y; 6\n',
+    ],
+    [
+      'the last of more tables than are told apart',
+      [
+        ...Array.from({ length: 50 }, (_, n): TableRow[] => [
+          [null, 'a', `n${n}`],
+          [null, 1, n],
+          [],
+        ]).flat(),
+        ['left', 'a', 'n50'],
+        ['x', 1, 50],
+      ],
+      `${Array.from({ length: 50 }, (_, n) => `- a: 1; n${n}: ${n}\n`).join('')}- left; a: a; n49: n50\n- x; a: 1; n49: 50\n`,
+    ],
+  ])('and rows below %s lose no cell', (_case, rows, text) => {
+    expect(rowsToText(rows)).toBe(text)
+  })
+
   it('though it ends in empty cells', () => {
     expect(
       linesOf([

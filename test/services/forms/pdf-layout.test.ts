@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { breakLines } from '../../../src/services/forms/pdf-layout.ts'
+import { breakLines, visualRuns } from '../../../src/services/forms/pdf-layout.ts'
 
 /** Lines of at most so many signs. */
 const broken = (text: string, most: number) => breakLines(text, (line) => [...line].length <= most)
@@ -22,5 +22,26 @@ describe('Lines', () => {
   it('do not begin with what closes, nor end with what opens', () => {
     expect(broken('一二三。四', 3)).toEqual(['一二', '三。四'])
     expect(broken('一二「三四」', 3)).toEqual(['一二', '「三', '四」'])
+  })
+})
+
+describe('A line in pieces of one direction', () => {
+  it.each([
+    ['', ['']],
+    ['from left to right', ['from left to right']],
+    ['北京 (ok)', ['北京 (ok)']],
+    ['שלום', ['שלום']],
+    ['to שלום עולם!', ['to ', 'שלום עולם', '!']],
+    ['שלום 12 עולם', [' עולם', '12', 'שלום ']],
+    ['א (1) ב', ['( ב', '1', 'א )']],
+    ['א (ב)', ['א )ב(']],
+    ['אב 😀 ok', ['ok', 'אב 😀 ']],
+    ['کیلو ۱۲۳', ['۳۲۱', 'کیلو ']],
+  ])('%j', (line, runs) => {
+    const found = visualRuns(line)
+    expect(found.join('')).toHaveLength(line.length)
+    expect(found.map((run) => run.trim()).filter(Boolean)).toEqual(
+      runs.map((run) => run.trim()).filter(Boolean),
+    )
   })
 })

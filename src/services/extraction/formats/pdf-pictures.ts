@@ -1,5 +1,5 @@
 import { OPS } from 'pdfjs-dist'
-import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from './recognise.ts'
+import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from '../recognise.ts'
 
 const MAX_PICTURES = 50
 
@@ -60,7 +60,7 @@ async function placedPictures(page: PdfPage) {
   return { placed, lost }
 }
 
-/** Of the matrix only where the top is: pages that are pictures are hardly ever drawn otherwise. */
+/** Follows where the top of a picture is. The rest of the matrix does not matter: scanned pages are hardly ever turned. */
 function createTops() {
   const states: number[] = []
   let top = 0

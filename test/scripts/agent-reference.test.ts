@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { agentReference, agentSchema, EXAMPLES } from '../../scripts/agent-schema.ts'
+import { agentReference, agentSchema, EXAMPLES } from '../../scripts/agent-reference.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
 import { ROOT } from '../support/source-tree.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { gunzipSync } from 'node:zlib'
-import { ExtractionError, type Recognition } from '../extracted.ts'
+import { ExtractionError, type Recognition } from './extracted.ts'
 
 const require = createRequire(import.meta.url)
 /** A5 to A2 at 300 dpi; a page beyond is no page. */
@@ -12,18 +12,18 @@ export const MIN_PIXELS = 40_000
 export const MAX_RECOGNISED_PAGES = 500
 /** Of 100, as the recogniser judges its words on average; below, what it reads is noise. */
 const MIN_CONFIDENCE = 55
-/** Above, a picture is not turned to see whether it can be read better. */
-const SURE = 75
+/** From this confidence on, a picture is not also tried in its other three directions. */
+const SURE_CONFIDENCE = 75
 /** Radians; a smaller slope costs nothing. */
 const MIN_SLOPE = 0.005
 /** How the page is taken apart: into columns that are read one after the other, or not at all. */
 const [IN_COLUMNS, ACROSS] = [3, 6]
-/** Characters of a line on average, from which on columns are of prose. */
-const PROSE_LINE = 20
-/** The engine of the data that is used, as against the older one. */
+/** Average characters of a line: with fewer, columns belong to a table and not to prose. */
+const MIN_PROSE_LINE = 20
+/** The neural engine of Tesseract, for which the data is made; 0 would be the older one. */
 const NEURAL = 1
-/** It keeps some 20 MB of each; a fresh one takes half a second. */
-const PICTURES_OF_ENGINE = 10
+/** An engine keeps some 20 MB of each picture, so it is replaced after so many; a new one takes half a second to start. */
+const MAX_PICTURES_PER_ENGINE = 10
 /** Upright, a quarter to the right, a quarter to the left, upside down: as EXIF numbers them. */
 const TURNS = [1, 6, 8, 3]
 
@@ -79,7 +79,7 @@ function createRecogniser(languages: readonly string[]) {
   return {
     /** Reads a PNG, JPEG, WebP, BMP or PNM, also one that is turned or askew. Throws `damaged_file`. */
     async read(picture: Uint8Array): Promise<Recognised> {
-      if (read++ % PICTURES_OF_ENGINE === 0) engine = undefined
+      if (read++ % MAX_PICTURES_PER_ENGINE === 0) engine = undefined
       engine ??= startEngine(languages)
       const { text, confidence } = bestOf(await engine, picture)
       const isUnreadable = text !== '' && confidence < MIN_CONFIDENCE
@@ -121,7 +121,7 @@ function bestOf({ core, api }: Engine, picture: Uint8Array): Reading {
   for (const turn of TURNS) {
     const read = readTurned(api, turn)
     if (read.confidence > best.confidence) best = read
-    if (best.confidence >= SURE) break
+    if (best.confidence >= SURE_CONFIDENCE) break
   }
   api.Clear()
   core.FS.writeFile('/input', new Uint8Array())
@@ -153,7 +153,7 @@ function readAs(api: Engine['api'], layout: number, turn: number, slope: number)
 /** Columns of a table are narrower than those of prose, and their lines belong together. */
 function isProse(text: string): boolean {
   const lines = text.split(/\n+/)
-  return text.length >= lines.length * PROSE_LINE
+  return text.length >= lines.length * MIN_PROSE_LINE
 }
 
 export function damagedPicture(cause?: unknown): ExtractionError {
