@@ -3,6 +3,8 @@ import { forkServer } from './server-process.ts'
 export interface EmbedderProcess {
   /** The environment of a server that embeds with it. */
   environment: Record<string, string>
+  /** The vectors of texts, as a client of it gets them. */
+  embed(texts: readonly string[]): Promise<number[][]>
   stop(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { compose } from '../../src/compose/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { MASTER } from '../../src/schemas/operator/api-key.ts'
-import type { Mode } from '../../src/schemas/query.ts'
+import type { SearchMode } from '../../src/schemas/query.ts'
 import { KEY } from './server-process.ts'
 
 /** The search service in this process, without HTTP, over the data of a server that was stopped. */
@@ -26,7 +26,7 @@ export async function openEngine(
   await composition.start()
   const { retrieval } = composition.services.limitedTo(MASTER)
   return {
-    search: (query: string, mode?: Mode) => retrieval.search({ query, topK, mode }),
+    search: (query: string, mode?: SearchMode) => retrieval.search({ query, topK, mode }),
     close: composition.close,
   }
 }
