@@ -30,7 +30,7 @@ import type {
   SkillList,
 } from './contract.ts'
 import { toError } from './errors.ts'
-import { readEvents } from './event-stream.ts'
+import { readEvents } from './streams.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** A verification runs real code until its time is over. */

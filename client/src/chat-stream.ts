@@ -17,8 +17,7 @@ import {
   toError,
   UpstreamError,
 } from './errors.ts'
-import { readEvents } from './event-stream.ts'
-import { readLines } from './lines.ts'
+import { readEvents, readLines } from './streams.ts'
 
 /**
  * What a chat streams. A later server may send further types, which are passed on as they are: leave room for
