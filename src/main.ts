@@ -39,7 +39,7 @@ import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
-const prebuilding = () => import('./commands/prebuild-screen.ts')
+const prebuilding = () => import('./commands/prebuild.ts')
 const transfer = () => import('./commands/transfer.ts')
 
 /** What `npm run` has beside the server, which does not load it. */
@@ -51,7 +51,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['export', async () => (await transfer()).runExport],
   ['import', async () => (await transfer()).runImport],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
-  ['precompile', async () => (await import('./commands/precompile.ts')).runPrecompile],
+  ['precompile', async () => (await prebuilding()).runPrecompile],
   ['prebuild-screen', async () => (await prebuilding()).runPrebuildScreen],
 ])
 

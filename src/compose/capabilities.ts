@@ -10,8 +10,8 @@ import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/bubblewrap-sandbox.ts'
 import { createEmbeddedSandbox } from '../sandboxes/embedded/embedded-sandbox.ts'
 import type { Sandbox } from '../sandboxes/sandbox.ts'
+import type { SkillList, SkillReload } from '../schemas/agent.ts'
 import type { SandboxKind } from '../schemas/sandbox.ts'
-import type { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
 import {
   createToolLock,

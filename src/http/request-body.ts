@@ -1,8 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
-import { MULTIPART_FORM, mediaTypeOf, NDJSON } from './content-types.ts'
+
 import { CallerLeft } from './shutdown.ts'
+
+export const MULTIPART_FORM = 'multipart/form-data'
+export const NDJSON = 'application/x-ndjson'
+
+/** What the body of a request is said to be, without parameters; empty where nothing is said. */
+export function contentTypeOf({ 'content-type': type = '' }: IncomingHttpHeaders): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+}
 
 /** How many bodies of the largest size may be held in memory at the same time. */
 const MAX_LARGE_BODIES = 64
@@ -18,6 +26,8 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
 
   // After authentication, so that strangers use up nothing.
   app.addHook('onRequest', async ({ headers }, { raw }) => {
+    // The caller hung up while its key was looked up: nothing would take the bytes off again.
+    if (raw.destroyed) return
     const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
     if (held + bytes > maxBytes) {
       const message = 'Too much is being sent at once; try again shortly'
@@ -54,7 +64,7 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
 
 /** Whether a body is read piece by piece and never held whole, and so has bounds of its own. */
 export function isStreamedBody(headers: IncomingHttpHeaders): boolean {
-  return [MULTIPART_FORM, NDJSON].includes(mediaTypeOf(headers))
+  return [MULTIPART_FORM, NDJSON].includes(contentTypeOf(headers))
 }
 
 /**

@@ -114,6 +114,11 @@ export const ConversationId = z
     'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
   )
 
+/** Of a part of the agent. */
+export const State = z
+  .enum(['on', 'off', 'unavailable'])
+  .describe('`off` by configuration; `unavailable` although wanted, see `reason`.')
+
 /** The answer of a route that sends a file, of whatever media type. */
 export const FILE_CONTENT = {
   '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) },

@@ -1,5 +1,4 @@
-import { newStemmer } from '../../lib/text/stemmer.ts'
-import { tokenise } from '../../lib/text/tokenise.ts'
+import { newStemmer, tokenise } from '../../lib/text/tokenise.ts'
 
 const stemmer = newStemmer('english')
 const MARKS = /\p{M}/gu

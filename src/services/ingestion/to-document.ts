@@ -1,5 +1,4 @@
-import type { Document, DocumentCreated } from '../../schemas/document.ts'
-import type { DocumentSource } from '../../schemas/web.ts'
+import type { Document, DocumentCreated, DocumentSource } from '../../schemas/document.ts'
 import type { StoredChunk, StoredDocument } from '../../stores/document-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 

@@ -1,4 +1,4 @@
-import type { Sample } from '../../schemas/operator/activity.ts'
+import type { Sample } from '../../schemas/operator/ops.ts'
 
 const NOTHING = {
   ...{ requests: 0, failedRequests: 0, requestMilliseconds: 0 },
