@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { AppError } from '../errors.ts'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
@@ -56,7 +56,6 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       sendError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => refuseBroken(error, socket),
   })
-  app.register(sensible)
   const refuseBroken = createBrokenRequestHandler(app)
   refuseCompressedBodies(app)
   installExpectContinue(app)
@@ -85,12 +84,12 @@ function proxies(count: number) {
   return (address: string, hop: number) => hop < count && (hop > 0 || !isPublic(address))
 }
 
-/** Said at once: the bytes would be refused anyway, but for not being JSON. */
+/** Refused before it is read; otherwise it would be refused as invalid JSON. */
 function refuseCompressedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const coding = headers['content-encoding'] ?? 'identity'
     if (coding === 'identity') return
-    throw app.httpErrors.unsupportedMediaType('Compressed bodies are not supported')
+    throw new AppError('unsupported_media_type', 'Compressed bodies are not supported')
   })
 }
 
