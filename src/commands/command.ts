@@ -41,7 +41,7 @@ export interface ProgressTarget {
   write(text: string): unknown
 }
 
-/** One line that shows how far a long piece of work has come and how long it will take; nothing where nobody looks. Gone at its end (`using`). */
+/** One line on a terminal that shows how far a long piece of work has come and how long it will take. Removed at its end (`using`). */
 export function createProgressBar(target: ProgressTarget, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY

@@ -134,7 +134,7 @@ interface Kept
 function createIndexKeeper({ open, lost, statistics, store, reconciliation, log }: Kept) {
   const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
     const isNew = await open(signal)
-    // What others have put into one that is gone would be kept after all has been compared.
+    // Another server might put chunks into the lost index and complete them only after the comparison.
     if (isNew || isLost) await store.retireChunkKeys()
     await reconciliation.run(signal)
   }

@@ -31,7 +31,7 @@ export interface FrameFormat<Event> {
 
 type Batches<Event> = AsyncGenerator<readonly Event[]>
 
-/** Begins the events, of which some may go along the shortcut. */
+/** Makes the events; some of them may be handed to the shortcut instead of being yielded. */
 export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Event>
 
 /**

@@ -51,7 +51,7 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const timer = setTimeout(() => {
-      // Whoever no longer listens has the body, or has given it up.
+      // Nobody listens any more: the body has arrived, or its reader has given up.
       if (payload.listenerCount('error') === 0) return
       // The rest of the body would be taken for the next request.
       reply.header('connection', 'close')

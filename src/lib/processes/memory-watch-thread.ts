@@ -17,7 +17,7 @@ export interface MemoryBound {
 
 // Beside the server's own thread, which may be busy just when a process takes all there is.
 
-/** Between two looks at all processes; asking `ps` is dear. */
+/** Between two looks at all processes; `ps` is costly to ask. */
 const LOOK_MS = process.platform === 'linux' ? 50 : 500
 
 const watched = new Map<number, Required<WatchMessage>>()

@@ -48,7 +48,7 @@ const RUN = new RegExp(
   'gv',
 )
 
-/** Of the dictionaries, made for the first text that needs one: they take longer to load than most texts. */
+/** Made for the first text that needs a dictionary: loading one takes longer than most texts do. */
 let wordSegmenter: Intl.Segmenter | undefined
 
 /**

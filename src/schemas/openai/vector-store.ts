@@ -217,7 +217,8 @@ export const StoreFileListQuery = OrderedPage.extend({
   filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
 })
 
-const listOf = <Item extends z.ZodType>(item: Item) =>
+/** A page of things that have an `id`. */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     object: z.literal('list'),
     data: z.array(item),
