@@ -31,7 +31,7 @@ export function parseParameters<Options extends ParseArgsConfig['options']>(
 }
 
 const BAR_WIDTH = 24
-const MILLISECONDS_BETWEEN_DRAWINGS = 100
+const REDRAW_MS = 100
 const CLEAR_LINE = '\r\u001b[K'
 
 /** Where the bar is drawn: standard error, of which only a terminal gets to see it. */
@@ -48,7 +48,7 @@ export function createProgressBar(target: ProgressTarget, label: string) {
   return {
     update(done: number, total: number, note = '') {
       const now = performance.now()
-      const isDue = now - drawn >= MILLISECONDS_BETWEEN_DRAWINGS || done === total
+      const isDue = now - drawn >= REDRAW_MS || done === total
       if (!target.isTTY || !isDue) return
       drawn = now
       const line = `${label} ${describe(done, total, now - begun)} ${note}`.trimEnd()

@@ -24,7 +24,7 @@ interface Parts {
 /** Documents of the web, as far as the server may fetch them. */
 export function composePages({ config, ...parts }: Parts) {
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
-    ...{ maximumBytes: config.FILE_LIMIT, idleMs: SILENCE_MS, totalMs: FETCH_MS },
+    ...{ maxBytes: config.FILE_LIMIT, idleMs: SILENCE_MS, totalMs: FETCH_MS },
   })
   const isOn = config.FETCH_URLS === 'on'
   const ignoredRobots = config.FETCH_IGNORE_ROBOTS ?? []
@@ -73,7 +73,7 @@ export function openWebhooks(
     return { start: () => outbox.enable(false), wake: () => undefined, stop: nothing }
   }
   const guarded = createGuardedFetch(createOutboundPolicy(allow), {
-    maximumBytes: MAX_ANSWER_BYTES,
+    maxBytes: MAX_ANSWER_BYTES,
     idleMs: ANSWER_MS,
     totalMs: ANSWER_MS,
   })

@@ -93,7 +93,7 @@ const LINGER_MS = 2_000
  * Closes the connection after a refusal that leaves a body unread, which could come as slowly as it likes. Not at
  * once: a caller who is still sending would be cut off before it has read why.
  */
-export function leaveUnreadBodies(app: FastifyInstance, milliseconds = LINGER_MS): void {
+export function leaveUnreadBodies(app: FastifyInstance): void {
   app.addHook('onSend', async ({ raw, headers }, reply) => {
     if (reply.statusCode < 400 || raw.complete || declaredBytes(headers) === 0) return
     reply.header('connection', 'close')
@@ -101,7 +101,7 @@ export function leaveUnreadBodies(app: FastifyInstance, milliseconds = LINGER_MS
     // Called by Node when the answer is written; its own would discard what is not sent yet.
     socket.destroySoon = () => {
       socket.end()
-      setTimeout(() => socket.destroy(), milliseconds)
+      setTimeout(() => socket.destroy(), LINGER_MS)
     }
   })
 }

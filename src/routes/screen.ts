@@ -36,7 +36,7 @@ const PAGE_HEADERS = {
 }
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 
-const SIGN_IN_BYTES = 4_096
+const MAX_SIGN_IN_BYTES = 4_096
 
 // The shapes of what the screen alone asks for: they stand in no contract.
 const Secret = z.string().min(1).max(1_000)
@@ -104,7 +104,7 @@ const sessionRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, { screen
   })
 
   app.post('/ui/session', {
-    bodyLimit: SIGN_IN_BYTES,
+    bodyLimit: MAX_SIGN_IN_BYTES,
     schema: { body: SignIn, response: { 204: z.undefined() } },
     handler: async (request, reply) => {
       const session = await sessions.signIn(request.body, request.ip)

@@ -53,10 +53,15 @@ describe('The bodies of all requests together', () => {
   })
 
   it('leave out those of callers who hang up while their key is looked up', async () => {
+    const leave = new AbortController()
+    let waiting = 0
     let left = 0
     const { url } = await openApp((app) => {
       app.addHook('onRequest', async ({ url: path }, { raw }) => {
-        if (path === '/leave') await once(raw, 'close').then(() => left++)
+        if (path !== '/leave') return
+        waiting++
+        await once(raw, 'close')
+        left++
       })
       installBodyBudget(app, LIMIT)
       app.post('/leave', open, () => 'passed')
@@ -64,10 +69,11 @@ describe('The bodies of all requests together', () => {
     })
     const body = JSON.stringify('x'.repeat(LIMIT - 2))
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-    const leaving = Array.from({ length: 64 }, async () => {
-      const signal = AbortSignal.timeout(300)
-      await fetch(`${url}/leave`, { ...init, signal }).catch(() => undefined)
-    })
+    const leaving = Array.from({ length: 64 }, () =>
+      fetch(`${url}/leave`, { ...init, signal: leave.signal }).catch(() => undefined),
+    )
+    await expect.poll(() => waiting).toBe(64)
+    leave.abort()
     await Promise.all(leaving)
     await expect.poll(() => left).toBe(64)
     expect((await fetch(`${url}/pass`, init)).status).toBe(200)
