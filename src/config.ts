@@ -50,7 +50,7 @@ export const BUILTIN = 'builtin'
 /** No embedder: search goes by words alone. */
 export const NO_EMBEDDER = 'none'
 
-const MINIMUM_KEY = 16
+const MIN_KEY_LENGTH = 16
 /** As documentation writes a key, here or elsewhere. */
 const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
 
@@ -58,7 +58,7 @@ const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
 const Variables = z.object({
   SERVER_API_KEY: z
     .string({ error: 'is required: the key that every request must present' })
-    .min(MINIMUM_KEY, `must have at least ${MINIMUM_KEY} characters`)
+    .min(MIN_KEY_LENGTH, `must have at least ${MIN_KEY_LENGTH} characters`)
     .regex(...KEY)
     .refine((key) => !EXAMPLE_KEY.test(key), 'must be a key of your own: that one is an example'),
   HOST: z.string().default('127.0.0.1'),

@@ -6,6 +6,8 @@ import { exists } from './lib/files.ts'
 
 const KEY_BYTES = 24
 
+export const makeKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
+
 /**
  * Writes `.env` from the repository's `.env.example` with a new key, for somebody who has just cloned it.
  * Answers the key, or nothing where the environment or a `.env` is there already.
@@ -20,7 +22,7 @@ export async function prepareFirstStart(
   if (await exists(target)) return undefined
 
   const example = await readFile(join(repository, '.env.example'), 'utf8')
-  const key = randomBytes(KEY_BYTES).toString('base64url')
+  const key = makeKey()
   const text = example.replace(/^SERVER_API_KEY=(?=\r?$)/m, `SERVER_API_KEY=${key}`)
   return (await writeNew(target, text)) ? key : undefined
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -20,7 +19,7 @@ import {
 } from './compose/compose.ts'
 import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
-import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
+import { HIDDEN_KEY, makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { explainPath, isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/processes/free-memory.ts'
 import { closeInherited } from './lib/processes/inherited-descriptors.ts'
@@ -39,7 +38,7 @@ import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
-const prebuilding = () => import('./commands/prebuild-screen.ts')
+const prebuilding = () => import('./commands/prebuild.ts')
 const transfer = () => import('./commands/transfer.ts')
 
 /** What `npm run` has beside the server, which does not load it. */
@@ -51,12 +50,9 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['export', async () => (await transfer()).runExport],
   ['import', async () => (await transfer()).runImport],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
-  ['precompile', async () => (await import('./commands/precompile.ts')).runPrecompile],
+  ['precompile', async () => (await prebuilding()).runPrecompile],
   ['prebuild-screen', async () => (await prebuilding()).runPrebuildScreen],
 ])
-
-/** Of a key that nobody knows, where the environment has none. */
-const KEY_BYTES = 24
 
 /** The names of errors that an operator can do something about. */
 const SAID_IN_WORDS = [
@@ -158,7 +154,8 @@ async function openServer(given: ProcessParts) {
 }
 
 async function openIdle(parts: ProcessParts & { activity: Activity }, phase: Phase) {
-  const config = salvageConfig(process.env, randomBytes(KEY_BYTES).toString('base64url'))
+  // Where the environment has no key, one that nobody knows.
+  const config = salvageConfig(process.env, makeKey())
   const log = createLog(config, parts.activity)
   log.warn(
     { state: phase.state },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 // `npm run prune-packages`, for an installation that only runs the server; the image is made with it.
 
 const PLATFORM = process.platform
-/** Of patterns within node_modules, what the server never reads, but for what the expression matches. */
+/** What the server never reads, as patterns within node_modules; what `but` matches stays. */
 const UNREAD: readonly { pattern: string; but?: RegExp }[] = [
   // Runtimes of other platforms: of the built-in embedder they are 240 MB.
   {

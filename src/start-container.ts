@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** As in docker-compose.yml and deploy/kubernetes. */
 const USER = 1_000
 
-/** Gives what is not its own yet to the user, what is within a folder before the folder: interrupted, it goes on. */
+/** Gives files to the user: the content of a folder before the folder itself, so that an interrupted run can be continued. */
 async function give(path: string): Promise<void> {
   const stats = await lstat(path)
   if (stats.uid === USER) return

@@ -77,7 +77,7 @@ export function createLogSender(environment: NodeJS.ProcessEnv) {
   return {
     write(line: string): void {
       const { level, time, msg: body, pid: _pid, hostname: _host, ...attributes } = JSON.parse(line)
-      // What says that nothing can be sent would come back for ever.
+      // A line which says that lines cannot be sent would be sent again for ever.
       if (attributes.telemetry !== undefined) return
       const severityNumber = (level / LEVEL - 1) * NUMBERS_OF_LEVEL + 1
       logs.getLogger('agent-server').emit({ timestamp: time, severityNumber, body, attributes })

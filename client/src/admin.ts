@@ -30,11 +30,14 @@ import type {
   SkillList,
 } from './contract.ts'
 import { toError } from './errors.ts'
-import { readEvents } from './event-stream.ts'
+import { readEvents } from './streams.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** A verification runs real code until its time is over. */
 const TRIAL_MS = 600_000
+
+/** A request that is sent once only: it would not do the same twice. */
+const ONCE = { method: 'POST', isRepeatable: false } as const
 
 /** What whoever runs the server asks it. */
 export class Admin {
@@ -70,20 +73,17 @@ export class Admin {
 
   /** Restarts the server in its place, once; what would not start again is refused. */
   restart(options?: RequestOptions): Call<Restarting> {
-    const request = { method: 'POST', path: '/admin/restart', isRepeatable: false } as const
-    return this.#transport.json(request, options)
+    return this.#transport.json({ ...ONCE, path: '/admin/restart' }, options)
   }
 
   /** Launches a server that is stopped, or whose start failed; what would not start is refused. */
   launch(options?: RequestOptions): Call<Restarting> {
-    const request = { method: 'POST', path: '/admin/launch', isRepeatable: false } as const
-    return this.#transport.json(request, options)
+    return this.#transport.json({ ...ONCE, path: '/admin/launch' }, options)
   }
 
   /** Stops the server until it is launched: it answers how it is set up, and nothing else. */
   stop(options?: RequestOptions): Call<Restarting> {
-    const request = { method: 'POST', path: '/admin/stop', isRepeatable: false } as const
-    return this.#transport.json(request, options)
+    return this.#transport.json({ ...ONCE, path: '/admin/stop' }, options)
   }
 
   /** The places that the agent can be deployed to. */
@@ -159,12 +159,7 @@ class AgentFiles {
 
   /** Replaces it. Throws `InvalidRequestError` where it has a mistake, and then writes nothing. */
   save(file: AgentSave, options?: RequestOptions): Call<AgentSaved> {
-    const request = {
-      method: 'PUT',
-      path: '/admin/agent',
-      json: file,
-      isRepeatable: false,
-    } as const
+    const request = { ...ONCE, method: 'PUT', path: '/admin/agent', json: file } as const
     return this.#transport.json(request, options)
   }
 
@@ -184,8 +179,7 @@ class AgentFiles {
   /** Saves an earlier version again. */
   restore(digest: string, basedOn: string, options?: RequestOptions): Call<AgentSaved> {
     const path = `${pathOf(digest)}/restore`
-    const request = { method: 'POST', path, json: { basedOn }, isRepeatable: false } as const
-    return this.#transport.json(request, options)
+    return this.#transport.json({ ...ONCE, path, json: { basedOn } }, options)
   }
 }
 
@@ -238,14 +232,13 @@ class ApiKeys {
 
   /** Makes one; `secret` in the answer is shown this once, so that it is never sent twice. */
   create(wanted: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
-    const request = { method: 'POST', path: '/admin/keys', json: wanted } as const
-    return this.#transport.json({ ...request, isRepeatable: false }, options)
+    return this.#transport.json({ ...ONCE, path: '/admin/keys', json: wanted }, options)
   }
 
   /** Revokes one, and those that it made. Throws `NotFoundError`. */
   revoke(id: string, options?: RequestOptions): Call<void> {
-    const request = { method: 'DELETE', path: `/admin/keys/${encodeURIComponent(id)}` } as const
-    return this.#transport.json({ ...request, isRepeatable: false }, options)
+    const path = `/admin/keys/${encodeURIComponent(id)}`
+    return this.#transport.json({ ...ONCE, method: 'DELETE', path }, options)
   }
 }
 
@@ -264,8 +257,8 @@ class SettingsFile {
 
   /** Sets and clears variables, all of them or, with a mistake, none. */
   save(patch: SettingsPatch, options?: RequestOptions): Call<SettingsSaved> {
-    const request = { method: 'PATCH', path: '/admin/settings', json: patch } as const
-    return this.#transport.json({ ...request, isRepeatable: false }, options)
+    const request = { ...ONCE, method: 'PATCH', path: '/admin/settings', json: patch } as const
+    return this.#transport.json(request, options)
   }
 }
 
@@ -289,6 +282,6 @@ class ModelTests {
   }
 
   #ask<Answer>(path: string, json: ModelTestRequest, options?: RequestOptions): Call<Answer> {
-    return this.#transport.json({ method: 'POST', path, json, isRepeatable: false }, options)
+    return this.#transport.json({ ...ONCE, path, json }, options)
   }
 }

@@ -6,7 +6,7 @@ import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
 import { Documents } from './documents.ts'
 import { type Fetch, type RequestOptions, Transport } from './transport.ts'
 
-export type { Call, Outcome } from './call.ts'
+export type { Call, Outcome, Page, Pages } from './call.ts'
 export type { ChatEvent, ChatListeners, ChatResult } from './chat-stream.ts'
 export type * from './contract.ts'
 export type {
@@ -20,7 +20,6 @@ export type {
 } from './documents.ts'
 // biome-ignore lint/performance/noBarrelFile: the one entry of the package
 export * from './errors.ts'
-export type { Page, Pages } from './pages.ts'
 export type { Fetch, RequestOptions } from './transport.ts'
 export type { UploadSource } from './upload.ts'
 

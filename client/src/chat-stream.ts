@@ -17,8 +17,7 @@ import {
   toError,
   UpstreamError,
 } from './errors.ts'
-import { readEvents } from './event-stream.ts'
-import { readLines } from './lines.ts'
+import { readEvents, readLines } from './streams.ts'
 
 /**
  * What a chat streams. A later server may send further types, which are passed on as they are: leave room for
@@ -138,7 +137,9 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
             controller.close()
           }
         },
-        async cancel() {
+        cancel: async () => {
+          // Events that nobody has asked for yet have not begun, and would end without a word.
+          this.#leave()
           await events.return(undefined)
         },
       },
@@ -169,10 +170,14 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
       this.#fail(error)
       throw error
     } finally {
-      // A loop that was left ends the answer at the server, too.
-      this.#abort()
-      this.#finished.reject(new AbortError('The stream was left before its end'))
+      this.#leave()
     }
+  }
+
+  /** Ends the answer at the server, too. */
+  #leave(): void {
+    this.#abort()
+    this.#finished.reject(new AbortError('The stream was left before its end'))
   }
 
   /** Throws what the stream says went wrong, and `StreamInterruptedError` where it ends without a last frame. */
@@ -277,21 +282,15 @@ function detailOf(error: unknown): ErrorDetail {
   return { message, type, code, param: null, request_id: requestId }
 }
 
-interface Resolvers<Value> {
-  promise: Promise<Value>
-  resolve(value: Value): void
-  reject(error: unknown): void
-}
-
 /** `Promise.withResolvers`, which Node.js 20 lacks. */
-function withResolvers<Value>(): Resolvers<Value> {
+function withResolvers<Value>() {
   const settle: { resolve?: (value: Value) => void; reject?: (error: unknown) => void } = {}
   const promise = new Promise<Value>((resolve, reject) =>
     Object.assign(settle, { resolve, reject }),
   )
   return {
     promise,
-    resolve: (value) => settle.resolve?.(value),
-    reject: (error) => settle.reject?.(error),
+    resolve: (value: Value) => settle.resolve?.(value),
+    reject: (error: unknown) => settle.reject?.(error),
   }
 }

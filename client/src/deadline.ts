@@ -1,7 +1,7 @@
 import { AbortError, type AgentServerError, ConnectionError, TimeoutError } from './errors.ts'
 
-/** The longest delay that timers keep, in milliseconds; a longer one would end at once. */
-const MAX_DELAY = 2 ** 31 - 1
+/** The longest delay that timers keep; a longer one would end at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** Ends one attempt where its caller aborts, or where the server is silent for too long. */
 export interface Deadline {
@@ -35,7 +35,7 @@ export function startDeadline(
         isOver = true
         controller.abort()
       },
-      Math.min(timeout, MAX_DELAY),
+      Math.min(timeout, MAX_DELAY_MS),
     )
   }
   const abort = () => controller.abort(caller?.reason)
@@ -75,7 +75,7 @@ export function pause(milliseconds: number, signal: AbortSignal | undefined): Pr
       if (signal?.aborted) reject(aborted(signal))
       else resolve()
     }
-    const timer = setTimeout(settle, Math.min(milliseconds, MAX_DELAY))
+    const timer = setTimeout(settle, Math.min(milliseconds, MAX_DELAY_MS))
     signal?.addEventListener('abort', settle, { once: true })
     if (signal?.aborted) settle()
   })

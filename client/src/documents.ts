@@ -1,4 +1,4 @@
-import { type Call, mapCall } from './call.ts'
+import { type Call, mapCall, Pages } from './call.ts'
 import type {
   Chunk,
   ChunkList,
@@ -16,7 +16,6 @@ import type {
 } from './contract.ts'
 import { pause } from './deadline.ts'
 import { IngestionError, TimeoutError } from './errors.ts'
-import { Pages } from './pages.ts'
 import { randomKey } from './retry.ts'
 import type { Request, RequestOptions, Transport } from './transport.ts'
 import { prepareUpload, type UploadFields, type UploadSource } from './upload.ts'

@@ -1,7 +1,6 @@
 import type { NewDocument } from './contract.ts'
 import type { Deadline } from './deadline.ts'
-import { fileAt } from './file-system.ts'
-import { readStream } from './lines.ts'
+import { readStream } from './streams.ts'
 import type { Body } from './transport.ts'
 
 /** Bytes that leave in one piece. */
@@ -23,7 +22,7 @@ export interface UploadFields
 }
 
 /** The content of a file, wherever it is. */
-export interface Content {
+interface Content {
   name?: string | undefined
   type?: string | undefined
   /** In bytes, where it is known. */
@@ -69,18 +68,37 @@ async function contentOf(source: UploadSource): Promise<Content> {
   return { size: blob.size, open: () => readStream(blob.stream()) }
 }
 
+/** Of Node.js, Deno and Bun alike; found at run time, so that bundlers for browsers have nothing to resolve. */
+interface Runtime {
+  getBuiltinModule?(name: 'node:fs'): typeof import('node:fs') | undefined
+}
+
+/** The file at a path. Throws what the file system throws, such as ENOENT, and an Error where there is none. */
+async function fileAt(path: string): Promise<Content> {
+  const { process }: { process?: Runtime } = globalThis
+  const fs = process?.getBuiltinModule?.('node:fs')
+  if (!fs) {
+    throw new Error('There is no file system to read a path from: upload a File, a Blob or bytes')
+  }
+  const { size } = await fs.promises.stat(path)
+  const name = path.replace(/^.*[/\\]/s, '')
+  // As long as it was found to be: what is added to it meanwhile would break the form.
+  const open = () => fs.createReadStream(path, size > 0 ? { end: size - 1 } : {})
+  return { name, size, open }
+}
+
 /** Browsers stream a request over HTTP/2 alone, so there the form is the browser's own, which reads a `Blob` as it goes. */
 function canStream(): boolean {
   return !('document' in globalThis || 'WorkerGlobalScope' in globalThis) || 'Deno' in globalThis
 }
 
 async function wholeForm(source: UploadSource, part: Content, fields: UploadFields): Promise<Body> {
-  const { name, type, onProgress } = { ...part, ...fields }
+  const { name, type } = part
   const form = new FormData()
   for (const [field, value] of textFields(fields)) form.set(field, value)
   const blob = source instanceof Blob ? source : await new Response(toStream(part.open())).blob()
-  form.set('file', type ? new Blob([blob], { type }) : blob, part.name ?? name)
-  onProgress?.(0, blob.size)
+  form.set('file', type ? new Blob([blob], { type }) : blob, name)
+  fields.onProgress?.(0, blob.size)
   return { content: form, headers: {} }
 }
 

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { settingsOf } from '../config.ts'
 import { readIfPresent } from '../lib/files.ts'
 import { generate, TARGET_NAMES } from '../services/deployment/generate.ts'
@@ -116,7 +116,7 @@ function readSettings({ config, environment }: CommandContext, parsed: DeployPar
 async function differences(folder: string, files: Readonly<Record<string, string>>) {
   const found: { name: string; state: 'missing' | 'differs' }[] = []
   for (const [name, text] of Object.entries(files)) {
-    const there = await readIfPresent(join(ROOT, dirname(join(folder, name)), basename(name)))
+    const there = await readIfPresent(join(ROOT, folder, name))
     if (there === undefined) found.push({ name, state: 'missing' })
     else if (there.toString() !== text) found.push({ name, state: 'differs' })
   }

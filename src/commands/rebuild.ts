@@ -1,7 +1,7 @@
 import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
 import { embeddingModel } from '../config.ts'
 import type { Command } from './command.ts'
-import { createProgressBar } from './progress-bar.ts'
+import { createProgressBar } from './command.ts'
 
 /** `npm run re-embed`. Interrupted, it goes on where it was when it is run again. */
 export const runReEmbed: Command = async ({ config: load, createLog, stderr, signal }) => {

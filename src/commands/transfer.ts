@@ -7,7 +7,7 @@ import { readCorpusFile, writeCorpusFile } from '../services/transfer/corpus-fil
 import { fittingCorpus, moveCorpus, type Watch } from '../services/transfer/move-corpus.ts'
 import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
-import { createProgressBar, type ProgressTarget } from './progress-bar.ts'
+import { createProgressBar, type ProgressTarget } from './command.ts'
 
 /** `npm run export -- <file>`: all that the document store holds, at one moment, while the server may go on. */
 export const runExport: Command = async ({ parameters, config, stderr, signal }) => {

@@ -1,5 +1,5 @@
 import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
-import { untilAborted } from '../lib/abort.ts'
+import { pause, untilAborted } from '../lib/abort.ts'
 import { type CommandContext, parseParameters } from './command.ts'
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
@@ -146,10 +146,10 @@ const longStream: Check = async ({ url, key, seconds, added, signal }) => {
     for (const [, id = ''] of value.matchAll(/"id":"([^"]+)"/g)) added.add(id)
     const left = end - performance.now()
     if (left <= 0) break
-    await new Promise((resolve) => setTimeout(resolve, Math.min(HEARTBEAT_MS, left)))
-    await send(index)
+    await pause(Math.min(HEARTBEAT_MS, left), signal)
+    await untilAborted(send(index), inTime())
   }
-  await writer.close()
+  await untilAborted(writer.close(), inTime())
   return `open for ${seconds} s`
 }
 

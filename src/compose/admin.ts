@@ -1,22 +1,39 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, DEFAULTS, findMistakes, loadConfig } from '../config.ts'
+import { type Config, DEFAULTS, findMistakes, loadConfig, settingsOf } from '../config.ts'
 import { type Environment, variablesIn } from '../lib/environment.ts'
-import { createAgentFile } from '../services/admin/agent-file.ts'
+import { isMissing } from '../lib/files.ts'
+import type { SkillList } from '../schemas/agent.ts'
+import type { McpTestResult } from '../schemas/mcp.ts'
+import type {
+  Deployment,
+  DeploymentRequest,
+  DeploymentTargets,
+} from '../schemas/operator/deployment.ts'
+import type { SandboxReport } from '../schemas/sandbox.ts'
+import { configurationOf, createAgentFile } from '../services/admin/agent-file.ts'
 import { createModelTrials } from '../services/admin/model-trial.ts'
 import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
-import { createSettings } from '../services/admin/settings.ts'
-import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
+import { createSettings, type SettingsService } from '../services/admin/settings.ts'
+import {
+  AgentConfigurationError,
+  type LoadedConfiguration,
+  loadConfiguration,
+} from '../services/agent/configuration.ts'
+import type { AgentSource } from '../services/deployment/project.ts'
+import type { Problem } from '../services/deployment/target.ts'
 import type { Keys } from '../services/keys/keys.ts'
 import type { Activity } from '../services/ops/activity.ts'
+import type { OpenLockFile } from '../stores/lock-file.ts'
 import type { AgentStores } from '../stores/opened-store.ts'
-import { composeAgentTrials } from './agent-trials.ts'
-import { composeDeployments } from './deployments.ts'
+import type { SkillCopies } from '../stores/skill-copies.ts'
+import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
+const ROOT = resolve(import.meta.dirname, '../..')
 /** Says of every variable what it is. */
-const EXAMPLE = join(import.meta.dirname, '../../.env.example')
+const EXAMPLE = join(ROOT, '.env.example')
 
 /** Where variables come from. */
 export interface GivenEnvironment {
@@ -88,4 +105,118 @@ export async function composeAdmin(parts: Parts) {
   const deployments = composeDeployments(settings)
   const { activity, keys } = parts
   return { ...{ activity, keys }, agentFile, settings, server, models, trials, deployments }
+}
+
+interface TrialParts {
+  config: Config
+  /** As the next start would have it: values that were just saved are tried, too. */
+  environment: () => Promise<Environment>
+  stores: Pick<AgentStores, 'artifacts'>
+  log: FastifyBaseLogger
+}
+
+/**
+ * Tries the parts of an agent configuration that need not be saved, through the very path that a run takes. Each
+ * throws `invalid_request` for a text that has mistakes; nothing that is found counts as accepted.
+ */
+function composeAgentTrials({ config, environment, stores, log }: TrialParts) {
+  return {
+    async mcp(text: string, name: string, signal: AbortSignal): Promise<McpTestResult> {
+      const { mcpServers } = configurationOf(text)
+      const tried = mcpServers[name]
+      const servers = tried ? { [name]: { ...tried, enabled: true } } : {}
+      const forgetful = { artifacts: stores.artifacts, openLockFile: lockFileInMemory }
+      const mcp = await composeMcp(config, servers, await environment(), forgetful, log)
+      try {
+        return await mcp.test(name, { accept: false, arguments: {} }, signal)
+      } finally {
+        await mcp.close()
+      }
+    },
+
+    async sandbox(text: string, signal: AbortSignal): Promise<SandboxReport> {
+      const sandbox = await composeSandbox(config, configurationOf(text).sandbox, log)
+      try {
+        return await sandbox.verify(signal)
+      } finally {
+        await sandbox.close()
+      }
+    },
+
+    async skills(text: string, signal: AbortSignal): Promise<SkillList> {
+      const skills = await composeSkills(config, configurationOf(text).skills, NO_COPIES, log)
+      try {
+        return await skills.reload({ accept: false }, signal)
+      } finally {
+        await skills.close()
+      }
+    },
+  }
+}
+
+const NO_COPIES: SkillCopies = {
+  accepted: async () => undefined,
+  read: async () => undefined,
+  keep: async () => true,
+}
+
+const lockFileInMemory: OpenLockFile = async (_name, _schema, initial) => {
+  let content = initial
+  return {
+    read: async () => content,
+    async update(change) {
+      content = change(content)
+      return content
+    },
+  }
+}
+
+/** Loaded when somebody asks: most servers never deploy another. */
+const loadGenerator = () => import('../services/deployment/generate.ts')
+
+/** What `npm run deploy` would write, of the settings and the agent configuration as they are on disk. */
+function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
+  return {
+    targets: async (): Promise<DeploymentTargets> => ({
+      targets: (await loadGenerator()).TARGET_TITLES,
+    }),
+
+    /** Throws `invalid_request` for settings that no server would start with. */
+    async make({ target, instances, domain }: DeploymentRequest): Promise<Deployment> {
+      const nothing = { target, files: [], secrets: [], commands: [], warnings: [] }
+      const environment = await settings.preview({ set: {}, clear: [] })
+      const config = loadConfig(environment)
+      const source = await readSource(config.AGENT_CONFIG)
+      if ('remedy' in source) return { ...nothing, refusals: [source] }
+      const folder = `deployment/${target}`
+      const numbers = { ...settingsOf(environment, config), instances, folder }
+      const { generate } = await loadGenerator()
+      const made = generate(source, { ...numbers, ...(domain && { domain }) }, target)
+      if ('refusals' in made) return { ...nothing, refusals: [...made.refusals] }
+      const files = Object.entries(made.files).map(([name, text]) => ({ name, text }))
+      const { secrets, commands, warnings } = made
+      return {
+        ...{ target, files, refusals: [], secrets: [...secrets] },
+        ...{ commands: [...commands], warnings: [...warnings] },
+      }
+    },
+  }
+}
+
+const WITHOUT_PROJECT = {
+  field: 'target',
+  message: 'cannot be made here: this installation, such as an image, lacks files of the project',
+  remedy: 'ask a server that was started in a clone of the project, or npm run deploy there',
+}
+
+async function readSource(agentConfig: string): Promise<AgentSource | Problem> {
+  const { readAgentSource } = await import('../services/deployment/project.ts')
+  try {
+    return await readAgentSource(ROOT, agentConfig)
+  } catch (error) {
+    if (isMissing(error)) return WITHOUT_PROJECT
+    if (!(error instanceof AgentConfigurationError)) throw error
+    const remedy = 'mend it on the Agent page, see docs/agent-configuration.md'
+    return { field: 'AGENT_CONFIG', message: `cannot be used: ${error.message}`, remedy }
+  }
 }

@@ -10,8 +10,8 @@ import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/bubblewrap-sandbox.ts'
 import { createEmbeddedSandbox } from '../sandboxes/embedded/embedded-sandbox.ts'
 import type { Sandbox } from '../sandboxes/sandbox.ts'
+import type { SkillList, SkillReload } from '../schemas/agent.ts'
 import type { SandboxKind } from '../schemas/sandbox.ts'
-import type { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
 import {
   createToolLock,
@@ -52,7 +52,7 @@ export async function composeSkills(
 ) {
   const base = dirname(resolve(config.AGENT_CONFIG))
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
-    maximumBytes: MAX_DOWNLOAD_BYTES,
+    maxBytes: MAX_DOWNLOAD_BYTES,
     idleMs: SKILL_IDLE_MS,
   })
   const read = createSourceReader({
@@ -106,7 +106,7 @@ export async function composeMcp(
   if (Object.keys(servers).length === 0) return NO_CONNECTIONS
   const { createMcp } = await import('../services/mcp/mcp.ts')
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
-    maximumBytes: MAX_ANSWER_BYTES,
+    maxBytes: MAX_ANSWER_BYTES,
     idleMs: MCP_IDLE_MS,
   })
   const lockFile = await stores.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)

@@ -35,7 +35,7 @@ import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent, listCollections } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
-import { composePages } from './pages.ts'
+import { composePages } from './outbound.ts'
 import { openAgentStores } from './stores.ts'
 
 /** What the process has been given. */

@@ -1,20 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { BUILTIN, type Config, ConfigError, embeddingModel } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
-import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { createVectorBacklog } from '../services/embedding/backlog.ts'
-import {
-  checkDimension,
-  checkEmbedding,
-  createEmbedding,
-  type Embedding,
-} from '../services/embedding/embedding.ts'
-import {
-  createOnlineReEmbedding,
-  missingToSwap,
-  swapShadowVectors,
-} from '../services/embedding/re-embed.ts'
+import { checkEmbedding, type Embedding } from '../services/embedding/embedding.ts'
+import { missingToSwap } from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
 import { languageData } from '../services/extraction/recognise.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
@@ -28,11 +17,10 @@ import { untilAvailable } from '../services/ingestion/retry-policy.ts'
 import { createSources } from '../services/ingestion/segments.ts'
 import { createIngestion } from '../services/ingestion/worker.ts'
 import { createMetrics } from '../services/ops/metrics.ts'
-import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
-import type { Outbox } from '../stores/outbox.ts'
 import { openChunkIndex } from './chunk-index.ts'
-import { chosenVectors, createEmbedder, createNextEmbedder, nameOfVectors } from './models.ts'
+import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
+import { checkWebhookUrl, openWebhooks } from './outbound.ts'
 import { openStore } from './stores.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -146,7 +134,7 @@ interface Kept
 function createIndexKeeper({ open, lost, statistics, store, reconciliation, log }: Kept) {
   const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
     const isNew = await open(signal)
-    // What others have put into one that is gone would be kept after all has been compared.
+    // Another server might put chunks into the lost index and complete them only after the comparison.
     if (isNew || isLost) await store.retireChunkKeys()
     await reconciliation.run(signal)
   }
@@ -183,20 +171,6 @@ function openBacklog(
   return { backlog, completionWaiter }
 }
 
-/** Makes the vectors of the model to change to, if there is one. */
-function openNextModel(
-  config: Config,
-  store: OpenedStore,
-  isEmbedding: boolean,
-  log: FastifyBaseLogger,
-) {
-  const { replacement } = store
-  const embedder = createNextEmbedder(config, isEmbedding, log)
-  if (!embedder) return undefined
-  const online = createOnlineReEmbedding({ store, replacement, embedder, log })
-  return { ...online, close: () => embedder.close?.() }
-}
-
 /** Reading the text out of one file; ten thousand pages take about a minute. */
 const READING_MS = 300_000
 /** Processes that read files; each may take several hundred megabytes while it reads. */
@@ -207,45 +181,6 @@ const PREPARATION_MS = 60_000
 /** What splits and analyses text, in threads of its own. */
 export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: FastifyBaseLogger) {
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
-}
-
-/** For the chunks that lack a vector of the new model when the server starts with it. */
-const SWAP_MS = 120_000
-
-/** Throws where the vectors that are kept are not of the model that is asked for, nor made already; the store is closed then. */
-async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  const model = embeddingModel(config)
-  try {
-    const isDefault = config.EMBEDDING_MODEL === undefined
-    const reason = isDefault && (await reasonAgainstDefault(config, store))
-    if (reason) log.info(`search goes by words alone: ${reason}`)
-    if (model === undefined || reason) return undefined
-    const name = nameOfVectors(model)
-    const { replacement } = store
-    const make = (dimension?: number) => createEmbedder(config, model, dimension, log)
-    const parts = { store, replacement, log, createEmbedder: make }
-    await swapShadowVectors(parts, name, AbortSignal.timeout(SWAP_MS))
-    const embedder = make(await checkEmbedding(store, name))
-    // Of our own it is known, and its process need not start before there is work.
-    if (model !== BUILTIN) await checkDimension(embedder)
-    return createEmbedding({ embedder, log })
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/** Why the built-in embedder is not the default here; nothing where it is. */
-async function reasonAgainstDefault(
-  { SEARCH_LANGUAGE: language }: Config,
-  store: OpenedStore,
-): Promise<string | undefined> {
-  if (language !== 'english') {
-    return `the built-in embedder knows English alone, and SEARCH_LANGUAGE is ${language}; for another name its model in EMBEDDING_MODEL`
-  }
-  const kept = await store.embedding()
-  if (!kept || kept.model === nameOfVectors(BUILTIN)) return undefined
-  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or change to builtin on the page Models of the screen, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
 }
 
 /** Throws where a start with the configuration `next` would refuse the webhook's address, or the vectors in this store. */
@@ -260,39 +195,4 @@ export async function checkNextStart(
   if (name === undefined || isOtherStore) return
   const missing = await missingToSwap({ store, replacement: store.replacement }, name)
   if (missing === undefined) await checkEmbedding(store, name)
-}
-
-/** What a receiver answers is not read, but for its status. */
-const MAX_ANSWER_BYTES = 64 * 1024
-const ANSWER_MS = 20_000
-
-/** Throws an Error where WEBHOOK_URL may not be called, whatever its name resolves to. */
-function checkWebhookUrl({ WEBHOOK_URL: url, OUTBOUND_ALLOW: allow = [] }: Config): void {
-  const refusal = url === undefined ? undefined : refusalOf(url, createOutboundPolicy(allow))
-  if (refusal) throw new Error(`WEBHOOK_URL: ${refusal.message}`)
-}
-
-/** Nothing is sent where there is no WEBHOOK_URL. */
-function openWebhooks(
-  { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW: allow = [] }: Config,
-  outbox: Outbox,
-  log: FastifyBaseLogger,
-): Webhooks {
-  if (url === undefined || secret === undefined) {
-    const nothing = async () => undefined
-    return { start: () => outbox.enable(false), wake: () => undefined, stop: nothing }
-  }
-  const guarded = createGuardedFetch(createOutboundPolicy(allow), {
-    maximumBytes: MAX_ANSWER_BYTES,
-    idleMs: ANSWER_MS,
-    totalMs: ANSWER_MS,
-  })
-  const webhooks = createWebhooks({ outbox, fetch: guarded.fetch, url, secret, log })
-  return {
-    ...webhooks,
-    async stop() {
-      await webhooks.stop()
-      await guarded.close()
-    },
-  }
 }

@@ -12,6 +12,9 @@ import { listModels } from '../models/openai/list-models.ts'
 import { createOpenAiReranker } from '../models/openai/reranker.ts'
 import type { Reranker } from '../models/reranker.ts'
 import type { TriedModels } from '../services/admin/model-trial.ts'
+import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
+import { createOnlineReEmbedding, swapShadowVectors } from '../services/embedding/re-embed.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
 
 /** The chat model that is configured. */
 export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
@@ -37,7 +40,7 @@ export function createEmbedder(
 }
 
 /** The name that is kept with the vectors of an embedder. */
-export const nameOfVectors = (model: string) => (model === BUILTIN ? BUILTIN_MODEL : model)
+const nameOfVectors = (model: string) => (model === BUILTIN ? BUILTIN_MODEL : model)
 
 /** As `nameOfVectors`, of the model that is asked for by name; the default gives way to vectors that are there. */
 export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
@@ -45,7 +48,7 @@ export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | unde
 }
 
 /** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
-export function createNextEmbedder(
+function createNextEmbedder(
   config: Config,
   isEmbedding: boolean,
   log: FastifyBaseLogger,
@@ -63,6 +66,59 @@ export function createNextEmbedder(
     undefined,
     log,
   )
+}
+
+/** For the chunks that lack a vector of the new model when the server starts with it. */
+const SWAP_MS = 120_000
+
+/** Throws where the vectors that are kept are not of the model that is asked for, nor made already; the store is closed then. */
+export async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+  const model = embeddingModel(config)
+  try {
+    const isDefault = config.EMBEDDING_MODEL === undefined
+    const reason = isDefault && (await reasonAgainstDefault(config, store))
+    if (reason) log.info(`search goes by words alone: ${reason}`)
+    if (model === undefined || reason) return undefined
+    const name = nameOfVectors(model)
+    const { replacement } = store
+    const make = (dimension?: number) => createEmbedder(config, model, dimension, log)
+    const parts = { store, replacement, log, createEmbedder: make }
+    await swapShadowVectors(parts, name, AbortSignal.timeout(SWAP_MS))
+    const embedder = make(await checkEmbedding(store, name))
+    // Of our own it is known, and its process need not start before there is work.
+    if (model !== BUILTIN) await checkDimension(embedder)
+    return createEmbedding({ embedder, log })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Why the built-in embedder is not the default here; nothing where it is. */
+async function reasonAgainstDefault(
+  { SEARCH_LANGUAGE: language }: Config,
+  store: OpenedStore,
+): Promise<string | undefined> {
+  if (language !== 'english') {
+    return `the built-in embedder knows English alone, and SEARCH_LANGUAGE is ${language}; for another name its model in EMBEDDING_MODEL`
+  }
+  const kept = await store.embedding()
+  if (!kept || kept.model === nameOfVectors(BUILTIN)) return undefined
+  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or change to builtin on the page Models of the screen, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
+}
+
+/** Makes the vectors of the model to change to, if there is one. */
+export function openNextModel(
+  config: Config,
+  store: OpenedStore,
+  isEmbedding: boolean,
+  log: FastifyBaseLogger,
+) {
+  const { replacement } = store
+  const embedder = createNextEmbedder(config, isEmbedding, log)
+  if (!embedder) return undefined
+  const online = createOnlineReEmbedding({ store, replacement, embedder, log })
+  return { ...online, close: () => embedder.close?.() }
 }
 
 /** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */

@@ -14,12 +14,12 @@ declare module 'fastify' {
     isLinked?: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
-    /** Who asks; nobody on public routes, unless it is the master key or the screen, nor with a link in place of a key. */
+    /** Who asks. Absent on public routes, unless the master key or the screen asks, and where a link stands in place of a key. */
     caller: Caller
   }
 }
 
-/** Who presents a key that is not the master key; nothing where it is none. */
+/** The caller that a key other than the master key belongs to; nothing where there is no such key. */
 export type Identify = (token: string) => Promise<Caller | undefined>
 
 /**
@@ -48,7 +48,7 @@ export function installAuthentication(
 function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
   if (!caller) throw wrongKey(bearerToken(request) !== undefined)
   const { scopes = ['admin'] } = request.routeOptions.config
-  // Where no route fits, any key learns so.
+  // An unknown path is 404 to every key.
   if (!request.is404) checkScope(caller, ...scopes)
 }
 

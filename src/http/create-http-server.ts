@@ -85,7 +85,7 @@ function proxies(count: number) {
   return (address: string, hop: number) => hop < count && (hop > 0 || !isPublic(address))
 }
 
-/** Said at once: the bytes would be refused anyway, but for not being JSON. */
+/** Refused before it is read; otherwise it would be refused as invalid JSON. */
 function refuseCompressedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const coding = headers['content-encoding'] ?? 'identity'

@@ -12,15 +12,14 @@ import { CallerLeft } from './shutdown.ts'
 export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
   const allowed = rememberMethods(app)
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    if (unknownRoute) return sendError(unknownRoute, request, reply)
-    const { method, url } = request
+  app.setNotFoundHandler(({ method, url }, reply) => {
+    if (unknownRoute) throw unknownRoute
     const [path = ''] = url.split('?')
     const methods = allowed(path)
     if (methods.length === 0) return reply.notFound(`No route ${method} ${path}`)
     reply.header('allow', methods.join(', '))
     const message = `${path} takes ${methods.join(', ')}, not ${method}`
-    sendError(new AppError('method_not_allowed', message), request, reply)
+    throw new AppError('method_not_allowed', message)
   })
 }
 
@@ -89,10 +88,7 @@ function toAppError(error: unknown): AppError {
 const WHAT_IS_TAKEN =
   'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken'
 
-/**
- * What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller
- * is an `invalid_request`. Their messages speak of the request only.
- */
+/** What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller is an `invalid_request`. Their messages speak of the request only. */
 const CODE_BY_STATUS: Record<number, ErrorCode> = {
   401: 'unauthorized',
   404: 'route_not_found',

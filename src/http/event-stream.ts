@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { settlesWithin } from '../lib/abort.ts'
@@ -30,7 +31,7 @@ export interface FrameFormat<Event> {
 
 type Batches<Event> = AsyncGenerator<readonly Event[]>
 
-/** Begins the events, of which some may go along the shortcut. */
+/** Makes the events; some of them may be handed to the shortcut instead of being yielded. */
 export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Event>
 
 /**
@@ -155,3 +156,11 @@ function framesOf<Event>(
     }
   }
 }
+
+/** Whether a client names JSON as what it can read, and nothing that an event stream would be, too. */
+export function acceptsJsonOnly({ accept = '' }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
+  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
+  return ranges.includes('application/json') && !ranges.some((range) => EVENTS.has(range ?? ''))
+}
+
+const EVENTS = new Set(['text/event-stream', 'text/*', '*/*'])

@@ -3,9 +3,8 @@ import type { Readable } from 'node:stream'
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
-import type { FormPart } from '../lib/form-part.ts'
-import { MULTIPART_FORM, mediaTypeOf } from './content-types.ts'
-import { declaredBytes, watchArrival } from './request-body.ts'
+import type { FormPart } from '../schemas/new-document.ts'
+import { contentTypeOf, declaredBytes, MULTIPART_FORM, watchArrival } from './request-body.ts'
 import { CallerLeft } from './shutdown.ts'
 
 const MAX_PARTS = 20
@@ -122,6 +121,6 @@ export const formRouting = {
       }
     },
     deriveConstraint: ({ headers }: IncomingMessage) =>
-      mediaTypeOf(headers) === MULTIPART_FORM ? MULTIPART.form : OTHER,
+      contentTypeOf(headers) === MULTIPART_FORM ? MULTIPART.form : OTHER,
   },
 }

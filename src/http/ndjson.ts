@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { mediaTypeOf, NDJSON } from './content-types.ts'
 import { report } from './error-handler.ts'
+import { contentTypeOf, NDJSON } from './request-body.ts'
 
 /** How long a client may send nothing; the time of a whole stream has no other bound than its size. */
 const IDLE_MS = 60_000
@@ -12,7 +12,7 @@ export function acceptNdjson(app: FastifyInstance): void {
 }
 
 export function isNdjson({ headers }: FastifyRequest): boolean {
-  return mediaTypeOf(headers) === NDJSON
+  return contentTypeOf(headers) === NDJSON
 }
 
 /** Answers the lines of a request; what it throws ends the answer without a last line. */

@@ -168,8 +168,10 @@ export function tidySchemas<Document extends object>(document: Document): Docume
   )
   const kept = usedSchemas(tidied)
   const { components } = tidied
+  // By name, or their order would be that in which the modules happen to be loaded.
+  const names = Object.keys(components.schemas).filter((name) => kept.has(name))
   components.schemas = Object.fromEntries(
-    Object.entries(components.schemas).filter(([name]) => kept.has(name)),
+    names.sort().map((name) => [name, components.schemas[name]]),
   )
   return tidied
 }

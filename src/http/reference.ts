@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { AppError } from '../errors.ts'
 import type { Scope } from '../schemas/operator/api-key.ts'
 import type { ApiInfo } from './openapi.ts'
 
@@ -18,7 +19,7 @@ export function installReference(app: FastifyInstance, info: ApiInfo): void {
     try {
       return await (await import('./openapi.ts')).openReference(routes, info)
     } catch (error) {
-      // The next one who asks has it tried again.
+      // The next request tries again.
       opened = undefined
       throw error
     }
@@ -32,7 +33,9 @@ export function installReference(app: FastifyInstance, info: ApiInfo): void {
         opened ??= open()
         const same = { method: method === 'HEAD' ? 'HEAD' : 'GET', url, headers } as const
         const { statusCode, ...answer } = await (await opened).inject(same)
-        if (statusCode === 404) return reply.notFound(`No route ${method} ${url}`)
+        if (statusCode === 404) {
+          throw new AppError('route_not_found', `No route ${method} ${url}`)
+        }
         return reply.code(statusCode).headers(answer.headers).send(answer.rawPayload)
       },
     })

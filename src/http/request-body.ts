@@ -1,8 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
-import { MULTIPART_FORM, mediaTypeOf, NDJSON } from './content-types.ts'
+
 import { CallerLeft } from './shutdown.ts'
+
+export const MULTIPART_FORM = 'multipart/form-data'
+export const NDJSON = 'application/x-ndjson'
+
+/** What the body of a request is said to be, without parameters; empty where nothing is said. */
+export function contentTypeOf({ 'content-type': type = '' }: IncomingHttpHeaders): string {
+  return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+}
 
 /** How many bodies of the largest size may be held in memory at the same time. */
 const MAX_LARGE_BODIES = 64
@@ -18,6 +26,8 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
 
   // After authentication, so that strangers use up nothing.
   app.addHook('onRequest', async ({ headers }, { raw }) => {
+    // The caller hung up while its key was looked up: nothing would take the bytes off again.
+    if (raw.destroyed) return
     const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
     if (held + bytes > maxBytes) {
       const message = 'Too much is being sent at once; try again shortly'
@@ -41,7 +51,7 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const timer = setTimeout(() => {
-      // Whoever no longer listens has the body, or has given it up.
+      // Nobody listens any more: the body has arrived, or its reader has given up.
       if (payload.listenerCount('error') === 0) return
       // The rest of the body would be taken for the next request.
       reply.header('connection', 'close')
@@ -54,7 +64,7 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
 
 /** Whether a body is read piece by piece and never held whole, and so has bounds of its own. */
 export function isStreamedBody(headers: IncomingHttpHeaders): boolean {
-  return [MULTIPART_FORM, NDJSON].includes(mediaTypeOf(headers))
+  return [MULTIPART_FORM, NDJSON].includes(contentTypeOf(headers))
 }
 
 /**
@@ -83,7 +93,7 @@ const LINGER_MS = 2_000
  * Closes the connection after a refusal that leaves a body unread, which could come as slowly as it likes. Not at
  * once: a caller who is still sending would be cut off before it has read why.
  */
-export function leaveUnreadBodies(app: FastifyInstance, milliseconds = LINGER_MS): void {
+export function leaveUnreadBodies(app: FastifyInstance): void {
   app.addHook('onSend', async ({ raw, headers }, reply) => {
     if (reply.statusCode < 400 || raw.complete || declaredBytes(headers) === 0) return
     reply.header('connection', 'close')
@@ -91,7 +101,7 @@ export function leaveUnreadBodies(app: FastifyInstance, milliseconds = LINGER_MS
     // Called by Node when the answer is written; its own would discard what is not sent yet.
     socket.destroySoon = () => {
       socket.end()
-      setTimeout(() => socket.destroy(), milliseconds)
+      setTimeout(() => socket.destroy(), LINGER_MS)
     }
   })
 }

@@ -35,7 +35,7 @@ export function installFieldWarnings(app: FastifyInstance): void {
   })
 }
 
-/** A body has room for a million fields, and a schema has words for each that it refuses. */
+/** A body can hold a million fields, and a schema that refuses them would write a message about each. */
 const MAX_WIDTH = 5_000
 
 function refuseWideObjects(body: unknown): void {

@@ -1,4 +1,4 @@
-/** What `work` settles with, or the signal's reason if that comes first; what was begun goes on unobserved. */
+/** Settles as `work` does, or rejects with the signal's reason if that comes first; the work itself goes on, unobserved. */
 export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -8,7 +8,7 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
   })
 }
 
-/** A limit of time, beside other reasons to stop. What is bounded by it disposes of it at its end (`using`). */
+/** A time limit, combined with other reasons to stop. To be disposed of when the work has ended (`using`). */
 export interface Deadline extends Disposable {
   /** Aborted with a `TimeoutError` when the time is over, and as each of the others is. */
   readonly signal: AbortSignal
@@ -68,7 +68,7 @@ export async function withDeadline<Result>(
   }
 }
 
-/** Whether `work` is done within `milliseconds`; rejects as it does. */
+/** Whether `work` resolves within `milliseconds`; rejects if it rejects within them. */
 export function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds, false)

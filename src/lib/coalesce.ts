@@ -1,6 +1,6 @@
 import { untilAborted } from './abort.ts'
 
-/** Work that whoever asks for it at the same time shares. Whoever leaves does not end what others wait for. */
+/** Lets callers who ask for the same work at the same time share it. One who gives up does not end it for the others. */
 export function createSharedWork<T>() {
   const underWay = new Map<string, Promise<T>>()
 
@@ -15,7 +15,7 @@ export function createSharedWork<T>() {
   }
 }
 
-/** One of a batch: whoever works on the batch settles each. */
+/** One input of a batch. The worker settles each of them. */
 export interface Queued<Input, Output> {
   input: Input
   /** Aborted when nobody waits for it any more. */
@@ -34,11 +34,11 @@ interface CoalescingQueueOptions<Input, Output> {
   maxWeight: number
   /** The most inputs of a batch. */
   maxCount?: number
-  /** What the first of a batch waits for, so that others share it: the end of the step it came in, unless it says otherwise. */
+  /** What the first input of a batch waits for, so that others can join it: by default only the end of the current microtask. */
   gather?: () => Promise<unknown>
 }
 
-/** What comes while batches are worked on waits, in order, and shares the next batch. */
+/** A queue whose inputs are worked on in batches: those that come while a batch is under way share the next one, in order. */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ) {

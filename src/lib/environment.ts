@@ -13,7 +13,7 @@ export class MissingVariable extends Error {
   }
 }
 
-/** What lets in everybody everywhere is sent to nobody, whatever a configuration says. */
+/** The key to everything is sent to nobody, whatever a configuration says. */
 const NEVER_SENT = 'SERVER_API_KEY'
 
 /** `${NAME}` and `${NAME:-default}` replaced from the environment, where empty counts as not set. Throws `MissingVariable`. */

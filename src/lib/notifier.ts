@@ -1,4 +1,4 @@
-/** Lets one loop sleep until there is something to do. A notification while nobody waits is kept for the next wait. */
+/** Lets one loop sleep until there is something to do. A notification that comes while the loop is busy ends its next wait at once. */
 export function createNotifier() {
   let isNotified = false
   let waiter: (() => void) | undefined

@@ -25,7 +25,7 @@ interface Dependencies {
   log: OutageLog
 }
 
-/** Remembers whether a part of the outside world works, so that not every caller has to find out. */
+/** A circuit breaker: remembers whether a service that the server depends on works, so that not every call has to find out. */
 export function createOutage({ name, consequence, isOutage, now, log }: Dependencies) {
   let last: unknown
   let failures = 0

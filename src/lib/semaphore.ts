@@ -1,6 +1,6 @@
 import { untilAborted } from './abort.ts'
 
-/** Lets a few at a time do something costly. `maxWaiting` is for callers that nothing else bounds. */
+/** Lets a few callers at a time do something costly. `maxWaiting` bounds how many wait, where nothing else does. */
 export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
   const waiting: PromiseWithResolvers<void>[] = []
   let free = permits

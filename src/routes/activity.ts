@@ -3,8 +3,8 @@ import { AppError } from '../errors.ts'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/operator/activity.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
+import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/operator/ops.ts'
 import type { Activity } from '../services/ops/activity.ts'
 
 const FRAMES: FrameFormat<ActivityEvent> = {

@@ -1,40 +1,35 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
 import {
-  AgentCheck,
-  AgentFile,
-  AgentRestore,
-  AgentSave,
-  AgentSaved,
-  AgentText,
-  AgentVersion,
-  AgentVersionParams,
-  AgentVersions,
+  ModelList,
+  ModelTest,
+  ModelTestRequest,
   Restarting,
   ServerState,
   Settings,
   SettingsPatch,
   SettingsSaved,
 } from '../schemas/operator/admin.ts'
+import { ApiKeyCreated, ApiKeyList, ApiKeyParams, NewApiKey } from '../schemas/operator/api-key.ts'
 import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/operator/deployment.ts'
-import type { AgentFileService } from '../services/admin/agent-file.ts'
+import type { ModelTrials } from '../services/admin/model-trial.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 import type { Keys } from '../services/keys/keys.ts'
 import type { Activity } from '../services/ops/activity.ts'
 import { activityRoutes } from './activity.ts'
-import { modelTrialRoutes, type TrialServices, trialRoutes } from './admin-trials.ts'
-import { apiKeyRoutes } from './api-keys.ts'
+import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
 
-export interface AdminServices extends TrialServices {
+export interface AdminServices extends AgentFileServices {
   activity: Pick<Activity, 'events'>
   /** Absent where no document store is open. */
   keys?: Keys | undefined
-  agentFile: AgentFileService
   settings: SettingsService
+  models: ModelTrials
   server: ServerStateService
   deployments: {
     targets(): Promise<DeploymentTargets>
@@ -160,69 +155,66 @@ function refuseMasterKey({ set, clear, move }: SettingsPatch): void {
   throw new AppError('insufficient_scope', message, { param: 'SERVER_API_KEY' })
 }
 
-const agentFileRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { agentFile }) => {
-  app.get('/admin/agent', {
+const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { models }) => {
+  app.post('/admin/models/test', {
     schema: {
-      operationId: 'getAgentFile',
-      summary: 'Read the agent configuration as it stands on disk',
+      operationId: 'testModel',
+      summary: 'Ask a model through the very path that chat and search take',
       description:
-        'With every mistake in it, the prompt that the model would be given, and what differs from the configuration that runs.',
-      response: { 200: AgentFile.describe('The configuration.'), ...errorResponses() },
+        'With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.',
+      body: ModelTestRequest,
+      response: { 200: ModelTest.describe('What was found.'), ...errorResponses() },
     },
-    handler: () => agentFile.read(),
+    handler: ({ body }, reply) => models.test(body, callSignal(reply)),
   })
 
-  app.put('/admin/agent', {
+  app.post('/admin/models/list', {
     schema: {
-      operationId: 'saveAgentFile',
-      summary: 'Replace the agent configuration',
+      operationId: 'listProviderModels',
+      summary: 'List the models that a model’s server says it has',
+      body: ModelTestRequest,
+      response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
+    },
+    handler: ({ body }, reply) => models.list(body, callSignal(reply)),
+  })
+}
+
+const apiKeyRoutes: FastifyPluginAsyncZod<{ keys: Keys }> = async (app, { keys }) => {
+  app.get('/admin/keys', {
+    schema: {
+      operationId: 'listApiKeys',
+      summary: 'List the keys beside the SERVER_API_KEY',
+      description: 'With what each may do and when it was used last; never the key itself.',
+      response: { 200: ApiKeyList.describe('The oldest first.'), ...errorResponses() },
+    },
+    handler: async () => ({ keys: await keys.list() }),
+  })
+
+  app.post('/admin/keys', {
+    schema: {
+      operationId: 'createApiKey',
+      summary: 'Make a key that may less than the SERVER_API_KEY',
       description:
-        'Checked first: with a mistake nothing is written. What was there is kept, see `GET /admin/agent/versions`. It takes effect with a restart.',
-      body: AgentSave,
-      response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
+        'Shown in this answer and never again. A key with `admin` makes narrower ones alone: without `admin`, within its own scopes, limits and time; they go with it when it is revoked.',
+      body: NewApiKey,
+      response: { 201: ApiKeyCreated.describe('The key.'), ...errorResponses(409) },
     },
-    handler: ({ body }, reply) => agentFile.save(body.text, body.basedOn, callSignal(reply)),
+    handler: async ({ body, caller }, reply) =>
+      reply.status(201).send(await keys.create(body, caller)),
   })
 
-  app.post('/admin/agent/check', {
+  app.delete('/admin/keys/:id', {
     schema: {
-      operationId: 'checkAgentFile',
-      summary: 'Look for mistakes in an agent configuration, and save nothing',
-      body: AgentText,
-      response: { 200: AgentCheck.describe('What was found.'), ...errorResponses() },
+      operationId: 'revokeApiKey',
+      summary: 'Revoke a key, and those that it made',
+      description:
+        'The very next request is refused; other servers on the same database refuse it within two seconds.',
+      params: ApiKeyParams,
+      response: { 204: z.undefined().describe('Revoked.'), ...errorResponses(404) },
     },
-    handler: ({ body }) => agentFile.check(body.text),
-  })
-
-  app.get('/admin/agent/versions', {
-    schema: {
-      operationId: 'listAgentVersions',
-      summary: 'List the last ten versions of the agent configuration that were replaced',
-      response: { 200: AgentVersions.describe('Latest first.'), ...errorResponses() },
+    handler: async ({ params, caller }, reply) => {
+      await keys.revoke(params.id, caller)
+      return reply.status(204).send()
     },
-    handler: () => agentFile.versions(),
-  })
-
-  app.get('/admin/agent/versions/:digest', {
-    schema: {
-      operationId: 'getAgentVersion',
-      summary: 'Read an earlier version of the agent configuration',
-      params: AgentVersionParams,
-      response: { 200: AgentVersion.describe('As it was.'), ...errorResponses(404) },
-    },
-    handler: ({ params }) => agentFile.version(params.digest),
-  })
-
-  app.post('/admin/agent/versions/:digest/restore', {
-    schema: {
-      operationId: 'restoreAgentVersion',
-      summary: 'Save an earlier version of the agent configuration again',
-      description: 'As `PUT /admin/agent` with its text.',
-      params: AgentVersionParams,
-      body: AgentRestore,
-      response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(404, 409, 507) },
-    },
-    handler: ({ params, body }, reply) =>
-      agentFile.restore(params.digest, body.basedOn, callSignal(reply)),
   })
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppError } from '../errors.ts'
-import { attachment } from '../http/content-types.ts'
+import { attachment } from '../http/download.ts'
 import { ArtifactLink, ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'

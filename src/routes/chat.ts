@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { acceptsJsonOnly } from '../http/content-types.ts'
-import { type Begin, type FrameFormat, sendEvents } from '../http/event-stream.ts'
+import { acceptsJsonOnly, type Begin, type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'

@@ -1,10 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { sendRange } from '../http/byte-range.ts'
-import { attachment } from '../http/content-types.ts'
+import { attachment, sendRange } from '../http/download.ts'
 import { callSignal } from '../http/shutdown.ts'
 import {
-  ChosenParams,
   ChunkList,
   ChunkListQuery,
   Deletion,
@@ -15,22 +13,25 @@ import {
   DocumentListQuery,
   DocumentParams,
   DocumentPatch,
-  IdempotencyHeaders,
   RangeHeaders,
   TextQuery,
-  WaitQuery,
 } from '../schemas/document.ts'
-import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { DocumentInput } from '../schemas/new-document.ts'
+import {
+  ChosenParams,
+  DocumentForm,
+  DocumentInput,
+  IdempotencyHeaders,
+  WaitQuery,
+} from '../schemas/new-document.ts'
 import {
   admit,
   answer,
   batchRoutes,
   documentFileRoutes,
   type UploadServices,
+  webRoutes,
 } from './document-uploads.ts'
-import { webRoutes } from './web.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 const TEXT = { 'text/plain': { schema: z.string() } }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { boundedText, optional, optionalOr, State } from './fields.ts'
 import { McpTransport } from './mcp.ts'
 import { SandboxRecord } from './sandbox.ts'
-import { SkillRecord, State } from './skill.ts'
 
 export const RetrievalMode = z.enum(['lexical', 'hybrid'])
 
@@ -34,6 +34,31 @@ export const ToolRecord = z
   .meta({ id: 'Tool' })
 
 export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'ToolList' })
+
+export const SkillRecord = z.object({
+  name: z.string(),
+  description: z.string(),
+  state: State,
+  reason: z.string().optional(),
+  source: z.string().optional().describe('Where it comes from, as configured.'),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe('What departs from the format of skills and was put up with.'),
+})
+
+export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: 'SkillList' })
+
+export const SkillReload = z
+  .object({
+    source: optional(boundedText(2_000)).describe(
+      'A source as `agent.json` names it; all of them where this is absent.',
+    ),
+    accept: optionalOr(z.boolean(), false).describe(
+      'Accept what remote sources give now, though it has changed since it was accepted.',
+    ),
+  })
+  .meta({ id: 'SkillReload', examples: [{ source: 'https://example.org', accept: false }] })
 
 export const Capabilities = z
   .object({
@@ -91,3 +116,5 @@ export type AgentRecord = z.output<typeof AgentRecord>
 export type ToolRecord = z.output<typeof ToolRecord>
 export type ToolList = z.output<typeof ToolList>
 export type Capabilities = z.output<typeof Capabilities>
+export type SkillList = z.output<typeof SkillList>
+export type SkillReload = z.output<typeof SkillReload>

@@ -1,16 +1,8 @@
 import { z } from 'zod'
-import {
-  ChosenId,
-  DocumentCreated,
-  DocumentError,
-  DocumentId,
-  DocumentStatus,
-  IdempotencyKey,
-} from './document.ts'
+import { DocumentCreated, DocumentError, DocumentId, DocumentStatus } from './document.ts'
 import { boundedText, optional, optionalOr } from './fields.ts'
 import { CollectionName, Metadata } from './metadata.ts'
-import { TextInput } from './new-document.ts'
-import { RefreshInterval, WebAddress } from './web.ts'
+import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
 
 /** Of a stream of lines, whose size BODY_LIMIT does not bound. */
 export const LINES = {

@@ -1,22 +1,12 @@
 import { z } from 'zod'
-import { DocumentFile, DocumentWarning } from './document-file.ts'
 import { Flag, filledText, jsonText } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
-import { DocumentSource } from './web.ts'
 
 export const DocumentId = z
   .string()
   .min(1)
   .max(128)
   .meta({ description: 'Identifier of the document.', examples: ['doc_0198c5f28f2e7c1b'] })
-
-/** What a client may choose: words that need no escaping in a path. */
-export const ChosenId = z
-  .string()
-  .regex(/^[A-Za-z0-9][\w.:@~-]{0,127}$/, {
-    error: 'must be a letter or digit, then at most 127 of A-Z a-z 0-9 _ . : @ ~ -',
-  })
-  .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
 
 export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
   id: 'DocumentStatus',
@@ -39,6 +29,34 @@ const EmbeddingProgress = z
   })
   .optional()
   .describe('How far the search by meaning is; absent where search goes by words alone.')
+
+export const DocumentFile = z
+  .object({
+    name: z.string().describe('As it was sent, without a path.'),
+    mediaType: z.string(),
+    size: z.int().describe('In bytes.'),
+  })
+  .meta({ id: 'DocumentFile', description: 'What the document was sent as, if not as text.' })
+
+export const DocumentWarning = z
+  .object({ code: z.string(), message: z.string() })
+  .meta({ id: 'DocumentWarning', description: 'What of the document could not be read.' })
+
+export const DocumentSource = z
+  .object({
+    refresh: z.string().optional(),
+    fetchedAt: z.iso.datetime().describe('When it was last asked for.'),
+    status: z
+      .int()
+      .optional()
+      .describe('The HTTP status of the answer; absent where there was none.'),
+    error: z
+      .string()
+      .optional()
+      .describe('Why there is nothing new; the document stays as it was.'),
+    nextAt: z.iso.datetime().optional().describe('When it is fetched next.'),
+  })
+  .meta({ id: 'DocumentSource', description: 'The last fetch of the address in `url`.' })
 
 export const DocumentCreated = z
   .object({
@@ -179,34 +197,6 @@ export const Deletion = z
   .meta({ id: 'Deletion' })
 
 export const DocumentParams = z.object({ id: DocumentId })
-export const ChosenParams = z.object({ id: ChosenId })
-
-const emptyIsMissing = (value: unknown) => (value === '' ? Number.NaN : value)
-
-export const WaitQuery = z.object({
-  wait: z
-    .preprocess(emptyIsMissing, z.coerce.number().min(0).max(60))
-    .default(0)
-    .describe(
-      'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
-    ),
-  for: z
-    .enum(['ready', 'meaning'])
-    .default('ready')
-    .describe(
-      'What to wait for: that words find the document (`ready`), or that meaning does as well.',
-    ),
-})
-
-export const IdempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
-
-export const IdempotencyHeaders = z.looseObject({
-  'idempotency-key': IdempotencyKey.optional().describe(
-    'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
-  ),
-})
 
 export const ChunkListQuery = PageQuery
 
@@ -261,4 +251,6 @@ export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>
 export type DocumentList = z.output<typeof DocumentList>
-export type WaitQuery = z.output<typeof WaitQuery>
+export type DocumentFile = z.output<typeof DocumentFile>
+export type DocumentWarning = z.output<typeof DocumentWarning>
+export type DocumentSource = z.output<typeof DocumentSource>

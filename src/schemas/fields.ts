@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** The same type, which takes null from clients, too. */
+/** The same type, but clients may also send null. */
 type OrNull<Schema extends z.ZodType> = z.ZodType<z.output<Schema>, z.input<Schema> | null>
 
 /** What may be left out of a request, or be null: many clients send null for what they leave out. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   const withNull: unknown = schema.nullish().overwrite((value) => value ?? undefined)
-  // A transformation, whose type would tell that null is gone, would cost the contract its examples.
+  // A transformation would have the right type, but the contract would lose its examples.
   return withNull as z.ZodOptional<OrNull<Schema>>
 }
 
@@ -63,7 +63,7 @@ export function jsonText(maximum: number, message: string) {
 /** In a query string. */
 export const Flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
-/** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */
+/** Levels; writing deeper objects as JSON would overflow the stack. */
 const MAX_DEPTH = 100
 
 /** An object whose fields are somebody else's business, to be passed on as it is. */
@@ -113,6 +113,11 @@ export const ConversationId = z
   .describe(
     'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
   )
+
+/** Of a part of the agent. */
+export const State = z
+  .enum(['on', 'off', 'unavailable'])
+  .describe('`off` by configuration; `unavailable` although wanted, see `reason`.')
 
 /** The answer of a route that sends a file, of whatever media type. */
 export const FILE_CONTENT = {

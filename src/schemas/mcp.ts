@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Artifact } from './artifact.ts'
-import { boundedText, freeObject, optional, optionalOr } from './fields.ts'
-import { State } from './skill.ts'
+import { boundedText, freeObject, optional, optionalOr, State } from './fields.ts'
 
 export const McpTransport = z.enum(['streamable-http', 'sse'])
 

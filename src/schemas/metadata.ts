@@ -21,28 +21,25 @@ const Bound = z.union([Text, z.number()], {
 
 const BAD_NAME = 'must have names of a letter or _, then at most 63 of A-Z a-z 0-9 _ . -'
 
-export const Metadata = z
-  .record(FieldName, Scalar, {
-    error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
-  })
-  .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA_FIELDS, {
-    message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
-  })
-  .meta({
-    id: 'Metadata',
-    description: `Flat facts about a document, at most ${MAX_METADATA_FIELDS}, for filters and shown with its hits.`,
-    examples: [{ language: 'en', year: 2026, public: true }],
-  })
+const fieldsOf = <Value extends z.ZodType>(value: Value) =>
+  z
+    .record(FieldName, value, {
+      error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
+    })
+    .refine((fields) => Object.keys(fields).length <= MAX_METADATA_FIELDS, {
+      message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
+    })
+
+export const Metadata = fieldsOf(Scalar).meta({
+  id: 'Metadata',
+  description: `Flat facts about a document, at most ${MAX_METADATA_FIELDS}, for filters and shown with its hits.`,
+  examples: [{ language: 'en', year: 2026, public: true }],
+})
 
 /** A change of metadata: a value is set, null takes the field out. */
-export const MetadataPatch = z
-  .record(FieldName, z.union([Scalar, z.null()]), {
-    error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
-  })
-  .refine((patch) => Object.keys(patch).length <= MAX_METADATA_FIELDS, {
-    message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
-  })
-  .describe('Fields to set; null takes one out. What is not named stays.')
+export const MetadataPatch = fieldsOf(z.union([Scalar, z.null()])).describe(
+  'Fields to set; null takes one out. What is not named stays.',
+)
 
 const FieldCondition = z
   .strictObject({

@@ -1,7 +1,38 @@
 import { z } from 'zod'
-import { boundedText, filledText, optional } from './fields.ts'
-import { CollectionName, Metadata } from './metadata.ts'
-import { RefreshInterval, WebAddress } from './web.ts'
+import { boundedText, filledText, jsonText, optional } from './fields.ts'
+import { CollectionName, DEFAULT_COLLECTION, Metadata } from './metadata.ts'
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+const MIN_INTERVAL_MS = 5 * UNITS.m
+const MAX_INTERVAL_MS = 366 * UNITS.d
+
+/** How many milliseconds an interval such as `1d` has; NaN for what is none. */
+export function intervalMs(interval: string): number {
+  const { count, unit = '' } = /^(?<count>\d{1,4})(?<unit>[mhdw])$/.exec(interval)?.groups ?? {}
+  return Number(count) * (new Map<string, number>(Object.entries(UNITS)).get(unit) ?? Number.NaN)
+}
+
+export const WebAddress = z
+  .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+  .max(4_000)
+
+export const RefreshInterval = z
+  .string()
+  .max(5)
+  .refine(
+    (interval) => {
+      const milliseconds = intervalMs(interval)
+      return milliseconds >= MIN_INTERVAL_MS && milliseconds <= MAX_INTERVAL_MS
+    },
+    {
+      error:
+        'must be a number of minutes, hours, days or weeks such as 30m, 12h, 1d or 2w, from 5m to 366d',
+    },
+  )
+  .meta({
+    description: 'How often the page is fetched again, such as `1d`; without it only on demand.',
+    examples: ['1d'],
+  })
 
 /** UTF-16 code units; the body limit bounds it further. */
 const MAX_TEXT = 50_000_000
@@ -49,3 +80,100 @@ export const DocumentInput = TextInput.extend({
 export type DocumentInput = z.output<typeof DocumentInput>
 /** A document that is to be fetched. */
 export type Page = Omit<DocumentInput, 'text' | 'url'> & { url: string }
+
+const MAX_METADATA = 65_536
+
+/** The fields beside the file, all of them text. */
+export const FileFields = z.object({
+  title: boundedText(1_000)
+    .optional()
+    .describe('Title of the document; the name of the file where it has none.')
+    .meta({ examples: ['Annual report'] }),
+  url: boundedText(4_000)
+    .optional()
+    .describe('URL where the document originated.')
+    .meta({ examples: ['https://example.org/report'] }),
+  metadata: jsonText(MAX_METADATA, 'must be a JSON object')
+    .pipe(Metadata)
+    .optional()
+    .describe('A JSON object: the flat facts about the document.'),
+  collection: CollectionName.optional()
+    .describe('The collection that the document belongs to.')
+    .meta({ examples: [DEFAULT_COLLECTION] }),
+})
+
+/** The form as the contract shows it, filled in with its examples by `/reference`; what arrives is read part by part. */
+export const DocumentForm = z
+  .object({
+    file: z.string().max(1_000_000_000).meta({
+      format: 'binary',
+      description: 'The bytes of the file, with its name. At most FILE_LIMIT.',
+    }),
+    title: FileFields.shape.title,
+    url: FileFields.shape.url,
+    collection: FileFields.shape.collection,
+    metadata: z
+      .string()
+      .max(MAX_METADATA)
+      .optional()
+      .describe('A JSON object: the flat facts about the document, as `metadata` of NewDocument.')
+      .meta({ examples: ['{"year": 2026}'] }),
+  })
+  .meta({
+    id: 'NewDocumentFile',
+    description: 'The parts may come in any order.',
+    examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
+  })
+
+export type FileFields = z.output<typeof FileFields>
+
+/** A part of a form, as it arrives: the bytes of a file have to be read before the next part comes. */
+export type FormPart =
+  | { kind: 'field'; name: string; value: string }
+  | {
+      kind: 'file'
+      name: string
+      /** What the client calls the file, if it says. */
+      fileName: string | undefined
+      mediaType: string | undefined
+      bytes: AsyncIterable<Uint8Array>
+    }
+
+/** What a client may choose: words that need no escaping in a path. */
+export const ChosenId = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.:@~-]{0,127}$/, {
+    error: 'must be a letter or digit, then at most 127 of A-Z a-z 0-9 _ . : @ ~ -',
+  })
+  .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
+
+export const ChosenParams = z.object({ id: ChosenId })
+
+const emptyIsMissing = (value: unknown) => (value === '' ? Number.NaN : value)
+
+export const WaitQuery = z.object({
+  wait: z
+    .preprocess(emptyIsMissing, z.coerce.number().min(0).max(60))
+    .default(0)
+    .describe(
+      'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
+    ),
+  for: z
+    .enum(['ready', 'meaning'])
+    .default('ready')
+    .describe(
+      'What to wait for: that words find the document (`ready`), or that meaning does as well.',
+    ),
+})
+
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
+
+export const IdempotencyHeaders = z.looseObject({
+  'idempotency-key': IdempotencyKey.optional().describe(
+    'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
+  ),
+})
+
+export type WaitQuery = z.output<typeof WaitQuery>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { State } from './skill.ts'
+import { State } from './fields.ts'
 
 export const SANDBOX_KINDS = ['embedded', 'bubblewrap', 'docker', 'e2b', 'none'] as const
 export const SandboxKind = z.enum(SANDBOX_KINDS)

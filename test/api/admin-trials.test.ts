@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { SkillList } from '../../src/schemas/agent.ts'
 import { McpTestResult } from '../../src/schemas/mcp.ts'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
-import { SkillList } from '../../src/schemas/skill.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { onlyLong } from '../support/long.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SkillList } from '../../src/schemas/skill.ts'
+import { SkillList } from '../../src/schemas/agent.ts'
 import { FORBIDDEN_ADDRESSES, LOOPBACK_NAME } from '../lib/outbound/forbidden-hosts-for-test.ts'
 import { verifies } from '../requirements.ts'
 import { testOf } from '../support/mcp-connections.ts'

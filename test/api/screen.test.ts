@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { SessionState } from '../../src/schemas/operator/screen.ts'
+import { SessionState } from '../../src/routes/screen.ts'
 import { verifies } from '../requirements.ts'
 import { type StartedServer, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'

@@ -121,6 +121,14 @@ describe('An answer that is left', () => {
       },
       undefined,
     ],
+    [
+      'by cancelling what was passed on before anything is read',
+      async (stream) => {
+        await stream.withResponse()
+        await stream.toReadableStream().cancel()
+      },
+      undefined,
+    ],
   ])('ends at the server, too: %s', async (_how, leave, name) => {
     const { client } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { hang: true }] })

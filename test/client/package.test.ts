@@ -29,7 +29,7 @@ describe('The client', () => {
     )
     const core = strangers.filter(({ path }) => !path.startsWith('client/src/command-line/'))
     // The type of what is found at run time, where there is one.
-    expect(core).toEqual([{ path: 'client/src/file-system.ts', specifier: 'node:fs' }])
+    expect(core).toEqual([{ path: 'client/src/upload.ts', specifier: 'node:fs' }])
     expect(strangers.filter(({ specifier }) => !specifier.startsWith('node:'))).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createProgressBar } from '../../src/commands/progress-bar.ts'
+import { createProgressBar } from '../../src/commands/command.ts'
 
 function draw(isTTY: boolean, columns = 200) {
   const written: string[] = []

@@ -11,7 +11,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
 
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
 const outbound = createGuardedFetch(createOutboundPolicy(LOOPBACK), {
-  maximumBytes: 1_000_000,
+  maxBytes: 1_000_000,
   idleMs: DEADLINE_MS,
 })
 const signal = AbortSignal.timeout(DEADLINE_MS)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { acceptsJsonOnly } from '../../src/http/content-types.ts'
+import { acceptsJsonOnly } from '../../src/http/event-stream.ts'
 
 describe('A client that leaves open whether it wants a stream', () => {
   it.each(['application/json', 'Application/JSON; charset=utf-8', 'text/plain, application/json'])(

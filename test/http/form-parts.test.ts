@@ -4,7 +4,7 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { acceptForms, formParts } from '../../src/http/multipart.ts'
 import { CallerLeft } from '../../src/http/shutdown.ts'
-import type { FormPart } from '../../src/lib/form-part.ts'
+import type { FormPart } from '../../src/schemas/new-document.ts'
 
 const TYPE = 'multipart/form-data; boundary=edge'
 const MOST = 1_000

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { installBodyBudget } from '../../src/http/request-body.ts'
@@ -49,5 +50,32 @@ describe('The bodies of all requests together', () => {
     const { post } = await openHolding()
     const sent = Array.from({ length: 80 }, () => post('/pass', LIMIT, 'application/x-ndjson'))
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array(80).fill(200))
+  })
+
+  it('leave out those of callers who hang up while their key is looked up', async () => {
+    const leave = new AbortController()
+    let waiting = 0
+    let left = 0
+    const { url } = await openApp((app) => {
+      app.addHook('onRequest', async ({ url: path }, { raw }) => {
+        if (path !== '/leave') return
+        waiting++
+        await once(raw, 'close')
+        left++
+      })
+      installBodyBudget(app, LIMIT)
+      app.post('/leave', open, () => 'passed')
+      app.post('/pass', open, () => 'passed')
+    })
+    const body = JSON.stringify('x'.repeat(LIMIT - 2))
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const leaving = Array.from({ length: 64 }, () =>
+      fetch(`${url}/leave`, { ...init, signal: leave.signal }).catch(() => undefined),
+    )
+    await expect.poll(() => waiting).toBe(64)
+    leave.abort()
+    await Promise.all(leaving)
+    await expect.poll(() => left).toBe(64)
+    expect((await fetch(`${url}/pass`, init)).status).toBe(200)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentForm, FileFields } from '../../src/schemas/document-file.ts'
+import { DocumentForm, FileFields } from '../../src/schemas/new-document.ts'
 
 const issueOf = (fields: object) => {
   const [issue] = FileFields.safeParse(fields).error?.issues ?? []

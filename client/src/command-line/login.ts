@@ -26,11 +26,10 @@ type Environment = CommandContext['environment']
 export async function connect(
   url: string | undefined,
   environment: Environment,
-  more: AgentServerOptions = {},
+  options: AgentServerOptions = {},
 ): Promise<AgentServer> {
   const { AGENT_SERVER_URL, AGENT_SERVER_KEY, SERVER_API_KEY } = environment
   const given = url ?? (AGENT_SERVER_URL || undefined)
-  const options = more
   if (AGENT_SERVER_KEY) {
     return clientOf({ ...options, baseURL: given, apiKey: AGENT_SERVER_KEY })
   }

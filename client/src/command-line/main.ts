@@ -49,8 +49,10 @@ async function main(): Promise<number> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
   })
-  if (name === '--version') terminal.print(await version())
-  if (name === '--version') return EXIT.done
+  if (name === '--version') {
+    terminal.print(await version())
+    return EXIT.done
+  }
   const command = COMMANDS.get(name)
   if (!command || asksForHelp(parameters)) return help(terminal, name, command)
   terminal.json = parameters.includes('--json')

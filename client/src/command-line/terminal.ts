@@ -71,7 +71,7 @@ const BAR_WIDTH = 24
 const REDRAW_MS = 100
 const CLEAR_LINE = '\r\u001b[K'
 
-/** One line that shows how far a long piece of work has come; nothing where nobody looks. */
+/** One line on a terminal that shows how far a long piece of work has come. */
 export function createProgress({ stderr }: Terminal, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-import { newStemmer } from '../../lib/text/stemmer.ts'
+import { newStemmer } from '../../lib/text/tokenise.ts'
 import { type AnalyserLanguage, stopWordsOf } from './languages.ts'
 import { murmur3 } from './murmur3.ts'
 

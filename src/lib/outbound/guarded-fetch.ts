@@ -11,7 +11,7 @@ const USER_AGENT = 'agent-server'
 
 export interface OutboundBounds {
   /** The most bytes of an answer that are read, once decompressed. */
-  maximumBytes: number
+  maxBytes: number
   /** The longest silence: before the head of the answer, and between two parts of its body. */
   idleMs: number
   /** For the whole call, redirects and body included; absent for streams that stay open. */
@@ -66,7 +66,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
           headers: withOwnHeaders(headers),
           body: body ?? null,
         })
-        return wrapResponse(response, target.hostname, bounds.maximumBytes, explain)
+        return wrapResponse(response, target.hostname, bounds.maxBytes, explain)
       } catch (error) {
         throw explain(error)
       }
@@ -151,14 +151,13 @@ type Explain = (error: unknown) => unknown
 function wrapResponse(
   response: Answer,
   hostname: string,
-  maximumBytes: number,
+  maxBytes: number,
   explain: Explain,
 ): Response {
   const { status, statusText, headers, url, redirected } = response
   const tooLarge = () =>
-    new OutboundError('too_large', `The answer of ${hostname} is larger than ${maximumBytes} bytes`)
-  const body =
-    response.body && boundBody(response.body, { maxBytes: maximumBytes, tooLarge, explain })
+    new OutboundError('too_large', `The answer of ${hostname} is larger than ${maxBytes} bytes`)
+  const body = response.body && boundBody(response.body, { maxBytes, tooLarge, explain })
   const wrapped = new Response(body, { status, statusText, headers: [...headers] })
   // Only `fetch` itself can say where an answer came from.
   return Object.defineProperties(wrapped, {

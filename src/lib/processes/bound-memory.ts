@@ -17,7 +17,7 @@ const watched = new Set<(cause: unknown) => void>()
  */
 export function boundMemory(
   child: ChildProcess,
-  maximumBytes: number,
+  maxBytes: number,
   { withDescendants = false, idleMs = IDLE_MS } = {},
 ) {
   const { pid } = child
@@ -27,7 +27,7 @@ export function boundMemory(
     // One that could not be started has no number.
     if (pid) thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
   }
-  const change = (maximumBytes: number) => setBound({ maximumBytes, withDescendants, exceededBy })
+  const change = (maxBytes: number) => setBound({ maxBytes, withDescendants, exceededBy })
   const fail = (cause: unknown) => {
     failure = `Its memory could not be watched: ${cause}`
     child.kill('SIGKILL')
@@ -36,7 +36,7 @@ export function boundMemory(
     clearTimeout(idleTimer)
     thread ??= startThread()
     watched.add(fail)
-    change(maximumBytes)
+    change(maxBytes)
     child.once('exit', () => {
       setBound()
       watched.delete(fail)

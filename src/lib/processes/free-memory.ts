@@ -23,9 +23,9 @@ export function freeAllMemory(): void {
   collect?.({ type: 'major' })
 }
 
-/** How often is looked whether this thread has anything to do. */
+/** How often it is checked whether this thread is idle. */
 const IDLE_CHECK_MS = 10_000
-/** The part of a processor that a thread with nothing to do may take: timers and polls. */
+/** The share of a processor that an idle thread may take, for timers and polls. */
 const IDLE_SHARE = 0.02
 
 /**

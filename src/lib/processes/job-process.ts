@@ -1,5 +1,4 @@
-import { endWithParent } from './end-with-parent.ts'
-import { type JobAnswer, JobRefusal } from './job.ts'
+import { endWithParent, type JobAnswer, JobRefusal } from './job.ts'
 
 // The whole of a process of its own, which does one job of whichever module it is given and loads no other.
 const [module = '', run = ''] = process.argv.slice(2)

@@ -8,7 +8,7 @@ export interface WatchMessage {
 }
 
 export interface MemoryBound {
-  maximumBytes: number
+  maxBytes: number
   /** Whether what the process has started counts, too. */
   withDescendants: boolean
   /** Shared memory of one number: what the process held when it was ended for it. */
@@ -17,7 +17,7 @@ export interface MemoryBound {
 
 // Beside the server's own thread, which may be busy just when a process takes all there is.
 
-/** Between two looks at all processes; asking `ps` is dear. */
+/** Between two looks at all processes; `ps` is costly to ask. */
 const LOOK_MS = process.platform === 'linux' ? 50 : 500
 
 const watched = new Map<number, Required<WatchMessage>>()
@@ -35,10 +35,10 @@ parentPort?.on('message', ({ pid, bound }: WatchMessage) => {
 
 function look(): void {
   for (const { pid, bound } of watched.values()) {
-    const { maximumBytes, withDescendants, exceededBy } = bound
+    const { maxBytes, withDescendants, exceededBy } = bound
     const pids = withDescendants ? treeOf(pid) : [pid]
-    const bytes = sharedBytes(pids, maximumBytes)
-    if (bytes <= maximumBytes) continue
+    const bytes = sharedBytes(pids, maxBytes)
+    if (bytes <= maxBytes) continue
     // First: whoever learns of the end looks here for its cause.
     exceededBy[0] = bytes
     watched.delete(pid)

@@ -24,12 +24,12 @@ function bytesByPs(pid: number): number {
  * What processes hold together, counting once what they share where that decides whether it is more than the
  * maximum.
  */
-export function sharedBytes(pids: readonly number[], maximumBytes: number): number {
+export function sharedBytes(pids: readonly number[], maxBytes: number): number {
   const sum = (bytesOf: (pid: number) => number) =>
     pids.reduce((total, each) => total + bytesOf(each), 0)
   const resident = sum(residentBytes)
   // The exact number is the dear one: it walks through the tables of all pages.
-  if (resident <= maximumBytes) return resident
+  if (resident <= maxBytes) return resident
   return sum(
     (each) => bytesIn(`/proc/${each}/smaps_rollup`, /^Pss:\s+(\d+)/m) || residentBytes(each),
   )

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** The first parameter of a process that is to serve nothing before it is launched. */
+/** The first parameter of a process that serves nothing until it is launched. */
 export const STOPPED = 'stopped'
-/** The first parameter of a process that its parent begins anew. */
+/** The first parameter of a process that its parent starts again when it asks. */
 const SUPERVISED = 'supervised'
-/** The codes it ends with to be begun anew with these parameters; others are ends. */
+/** Exit codes by which a supervised process asks to be started again, with these parameters. Any other code ends it. */
 const ANEW = new Map<number, readonly string[]>([
   [80, []],
   [81, [STOPPED]],

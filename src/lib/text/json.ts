@@ -6,3 +6,43 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Where a text stops being JSON: lines and columns from 1, as editors count them. */
+interface TextPlace {
+  line: number
+  column: number
+}
+
+/** The place of the first mistake in a text that is no JSON: engines name it in some of their messages only. */
+export function placeOfJsonMistake(text: string): TextPlace {
+  // A beginning of it is good as long as only its end is amiss; from the mistake on none is.
+  let [good, bad] = [0, text.length + 1]
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2)
+    if (endsTooEarly(text.slice(0, middle))) good = middle
+    else bad = middle
+  }
+  const lines = text.slice(0, good).split('\n')
+  return { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 }
+}
+
+function endsTooEarly(start: string): boolean {
+  try {
+    JSON.parse(start)
+    return true
+  } catch (error) {
+    const message = error instanceof Error ? error.message : ''
+    const [, position] = /at position (\d+)/.exec(message) ?? []
+    return position === undefined
+      ? /end of JSON/.test(message)
+      : Number(position) >= start.length || /^Unterminated/.test(message)
+  }
+}
+
+/** An engine's words for what is amiss, without the text and the place. */
+export function reasonOfJsonMistake(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message
+    .replace(/(?: in JSON)? at position .*$|, (?:\.\.\.)?".*$/s, '')
+    .replace(/ in JSON$/, '')
+}

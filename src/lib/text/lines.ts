@@ -14,7 +14,7 @@ export interface Line {
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
-  maximumBytes: number,
+  maxBytes: number,
 ): AsyncGenerator<Line> {
   let number = 0
   let held: Uint8Array[] = []
@@ -22,11 +22,11 @@ export async function* readLines(
 
   const hold = (part: Uint8Array) => {
     length += part.length
-    if (length > maximumBytes) held = []
+    if (length > maxBytes) held = []
     else if (part.length > 0) held.push(part)
   }
   const take = (): Line => {
-    const bytes = length > maximumBytes ? undefined : withoutReturn(Buffer.concat(held, length))
+    const bytes = length > maxBytes ? undefined : withoutReturn(Buffer.concat(held, length))
     held = []
     length = 0
     return { number: ++number, bytes }

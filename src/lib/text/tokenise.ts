@@ -1,3 +1,6 @@
+import { createRequire } from 'node:module'
+import type * as Stemmers from 'snowball-stemmers'
+
 /**
  * Takes one token, which is `text` from `start` to `end`. `also` marks a term that a text is found by on top
  * of its tokens: it adds nothing to its length.
@@ -45,7 +48,7 @@ const RUN = new RegExp(
   'gv',
 )
 
-/** Of the dictionaries, made for the first text that needs one: they take longer to load than most texts. */
+/** Made for the first text that needs a dictionary: loading one takes longer than most texts do. */
 let wordSegmenter: Intl.Segmenter | undefined
 
 /**
@@ -121,3 +124,6 @@ function takeDictionaryWords(text: string, start: number, end: number, take: Tak
     }
   }
 }
+
+// All languages are in one file of 850 kB, of which Node.js keeps a second copy where a module imports it.
+export const { newStemmer }: typeof Stemmers = createRequire(import.meta.url)('snowball-stemmers')

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { endWithParent } from '../../lib/processes/end-with-parent.ts'
+import { endWithParent } from '../../lib/processes/job.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
 import { createTokenizer } from './word-piece.ts'
 

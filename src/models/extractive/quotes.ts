@@ -1,5 +1,4 @@
-import { newStemmer } from '../../lib/text/stemmer.ts'
-import { tokenise } from '../../lib/text/tokenise.ts'
+import { newStemmer, tokenise } from '../../lib/text/tokenise.ts'
 import type { Unit } from './quotable-units.ts'
 
 const MAX_QUOTES = 4

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim'
-import { endWithParent } from '../../lib/processes/end-with-parent.ts'
+import { endWithParent } from '../../lib/processes/job.ts'
 import { createQuota, MemoryDirectory, measureUsage } from './file-system.ts'
 import { Channel, createJobLoop } from './job-loop.ts'
 import { InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ErrorDetail } from '../error.ts'
 import { freeObject } from '../fields.ts'
 import { AgentExtra } from './completion.ts'
+import { listOf } from './vector-store.ts'
 
 // What the Responses protocol answers: https://github.com/openai/openai-openapi.
 
@@ -157,15 +158,9 @@ export const ResponseDeleted = z
   .object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
   .meta({ id: 'ResponseDeleted' })
 
-export const InputItemList = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable().describe('Hand it back as `after` to read on.'),
-    has_more: z.boolean(),
-  })
-  .meta({ id: 'InputItemList' })
+export const InputItemList = listOf(z.looseObject({ id: z.string(), type: z.string() })).meta({
+  id: 'InputItemList',
+})
 
 export type InputItemList = z.output<typeof InputItemList>
 export type FileCitation = z.output<typeof FileCitation>

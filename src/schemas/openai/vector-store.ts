@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { DocumentId } from '../document.ts'
-import { DocumentForm } from '../document-file.ts'
 import { boundedText, filledText, optional, optionalOr, unsupported } from '../fields.ts'
 import { refusal } from '../invalid-request.ts'
 import { CollectionName, Filter, Metadata, within } from '../metadata.ts'
+import { DocumentForm } from '../new-document.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
@@ -217,7 +217,8 @@ export const StoreFileListQuery = OrderedPage.extend({
   filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
 })
 
-const listOf = <Item extends z.ZodType>(item: Item) =>
+/** A page of things that have an `id`. */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     object: z.literal('list'),
     data: z.array(item),

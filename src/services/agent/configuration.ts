@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { readIfPresent } from '../../lib/files.ts'
-import { placeOfJsonMistake, reasonOfJsonMistake } from '../../lib/text/json-place.ts'
+import { placeOfJsonMistake, reasonOfJsonMistake } from '../../lib/text/json.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import { type Issue, issuesOf } from '../../schemas/invalid-request.ts'
 import { McpServers } from '../mcp/settings.ts'

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
-import { endWithParent } from '../../lib/processes/end-with-parent.ts'
-import type { DocumentWarning } from '../../schemas/document-file.ts'
+import { endWithParent } from '../../lib/processes/job.ts'
+import type { DocumentWarning } from '../../schemas/document.ts'
 import { extractFile } from './extract-file.ts'
 import {
   cutText,

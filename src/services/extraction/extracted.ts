@@ -1,5 +1,5 @@
 import { atCodePoint } from '../../lib/markdown/characters.ts'
-import type { DocumentWarning } from '../../schemas/document-file.ts'
+import type { DocumentWarning } from '../../schemas/document.ts'
 
 /** What was read out of a file. */
 export interface Extracted {

@@ -5,10 +5,10 @@ import type {
   Document,
   DocumentCreated,
   DocumentList,
+  DocumentSource,
   TextQuery,
 } from '../../schemas/document.ts'
 import { within } from '../../schemas/metadata.ts'
-import type { DocumentSource } from '../../schemas/web.ts'
 import { textOfChunks } from '../../stores/chunk-codec.ts'
 import {
   type DocumentStore,

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
-import type { ActivityEvent, Sample } from '../../schemas/operator/activity.ts'
+import type { ActivityEvent, Sample } from '../../schemas/operator/ops.ts'
 
 /** Kept of the log, and how many characters of a line; the details of a longer one are left out. */
 const MAX_LINES = 1_000

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { meter } from '../../lib/tracing.ts'
-import type { Sample } from '../../schemas/operator/activity.ts'
+import type { Sample } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-gate.ts'
 

@@ -9,7 +9,7 @@ import {
 import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 
 const BOUNDS: OutboundBounds = {
-  maximumBytes: 1_000,
+  maxBytes: 1_000,
   idleMs: 20_000,
   totalMs: 30_000,
 }
@@ -124,7 +124,7 @@ describe('A guarded fetch', () => {
       const response = await open(['127.0.0.1'])(`http://127.0.0.1:${port}${path}`)
       expect((await fails(response.text())).kind).toBe('too_large')
     }
-    const whole = await open(['127.0.0.1'], { maximumBytes: 100_000 })(
+    const whole = await open(['127.0.0.1'], { maxBytes: 100_000 })(
       `http://127.0.0.1:${port}/packed`,
     )
     expect(await whole.text()).toHaveLength(100_000)

@@ -36,10 +36,10 @@ describe('The bound of a child’s memory', () => {
   })
 
   it('has a thread only while there is a child, and for a while after', async () => {
-    const watch = async (maximumBytes: number) => {
+    const watch = async (maxBytes: number) => {
       const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
-      const bound = boundMemory(child, maximumBytes, { idleMs: 20 })
-      if (maximumBytes > 1) child.stdin?.end()
+      const bound = boundMemory(child, maxBytes, { idleMs: 20 })
+      if (maxBytes > 1) child.stdin?.end()
       await once(child, 'exit')
       return bound.reason()
     }

@@ -8,8 +8,8 @@ async function* stream(parts: readonly string[]): AsyncGenerator<Buffer> {
   }
 }
 
-const linesOf = async (parts: readonly string[], maximumBytes = 100) =>
-  (await Array.fromAsync(readLines(stream(parts), maximumBytes))).map(
+const linesOf = async (parts: readonly string[], maxBytes = 100) =>
+  (await Array.fromAsync(readLines(stream(parts), maxBytes))).map(
     ({ number, bytes }) => `${number} ${bytes?.toString() ?? 'too long'}`,
   )
 

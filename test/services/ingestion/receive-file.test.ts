@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FormPart } from '../../../src/lib/form-part.ts'
+import type { FormPart } from '../../../src/schemas/new-document.ts'
 import { receiveFile } from '../../../src/services/ingestion/uploads.ts'
 
 const field = (name: string, value: string): FormPart => ({ kind: 'field', name, value })

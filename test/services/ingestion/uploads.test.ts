@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import type { FormPart } from '../../../src/lib/form-part.ts'
+import type { FormPart } from '../../../src/schemas/new-document.ts'
 import { createDocuments } from '../../../src/services/ingestion/documents.ts'
 import { createFiles } from '../../../src/services/ingestion/uploads.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'

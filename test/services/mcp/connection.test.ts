@@ -12,7 +12,7 @@ it('A connection that is closed while it is being made keeps no session', async 
   const { one } = McpServers.parse({ one: { url } })
   if (!one) throw new Error('There are no settings')
   const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
-    ...{ maximumBytes: 1_000_000, idleMs: 60_000 },
+    ...{ maxBytes: 1_000_000, idleMs: 60_000 },
   })
   onTestFinished(() => outbound.close())
   const [listed, compared] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -19,7 +19,7 @@ export async function connectTo(
   const { one } = McpServers.parse({ one: { url, timeout: 10, ...more } })
   if (!one) throw new Error('There are no settings')
   const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
-    maximumBytes: 1_000_000,
+    maxBytes: 1_000_000,
     idleMs: 60_000,
   })
   const lines: string[] = []

@@ -55,7 +55,7 @@ describe('The robots.txt of a site', () => {
   const open = async (ignored: string[] = []) => {
     const site = await startSite()
     const policy = createOutboundPolicy(['127.0.0.1'])
-    const { fetch } = createGuardedFetch(policy, { maximumBytes: 1_000, idleMs: 5_000 })
+    const { fetch } = createGuardedFetch(policy, { maxBytes: 1_000, idleMs: 5_000 })
     const robots = createRobots({ fetch, ignored })
     return { site, allows: () => robots.allows(new URL(`${site.url}/a`), signal) }
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { placeOfJsonMistake, reasonOfJsonMistake } from '../../../src/lib/text/json-place.ts'
+import { placeOfJsonMistake, reasonOfJsonMistake } from '../../../src/lib/text/json.ts'
 import { processorMs } from '../../support/processor-time.ts'
 
 it.each<[string, number, number]>([

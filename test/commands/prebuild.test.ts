@@ -1,6 +1,6 @@
 import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
-import { MODULES } from '../../src/commands/precompile.ts'
+import { MODULES } from '../../src/commands/prebuild.ts'
 import { sourceFiles } from '../support/source-tree.ts'
 
 it('What jobs are made of is compiled for them', () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { mediaTypeOf } from '../../src/http/content-types.ts'
-import { isStreamedBody } from '../../src/http/request-body.ts'
+import { contentTypeOf, isStreamedBody } from '../../src/http/request-body.ts'
 
 it.each([
   ['multipart/form-data; boundary=b', 'multipart/form-data', true],
@@ -11,6 +10,6 @@ it.each([
   [undefined, '', false],
 ])('The media type of a body said to be %s is %s', (header, type, isStreamed) => {
   const headers = header === undefined ? {} : { 'content-type': header }
-  expect(mediaTypeOf(headers)).toBe(type)
+  expect(contentTypeOf(headers)).toBe(type)
   expect(isStreamedBody(headers)).toBe(isStreamed)
 })
