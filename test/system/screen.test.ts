@@ -11,11 +11,9 @@ import {
   openScreen,
   useBrowser,
 } from '../support/browser.ts'
-import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 import { launch, MAIN } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
-import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
 
 const HOURS = {
   title: 'Opening hours',
@@ -157,6 +155,20 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
   })
 
+  it('counts a text that was pasted, and shows soon that it is ready', async () => {
+    const { url } = await startServer()
+    const { page } = await openScreen(browser, url, 'documents')
+    await page.getByText('No documents yet').waitFor()
+    // The list has asked once, and would ask again in 15 s of itself.
+    await page.getByText('All 0').waitFor()
+    await page.getByRole('button', { name: 'Paste text' }).click()
+    await page.getByLabel('Text', { exact: true }).fill(HOURS.text)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const soon = { timeout: 10_000 }
+    await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor(soon)
+    await page.getByText('Ready 1').waitFor(soon)
+  })
+
   it('takes folders that are dropped or chosen, with their progress, and lists what failed', async () => {
     const server = await startServer()
     const { page, context } = await openScreen(browser, server.url, 'documents')
@@ -267,33 +279,6 @@ describe.skipIf(!hasBrowser)('Search (needs Chromium)', () => {
     await page.getByRole('button', { name: 'In context of hit 1' }).first().click()
     await page.getByRole('dialog', { name: HOURS.title }).waitFor()
     expect(complaints).toEqual([])
-  })
-})
-
-describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
-  it('can be stopped, asked again, and says what went wrong with the model', async () => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServer(modelAt(upstream))
-    const { page } = await openScreen(browser, server.url, 'chat')
-    upstream.always(hangReply())
-    await ask(page, 'First question')
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('Stopped.').waitFor()
-
-    upstream.always(errorReply(401, 'Wrong key'))
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByRole('alert').filter({ hasText: /key/ }).waitFor()
-
-    upstream.always(textReply('A **bold** answer.'))
-    await page.getByRole('button', { name: 'Edit question 1' }).click()
-    await page.getByLabel('Question', { exact: true }).first().fill('Second question')
-    await page.getByRole('button', { name: 'Ask again' }).click()
-    await page.locator('strong', { hasText: 'bold' }).waitFor()
-    expect(await page.getByText('First question').count()).toBe(0)
-    await page.getByRole('button', { name: 'New conversation' }).click()
-    await page.getByRole('button', { name: 'Begin anew' }).click()
-    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('question')
-    await upstream.close()
   })
 })
 

@@ -102,7 +102,7 @@ function Access() {
 const COUNTS = [
   ['ready', 'Ready'],
   ['pending', 'Waiting'],
-  ['processing', 'In work'],
+  ['processing', 'Processing'],
   ['failed', 'Failed'],
 ] as const
 
@@ -146,6 +146,8 @@ function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Rea
   )
 }
 
+const PAGE_NAMES = { agent: 'Agent', models: 'Models' } as const
+
 function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
   return (
     <section class="panel wide" aria-labelledby="works">
@@ -157,7 +159,8 @@ function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
             <Status tone={part.tone}>{part.state}</Status>
             <span class="part-detail">
               {part.remedy ? asSentence(part.detail) : part.detail}{' '}
-              {part.remedy && <span class="remedy">{part.remedy}</span>}
+              {part.remedy && <span class="remedy">{part.remedy}</span>}{' '}
+              {part.page && <a href={href(part.page)}>{PAGE_NAMES[part.page]}</a>}
             </span>
           </li>
         ))}
