@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
+import { goTo, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
@@ -35,6 +35,22 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await page.getByRole('button', { name: 'New conversation' }).click()
     await page.getByRole('button', { name: 'Begin anew' }).click()
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('question')
+    await upstream.close()
+  })
+
+  it('opens at its end on a telephone, too, whose navigation scrolls', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const viewport = { width: 360, height: 740 }
+    const { page } = await openScreen(browser, server.url, 'chat', { viewport })
+    upstream.always(textReply(Array.from({ length: 60 }, (_, n) => `Line ${n}.`).join('\n\n')))
+    await ask(page, 'First question')
+    await page.getByText('Line 59.').waitFor()
+    await goTo(page, 'Settings')
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await goTo(page, 'Chat')
+    const last = page.getByText('Line 59.')
+    await expect.poll(async () => ((await last.boundingBox())?.y ?? Infinity) < 740).toBe(true)
     await upstream.close()
   })
 

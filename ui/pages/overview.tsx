@@ -3,7 +3,7 @@ import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
-import { asSentence, formatNumber } from '../format.ts'
+import { asSentence, formatNumber, roughly } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { partsOf } from '../parts/overview-parts.ts'
@@ -131,7 +131,7 @@ function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Rea
         <p>
           {formatNumber(meaning.missing)} passages are found by words, and not yet by meaning
           {meaning.reason ? `: ${meaning.reason}` : '.'}
-          {meaning.seconds !== undefined && ` About ${formatNumber(meaning.seconds)} seconds left.`}
+          {meaning.seconds !== undefined && ` It takes ${roughly(meaning.seconds)} more.`}
         </p>
       )}
       {reindex && (
