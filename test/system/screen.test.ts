@@ -134,7 +134,9 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
       .setInputFiles([file('hours.txt', HOURS.text), file('empty.txt', '')])
     const panel = page.getByRole('region', { name: '1 file sent' })
     await panel.getByText('1 file failed').waitFor()
-    expect(await panel.getByRole('listitem').innerText()).toMatch(/^empty\.txt\n.+/)
+    expect(await panel.getByRole('listitem').innerText()).toBe(
+      'empty.txt\nThe file must not be empty',
+    )
     const row = page.getByRole('listitem').filter({ hasText: 'hours.txt' })
     await row.getByText('Ready').waitFor()
     await panel.getByRole('button', { name: 'Clear' }).click()
@@ -162,11 +164,13 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     // The list has asked once, and would ask again in 15 s of itself.
     await page.getByText('All 0').waitFor()
     await page.getByRole('button', { name: 'Paste text' }).click()
-    await page.getByLabel('Text', { exact: true }).fill(HOURS.text)
+    await page.getByLabel('Text', { exact: true }).fill(`# When we open\n\n${HOURS.text}`)
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     const soon = { timeout: 10_000 }
     await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor(soon)
     await page.getByText('Ready 1').waitFor(soon)
+    // It has no title, and is called by its first line.
+    await page.getByRole('link', { name: 'When we open', exact: true }).waitFor()
   })
 
   it('takes folders that are dropped or chosen, with their progress, and lists what failed', async () => {
@@ -191,7 +195,7 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     const panel = page.getByRole('region', { name: '3 files sent' })
     await panel.getByText('1 file failed').waitFor()
     expect(await panel.getByRole('listitem').allInnerTexts()).toEqual([
-      'shelf/empty.txt\nfile: must not be empty',
+      'shelf/empty.txt\nThe file must not be empty',
     ])
     // What the server finds out later stands in the list, with its reason.
     const unread = page.getByRole('listitem').filter({ hasText: 'sound.wav' })

@@ -70,9 +70,9 @@ function DocumentsList() {
           onClose={() => (leaving.value = undefined)}
         >
           <p>
-            <strong>{titleOf(leaving.value)}</strong> and its{' '}
-            {counted(leaving.value.chunks, 'passage')} are gone at once, for searches and for chat.
-            This cannot be undone.
+            <strong>{titleOf(leaving.value)}</strong> is gone at once, with its{' '}
+            {counted(leaving.value.chunks, 'passage')}, for searches and for chat. This cannot be
+            undone.
           </p>
         </Confirm>
       )}
