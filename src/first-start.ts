@@ -38,16 +38,21 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** In place of the key where what is printed is kept. */
-export const HIDDEN_KEY = '<the SERVER_API_KEY of .env>'
+/** In place of the key: the shell reads it from where it stands. */
+const READ_KEY = "$(sed -n 's/^SERVER_API_KEY=//p' .env)"
 
-/** What to do next, to be opened or pasted as it is. The key is shown this once; `page` lets one browser in without it. */
-export function welcome(endpoint: string, key: string, page?: string): string {
-  const authorization = `-H 'Authorization: Bearer ${key}'`
+/**
+ * What to do next, to be opened or pasted as it is. The key is shown this once, and not at all where it is left out,
+ * because what is printed is kept; `page` lets one browser in without it.
+ */
+export function welcome(endpoint: string, key?: string, page?: string): string {
+  const authorization = key
+    ? `-H 'Authorization: Bearer ${key}'`
+    : `-H "Authorization: Bearer ${READ_KEY}"`
   const json = `-H 'Content-Type: application/json'`
   return `
   Agent Server runs at ${endpoint} and answers with quotes from your documents.
-  Your key is ${key} (kept in .env, where a real model is set, too).
+  Your key is ${key ? `${key} (kept in .env,` : 'the SERVER_API_KEY of .env (the file'} where a real model is set, too).
 ${
   page
     ? `

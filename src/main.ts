@@ -19,10 +19,11 @@ import {
 } from './compose/compose.ts'
 import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
-import { HIDDEN_KEY, makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
+import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { explainPath, isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/processes/free-memory.ts'
 import { closeInherited } from './lib/processes/inherited-descriptors.ts'
+import { explainListening } from './lib/processes/listen-failure.ts'
 import { precompileOnce } from './lib/processes/precompile.ts'
 import {
   askForAnother,
@@ -115,7 +116,7 @@ function greet({ config, log, screen }: Opened, endpoint: string, newKey?: strin
   const isFile = fstatSync(process.stdout.fd).isFile()
   const token = isFile ? undefined : screen?.sessions.issueToken()
   const page = token && `${endpoint}/#token=${token}`
-  if (newKey) process.stdout.write(welcome(endpoint, isFile ? HIDDEN_KEY : newKey, page))
+  if (newKey) process.stdout.write(welcome(endpoint, isFile ? undefined : newKey, page))
   else if (page) process.stdout.write(`Open it once, within 30 minutes: ${page}\n`)
   if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
 }
@@ -283,10 +284,7 @@ try {
 
 /** Mistakes that the operator can mend are said in words; anything else keeps its stack. */
 function explain(error: Error): string {
-  if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}: another server listens there. Set PORT to a free port.`
-  }
-  const wrong = explainPath(error)
+  const wrong = explainListening(error) ?? explainPath(error)
   if (wrong) return wrong
   if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
   const { cause } = error

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../src/config.ts'
-import { HIDDEN_KEY, prepareFirstStart, welcome } from '../src/first-start.ts'
+import { prepareFirstStart, welcome } from '../src/first-start.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..')
 
@@ -102,10 +103,14 @@ describe('the welcome', () => {
   // A command begins at the start of a line and goes on after a backslash.
   const commands = text.match(/^curl(?:.*\\\n)*.*$/gm) ?? []
 
-  it('of a start whose output is kept in a file does not hold the key', () => {
-    expect(welcome('http://127.0.0.1:3000', HIDDEN_KEY)).toMatch(
-      /Your key is <the SERVER_API_KEY of/,
-    )
+  it('of a start whose output is kept in a file holds no key, and commands that read it', async () => {
+    const kept = welcome('http://127.0.0.1:3000')
+    expect(kept).toMatch(/Your key is the SERVER_API_KEY of \.env/)
+    const directory = await newDirectory()
+    const key = await prepareFirstStart(directory, REPOSITORY, {})
+    const header = /-H ("Authorization: .+?")/.exec(kept)?.[1]
+    const said = execFileSync('sh', ['-c', `echo ${header}`], { cwd: directory })
+    expect(String(said)).toBe(`Authorization: Bearer ${key}\n`)
   })
 
   it('names the endpoint, the key and the reference', () => {

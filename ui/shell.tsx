@@ -40,6 +40,15 @@ const PAGES: readonly PageEntry[] = [
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]
 
+/** On a narrow screen the navigation scrolls, by itself: the page stays where it is. */
+function showCurrentLink(): void {
+  const link = document.querySelector('nav [aria-current]')
+  const navigation = link?.closest('nav')
+  if (!link || !navigation) return
+  const [inner, outer] = [link.getBoundingClientRect(), navigation.getBoundingClientRect()]
+  navigation.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2)
+}
+
 export function Shell() {
   const [path = 'overview', id] = route.value
   const entry = PAGES.find((one) => one.path === path)
@@ -47,10 +56,7 @@ export function Shell() {
   const title = entry?.title ?? 'Not found'
   useEffect(() => {
     document.title = `${title} · Agent Server`
-    // On a narrow screen the navigation scrolls.
-    document
-      .querySelector('nav [aria-current]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    showCurrentLink()
   }, [title])
 
   return (

@@ -185,10 +185,14 @@ function parseAnswer<Data>(text: string, response: Response): Data {
   }
 }
 
+/** A shorter text is no key of a server, and may be part of any word. */
+const MIN_SECRET = 8
+
 /** The error that an answer is; whoever answers may repeat what was sent, so the key is taken out. */
 async function refusalOf(response: Response, apiKey: string | null): Promise<AgentServerError> {
   const text = await readStart(response)
-  const detail = detailOf(apiKey ? text.replaceAll(apiKey, '[key]') : text)
+  const isSecret = apiKey !== null && apiKey.length >= MIN_SECRET
+  const detail = detailOf(isSecret ? text.replaceAll(apiKey, '[key]') : text)
   return toError(detail, {
     status: response.status,
     requestId: requestIdOf(response),

@@ -16,7 +16,7 @@ export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppErro
     if (unknownRoute) throw unknownRoute
     const [path = ''] = url.split('?')
     const methods = allowed(path)
-    if (methods.length === 0) return reply.notFound(`No route ${method} ${path}`)
+    if (methods.length === 0) return reply.notFound(`No route ${method} ${path}: see /reference`)
     reply.header('allow', methods.join(', '))
     const message = `${path} takes ${methods.join(', ')}, not ${method}`
     throw new AppError('method_not_allowed', message)
@@ -79,14 +79,17 @@ function toAppError(error: unknown): AppError {
   if (!code || !(error instanceof Error)) {
     return new AppError('internal', 'Internal error', { cause: error })
   }
-  // Fastify says what is wrong, but not what to do.
-  const isUnknownMediaType = 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-  const message = isUnknownMediaType ? WHAT_IS_TAKEN : error.message
-  return new AppError(code, message, { cause: error })
+  const remedy = 'code' in error && REMEDIES[String(error.code)]
+  return new AppError(code, remedy || error.message, { cause: error })
 }
 
-const WHAT_IS_TAKEN =
-  'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken'
+/** In place of what Fastify says, which is what is wrong, but not what to do. */
+const REMEDIES: Record<string, string> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE:
+    'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken',
+  FST_ERR_CTP_BODY_TOO_LARGE:
+    'The body is too large: send less at once, a long text as a file, or raise BODY_LIMIT',
+}
 
 /** What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller is an `invalid_request`. Their messages speak of the request only. */
 const CODE_BY_STATUS: Record<number, ErrorCode> = {

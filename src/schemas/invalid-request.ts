@@ -46,9 +46,9 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** What the size of a thing is counted in; a number is its own size. */
 const UNITS: Readonly<Record<string, string>> = {
-  string: 'characters',
-  array: 'items',
-  set: 'items',
+  string: 'character',
+  array: 'item',
+  set: 'item',
 }
 
 /**
@@ -86,5 +86,7 @@ function formatValues(values: readonly z.core.util.Primitive[]): string {
 
 function formatBound(origin: string, bound: string, limit: number | bigint): string {
   const unit = UNITS[origin]
-  return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`
+  if (!unit) return `must be ${bound} ${limit}`
+  if (Number(limit) !== 1) return `must have ${bound} ${limit} ${unit}s`
+  return bound === 'at least' ? 'must not be empty' : `must have ${bound} 1 ${unit}`
 }

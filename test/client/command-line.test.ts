@@ -224,7 +224,7 @@ describe('agent-server', () => {
           'a server that is not there',
           ['query', 'x', '--url', 'http://127.0.0.1:9'],
           3,
-          /cannot be reached/,
+          /cannot be reached.*\n.*--url/,
         ],
         ['an unknown mode', ['query', 'x', '--mode', 'words'], 2, /--mode must be one of/],
         ['an unknown command', ['fly'], 2, /no command fly/],

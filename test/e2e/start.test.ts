@@ -70,6 +70,11 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(said).toContain(`127.0.0.1:${port}: another server listens there. Set PORT`)
   })
 
+  it('the address is not one of this machine', onlyLong, async () => {
+    const said = await failedStart({ environment: { HOST: '192.0.2.1' } })
+    expect(said).toMatch(/192\.0\.2\.1.*: HOST must be an address of this machine/)
+  })
+
   it('the data directory is in use, and the server that uses it goes on', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const server = await startServer({ DATA_DIR: join(directory, 'data') })

@@ -86,7 +86,10 @@ describe('a body', () => {
     const answer = await client.until(/\}\}$/)
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual(
-      envelope('body_too_large', 'Request body is too large'),
+      envelope(
+        'body_too_large',
+        'The body is too large: send less at once, a long text as a file, or raise BODY_LIMIT',
+      ),
     )
   })
 
@@ -166,7 +169,9 @@ describe('an address', () => {
     const headers = { authorization: `Bearer ${KEY}` }
     const response = await fetch(`${url}/nowhere?token=my-secret`, { headers })
     expect(response.status).toBe(404)
-    expect(await response.json()).toEqual(envelope('route_not_found', 'No route GET /nowhere'))
+    expect(await response.json()).toEqual(
+      envelope('route_not_found', 'No route GET /nowhere: see /reference'),
+    )
   })
 
   it('may end in a slash', async () => {

@@ -29,8 +29,9 @@ describe('A schema without words of its own', () => {
     ['must be less than 1', z.number().lt(1), 1],
     ['must have at least 2 characters', z.string().min(2), 'a'],
     ['must have at most 2 characters', z.string().max(2), 'abc'],
-    ['must have at least 1 items', z.array(z.string()).min(1), []],
-    ['must have at most 1 items', z.array(z.string()).max(1), ['a', 'b']],
+    ['must have at least 2 items', z.array(z.string()).min(2), []],
+    ['must not be empty', z.array(z.string()).min(1), []],
+    ['must have at most 1 item', z.array(z.string()).max(1), ['a', 'b']],
     ['has unknown fields: topk, limit', z.strictObject({}), { topk: 1, limit: 2 }],
   ])('says “%s”', (message, schema, input) => {
     expect(refusal(schema, input)).toBe(message)

@@ -220,7 +220,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     await server.ingest({ title: 'Opening hours', text: 'Ten.' })
     const { page, complaints } = await openScreen(browser, server.url, 'documents')
     await page.getByRole('link', { name: 'Opening hours' }).waitFor()
-    await page.getByLabel('Title holds').fill('ONERROR')
+    await page.getByLabel('Title contains').fill('ONERROR')
     await page.getByRole('link', { name: 'Opening hours' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: HOSTILE }).waitFor()
     expect(complaints).toEqual([])

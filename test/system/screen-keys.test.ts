@@ -9,7 +9,7 @@ describe.skipIf(!hasBrowser)('The Keys page (needs Chromium)', () => {
     const server = await startServer()
     const narrow = { viewport: { width: 360, height: 780 } }
     const { page, complaints } = await openScreen(browser, server.url, 'keys', narrow)
-    await page.getByText('There is no other key yet').waitFor()
+    await page.getByText('No other keys yet').waitFor()
     await expectAccessible(page)
     await page.getByLabel('Name').fill('Website')
     await page.getByLabel(/^chat:/).focus()
@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('The Keys page (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Revoke Website' }).click()
     expect(await page.content()).not.toContain(secret)
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('There is no other key yet').waitFor()
+    await page.getByText('No other keys yet').waitFor()
     expect((await holder('/documents')).status).toBe(401)
 
     await page.getByLabel('Name').fill('Both')

@@ -11,11 +11,9 @@ import {
   openScreen,
   useBrowser,
 } from '../support/browser.ts'
-import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 import { launch, MAIN } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
-import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
 
 const HOURS = {
   title: 'Opening hours',
@@ -136,7 +134,9 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
       .setInputFiles([file('hours.txt', HOURS.text), file('empty.txt', '')])
     const panel = page.getByRole('region', { name: '1 file sent' })
     await panel.getByText('1 file failed').waitFor()
-    expect(await panel.getByRole('listitem').innerText()).toMatch(/^empty\.txt\n.+/)
+    expect(await panel.getByRole('listitem').innerText()).toBe(
+      'empty.txt\nThe file must not be empty',
+    )
     const row = page.getByRole('listitem').filter({ hasText: 'hours.txt' })
     await row.getByText('Ready').waitFor()
     await panel.getByRole('button', { name: 'Clear' }).click()
@@ -155,6 +155,22 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     await page.getByText('No documents yet').waitFor()
     // A browser tells of every refusal in its console.
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('counts a text that was pasted, and shows soon that it is ready', async () => {
+    const { url } = await startServer()
+    const { page } = await openScreen(browser, url, 'documents')
+    await page.getByText('No documents yet').waitFor()
+    // The list has asked once, and would ask again in 15 s of itself.
+    await page.getByText('All 0').waitFor()
+    await page.getByRole('button', { name: 'Paste text' }).click()
+    await page.getByLabel('Text', { exact: true }).fill(`# When we open\n\n${HOURS.text}`)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    const soon = { timeout: 10_000 }
+    await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor(soon)
+    await page.getByText('Ready 1').waitFor(soon)
+    // It has no title, and is called by its first line.
+    await page.getByRole('link', { name: 'When we open', exact: true }).waitFor()
   })
 
   it('takes folders that are dropped or chosen, with their progress, and lists what failed', async () => {
@@ -179,7 +195,7 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     const panel = page.getByRole('region', { name: '3 files sent' })
     await panel.getByText('1 file failed').waitFor()
     expect(await panel.getByRole('listitem').allInnerTexts()).toEqual([
-      'shelf/empty.txt\nfile: must not be empty',
+      'shelf/empty.txt\nThe file must not be empty',
     ])
     // What the server finds out later stands in the list, with its reason.
     const unread = page.getByRole('listitem').filter({ hasText: 'sound.wav' })
@@ -267,33 +283,6 @@ describe.skipIf(!hasBrowser)('Search (needs Chromium)', () => {
     await page.getByRole('button', { name: 'In context of hit 1' }).first().click()
     await page.getByRole('dialog', { name: HOURS.title }).waitFor()
     expect(complaints).toEqual([])
-  })
-})
-
-describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
-  it('can be stopped, asked again, and says what went wrong with the model', async () => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServer(modelAt(upstream))
-    const { page } = await openScreen(browser, server.url, 'chat')
-    upstream.always(hangReply())
-    await ask(page, 'First question')
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('Stopped.').waitFor()
-
-    upstream.always(errorReply(401, 'Wrong key'))
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByRole('alert').filter({ hasText: /key/ }).waitFor()
-
-    upstream.always(textReply('A **bold** answer.'))
-    await page.getByRole('button', { name: 'Edit question 1' }).click()
-    await page.getByLabel('Question', { exact: true }).first().fill('Second question')
-    await page.getByRole('button', { name: 'Ask again' }).click()
-    await page.locator('strong', { hasText: 'bold' }).waitFor()
-    expect(await page.getByText('First question').count()).toBe(0)
-    await page.getByRole('button', { name: 'New conversation' }).click()
-    await page.getByRole('button', { name: 'Begin anew' }).click()
-    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('question')
-    await upstream.close()
   })
 })
 

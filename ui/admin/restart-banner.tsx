@@ -69,7 +69,7 @@ function AskFirst({ what }: { what: 'restart' | 'stop' }) {
       <p>
         Answers that are under way get some seconds to finish.{' '}
         {what === 'restart'
-          ? 'Documents in work are taken up again.'
+          ? 'Documents that are being processed are taken up again.'
           : 'Until it is launched again, programs are answered 503.'}
       </p>
     </Confirm>

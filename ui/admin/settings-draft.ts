@@ -34,11 +34,14 @@ export function useSettings() {
       })
       settings.value = saved.settings
       note.value =
-        saved.changed.length > 0 ? `Saved: ${saved.changed.join(', ')}.` : 'Nothing changed.'
+        saved.changed.length > 0
+          ? `Saved: ${saved.changed.join(', ')}. It takes effect with a restart.`
+          : 'Nothing changed.'
       void readServerState()
       return true
     } catch (error) {
-      failure.value = messageOf(error)
+      // The names of variables are those of the fields.
+      failure.value = messageOf(error).replaceAll(/(^|; )set\./g, '$1')
       // What somebody else saved meanwhile is shown; what was typed here stays.
       await read()
       return false

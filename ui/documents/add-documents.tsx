@@ -229,10 +229,19 @@ function FetchDialog(ends: DialogEnds) {
   )
 }
 
+const MAX_TITLE = 80
+
+/** What a text is called that has no title: an id would tell nobody what it is about. */
+function firstLine(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1)
+  const words = line.replace(/^#+\s+/, '').trim()
+  return words.length > MAX_TITLE ? `${words.slice(0, MAX_TITLE).trimEnd()}…` : words
+}
+
 function PasteDialog(ends: DialogEnds) {
   const title = useSignal('')
   const text = useSignal('')
-  const document = () => ({ text: text.value, title: title.value || null })
+  const document = () => ({ text: text.value, title: title.value.trim() || firstLine(text.value) })
   return (
     <AddDialog title="Paste text" isReady={text.value.trim() !== ''} document={document} {...ends}>
       <label class="field">
@@ -240,6 +249,7 @@ function PasteDialog(ends: DialogEnds) {
         <input
           type="text"
           maxLength={1_000}
+          placeholder="The first line of the text, if left empty"
           value={title.value}
           onInput={({ currentTarget }) => {
             title.value = currentTarget.value

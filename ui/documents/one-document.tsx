@@ -6,7 +6,7 @@ import { Status, type Tone } from '../parts/notes.tsx'
 const MARKS: Record<Document['status'], { tone: Tone; word: string }> = {
   ready: { tone: 'good', word: 'Ready' },
   pending: { tone: 'off', word: 'Waiting' },
-  processing: { tone: 'busy', word: 'In work' },
+  processing: { tone: 'busy', word: 'Processing' },
   failed: { tone: 'bad', word: 'Failed' },
 }
 

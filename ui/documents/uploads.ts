@@ -106,7 +106,9 @@ async function send({ id, file, path }: Upload): Promise<void> {
     update(id, { state: isRefused ? 'failed' : 'sent', sentBytes: file.size, failure })
     arrivals.value += 1
   } catch (error) {
-    if (!controller.signal.aborted) update(id, { state: 'failed', failure: messageOf(error) })
+    // Of the field that held it, which is the server's word.
+    const failure = messageOf(error).replace(/^file: /, 'The file ')
+    if (!controller.signal.aborted) update(id, { state: 'failed', failure })
   }
   running.delete(id)
   startNext()

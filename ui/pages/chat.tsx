@@ -41,8 +41,9 @@ export function ChatPage() {
       {turns.value.length === 0 && (
         <Empty title="Ask about your documents">
           <p>
-            Answers cite the passages that they rest on. There are none without{' '}
-            <a href={href('documents')}>documents</a>. The conversation stays in this browser.
+            Answers cite the passages that they rest on, so{' '}
+            <a href={href('documents')}>add documents</a> first. The conversation stays in this
+            browser.
           </p>
         </Empty>
       )}
@@ -74,9 +75,10 @@ export function ChatPage() {
   )
 }
 
-/** Scrolls with an answer that grows, unless somebody has scrolled away from its end. */
+/** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
   const isAtEnd = useRef(true)
+  const last = useRef(turns.value.at(-1)?.id)
   useEffect(() => {
     const look = () => {
       const { scrollHeight, clientHeight } = document.documentElement
@@ -86,6 +88,10 @@ function useReadingAlong(): void {
     return () => window.removeEventListener('scroll', look)
   }, [])
   useEffect(() => {
+    const newest = turns.value.at(-1)?.id
+    // Whoever has just asked wants to see the answer, wherever they had scrolled to.
+    if (newest !== last.current) isAtEnd.current = true
+    last.current = newest
     if (isAtEnd.current) window.scrollTo(0, document.documentElement.scrollHeight)
   }, [turns.value])
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Document, DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
@@ -23,7 +23,7 @@ import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { href } from '../route.ts'
 
-const BUSY_POLL_MS = 2_000
+const BUSY_POLL_MS = 1_000
 const IDLE_POLL_MS = 15_000
 const ROW_HEIGHT = 64
 
@@ -35,26 +35,33 @@ function DocumentsList() {
   const list = useMemo(createDocumentList, [])
   const counts = useSignal<Readiness['documents']>(undefined)
   const leaving = useSignal<Document | undefined>(undefined)
-  useRefresh(list, async () => {
+  const refresh = useRefresh(list, async () => {
     counts.value = (await client.admin.readiness()).documents
   })
   const confirm = async () => {
     const document = leaving.value
     leaving.value = undefined
-    if (document && (await deleteDocument(document.id, list.failure))) list.drop(document.id)
+    if (document && (await deleteDocument(document.id, list.failure))) {
+      list.drop(document.id)
+      refresh()
+    }
   }
 
   return (
     <>
       <div class="page-head">
         <h1>Documents</h1>
-        <AddDocuments onAdded={() => void list.refresh()} />
+        <AddDocuments onAdded={refresh} />
       </div>
       <UploadPanel />
       <Filter list={list} counts={counts.value} />
       <TitleField list={list} />
       <ErrorNote message={list.failure.value} />
-      <Rows list={list} onDelete={(document) => (leaving.value = document)} />
+      <Rows
+        list={list}
+        onDelete={(document) => (leaving.value = document)}
+        onRetry={(document) => void retryDocument(document.id, list.failure).then(refresh)}
+      />
       {leaving.value && (
         <Confirm
           title="Delete this document?"
@@ -63,9 +70,9 @@ function DocumentsList() {
           onClose={() => (leaving.value = undefined)}
         >
           <p>
-            <strong>{titleOf(leaving.value)}</strong> and its{' '}
-            {counted(leaving.value.chunks, 'passage')} are gone at once, for searches and for chat.
-            This cannot be undone.
+            <strong>{titleOf(leaving.value)}</strong> is gone at once, with its{' '}
+            {counted(leaving.value.chunks, 'passage')}, for searches and for chat. This cannot be
+            undone.
           </p>
         </Confirm>
       )}
@@ -73,35 +80,39 @@ function DocumentsList() {
   )
 }
 
-/** Asks more often while something is in work. */
-function useRefresh(list: DocumentListing, count: () => Promise<void>): void {
+/** Asks more often while something is being processed. What it answers asks at once. */
+function useRefresh(list: DocumentListing, count: () => Promise<void>): () => void {
+  const now = useRef<() => void>(undefined)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let isOver = false
     const turn = async () => {
-      clearTimeout(timer)
       if (!document.hidden) {
         await list.refresh()
         // The list has said what is wrong already.
         await count().catch(() => undefined)
       }
       const isBusy = list.items.value.some(isUnsettled) || uploads.value.some(isOpen)
+      // Another turn may have ended meanwhile: one of them goes on.
+      clearTimeout(timer)
       if (!isOver) timer = setTimeout(() => void turn(), isBusy ? BUSY_POLL_MS : IDLE_POLL_MS)
     }
-    const stop = arrivals.subscribe(() => void turn())
+    now.current = () => void turn()
+    const stop = arrivals.subscribe(() => now.current?.())
     return () => {
       isOver = true
       clearTimeout(timer)
       stop()
     }
   }, [])
+  return () => now.current?.()
 }
 
 const FILTERS: readonly [DocumentStatus | undefined, string][] = [
   [undefined, 'All'],
   ['ready', 'Ready'],
   ['pending', 'Waiting'],
-  ['processing', 'In work'],
+  ['processing', 'Processing'],
   ['failed', 'Failed'],
 ]
 
@@ -141,7 +152,7 @@ function TitleField({ list }: { list: DocumentListing }) {
   }, [typed.value])
   return (
     <label class="field">
-      <span class="label">Title holds</span>
+      <span class="label">Title contains</span>
       <input
         type="search"
         maxLength={200}
@@ -154,13 +165,12 @@ function TitleField({ list }: { list: DocumentListing }) {
   )
 }
 
-function Rows({
-  list,
-  onDelete,
-}: {
-  list: DocumentListing
+interface RowActions {
   onDelete: (document: Document) => void
-}) {
+  onRetry: (document: Document) => void
+}
+
+function Rows({ list, ...actions }: { list: DocumentListing } & RowActions) {
   const items = list.items.value
   if (list.hasMore.value === undefined) return null
   if (items.length === 0)
@@ -173,7 +183,7 @@ function Rows({
       keyOf={({ id }) => id}
       onNearEnd={() => void list.loadMore()}
     >
-      {(document) => <Row document={document} list={list} onDelete={onDelete} />}
+      {(document) => <Row document={document} {...actions} />}
     </VirtualList>
   )
 }
@@ -191,15 +201,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   )
 }
 
-function Row({
-  document,
-  list,
-  onDelete,
-}: {
-  document: Document
-  list: DocumentListing
-  onDelete: (document: Document) => void
-}) {
+function Row({ document, onDelete, onRetry }: { document: Document } & RowActions) {
   const { id, chunks, error, status, createdAt } = document
   const title = titleOf(document)
   return (
@@ -217,11 +219,7 @@ function Row({
       <DocumentStatusMark document={document} />
       <div class="row tight document-actions">
         {status === 'failed' && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => void retryDocument(id, list.failure).then(list.refresh)}
-          >
+          <button type="button" class="quiet" onClick={() => onRetry(document)}>
             Retry<span class="visually-hidden"> {title}</span>
           </button>
         )}

@@ -18,7 +18,7 @@ const SCOPES = {
 type Scope = keyof typeof SCOPES
 const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin']
 
-/** The keys that may less than the server's own. */
+/** Keys that may do less than the server's own. */
 export function KeysPage() {
   const keys = useWork<ApiKey[]>()
   const made = useSignal<ApiKeyCreated | undefined>(undefined)
@@ -28,8 +28,8 @@ export function KeysPage() {
     <>
       <h1>Keys</h1>
       <p class="hint">
-        For programs and people who may less than the server key, which opens this page. Each
-        request in the log names its key.
+        For programs and people who are not to have the server key, which may do everything and
+        opens this page. Each request in the log names its key.
       </p>
       <NewKey
         onMade={(created) => {
@@ -40,8 +40,8 @@ export function KeysPage() {
       <div role="status">{made.value && <Made created={made.value} />}</div>
       <ErrorNote message={keys.failure.value} />
       {keys.result.value?.length === 0 && (
-        <Empty title="There is no other key yet">
-          <p>Everybody who asks this server has its one key.</p>
+        <Empty title="No other keys yet">
+          <p>Everybody who uses this server has the server key.</p>
         </Empty>
       )}
       <ul class="stack" aria-label="Keys">
@@ -98,7 +98,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
           </label>
         ))}
       </fieldset>
-      <p class="hint">What is left empty does not bound the key.</p>
+      <p class="hint">A field that is left empty sets no limit.</p>
       <div class="settings-fields">
         <Field label="Collections, separated by commas">
           <input name="collections" autocomplete="off" />
@@ -109,7 +109,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
         <Field label="Tokens a day">
           <input name="tokensPerDay" type="number" min={1} />
         </Field>
-        <Field label="Until">
+        <Field label="Valid until">
           <input name="expiresAt" type="datetime-local" />
         </Field>
       </div>
@@ -203,7 +203,7 @@ function factsOf(entry: ApiKey): string[] {
       ? []
       : [`${formatNumber(requestsPerMinute)} requests a minute`]),
     `${formatNumber(tokensToday)}${of} tokens today`,
-    expiresAt === undefined ? 'without an end' : `until ${formatDate(expiresAt)}`,
+    expiresAt === undefined ? 'does not expire' : `until ${formatDate(expiresAt)}`,
     lastUsedAt === undefined ? 'never used' : `last used ${formatDate(lastUsedAt)}`,
     ...(createdBy === undefined ? [] : [`made with ${createdBy}`]),
     `id ${id}`,

@@ -3,7 +3,7 @@ import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
-import { asSentence, formatNumber } from '../format.ts'
+import { asSentence, formatNumber, roughly } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { partsOf } from '../parts/overview-parts.ts'
@@ -102,7 +102,7 @@ function Access() {
 const COUNTS = [
   ['ready', 'Ready'],
   ['pending', 'Waiting'],
-  ['processing', 'In work'],
+  ['processing', 'Processing'],
   ['failed', 'Failed'],
 ] as const
 
@@ -131,7 +131,7 @@ function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Rea
         <p>
           {formatNumber(meaning.missing)} passages are found by words, and not yet by meaning
           {meaning.reason ? `: ${meaning.reason}` : '.'}
-          {meaning.seconds !== undefined && ` About ${formatNumber(meaning.seconds)} seconds left.`}
+          {meaning.seconds !== undefined && ` It takes ${roughly(meaning.seconds)} more.`}
         </p>
       )}
       {reindex && (
@@ -146,6 +146,8 @@ function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Rea
   )
 }
 
+const PAGE_NAMES = { agent: 'Agent', models: 'Models' } as const
+
 function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
   return (
     <section class="panel wide" aria-labelledby="works">
@@ -157,7 +159,8 @@ function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
             <Status tone={part.tone}>{part.state}</Status>
             <span class="part-detail">
               {part.remedy ? asSentence(part.detail) : part.detail}{' '}
-              {part.remedy && <span class="remedy">{part.remedy}</span>}
+              {part.remedy && <span class="remedy">{part.remedy}</span>}{' '}
+              {part.page && <a href={href(part.page)}>{PAGE_NAMES[part.page]}</a>}
             </span>
           </li>
         ))}

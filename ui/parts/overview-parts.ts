@@ -9,9 +9,13 @@ export interface Part {
   state: string
   detail?: string | undefined
   remedy?: string | undefined
+  /** Where it is set. */
+  page?: SetUpPage | undefined
 }
 
-const CHECKS: Record<string, { name: string; remedy: string }> = {
+type SetUpPage = 'agent' | 'models'
+
+const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }> = {
   store: {
     name: 'Document store',
     remedy:
@@ -22,7 +26,11 @@ const CHECKS: Record<string, { name: string; remedy: string }> = {
     remedy:
       'After a start it is brought up to date first. If it stays, look at QDRANT_URL and the log.',
   },
-  agent: { name: 'Agent configuration', remedy: 'Mend agent.json; the log names the mistake.' },
+  agent: {
+    name: 'Agent configuration',
+    remedy: 'Mend agent.json; the log names the mistake.',
+    page: 'agent',
+  },
   ingestion: {
     name: 'Ingestion',
     remedy: 'Documents wait until the part that is named works; nothing sent is lost.',
@@ -30,10 +38,12 @@ const CHECKS: Record<string, { name: string; remedy: string }> = {
   embedder: {
     name: 'Embedding model',
     remedy: 'Search goes by words alone until it answers. Look at EMBEDDING_BASE_URL and its key.',
+    page: 'models',
   },
   reranker: {
     name: 'Reranking model',
     remedy: 'Hits keep their first order until it answers. Look at RERANK_BASE_URL and its key.',
+    page: 'models',
   },
 }
 
@@ -64,6 +74,7 @@ function chatPart({ chat }: Capabilities): Part {
       detail: 'Quotes the best sentences of the documents and writes nothing of its own.',
       remedy:
         'For written answers set CHAT_MODEL, CHAT_API_KEY and CHAT_BASE_URL, and start again.',
+      page: 'models',
     }
   }
   return {
@@ -86,15 +97,16 @@ function retrievalPart({ retrieval, reranker }: Capabilities): Part {
     state: 'Lexical',
     detail: `By words alone.${reranked}`,
     remedy: 'To find by meaning as well set EMBEDDING_MODEL, and start again.',
+    page: 'models',
   }
 }
 
 function checkParts({ checks }: Readiness): Part[] {
   return Object.entries(checks).map(([key, { state, message }]) => {
-    const { name, remedy } = CHECKS[key] ?? { name: key, remedy: 'The log has the cause.' }
+    const { name, remedy, page } = CHECKS[key] ?? { name: key, remedy: 'The log has the cause.' }
     return state === 'ok'
       ? { name, tone: 'good', state: 'Works' }
-      : { name, tone: 'bad', state: 'Fails', detail: message, remedy }
+      : { name, tone: 'bad', state: 'Fails', detail: message, remedy, page }
   })
 }
 
@@ -106,9 +118,9 @@ function sandboxPart({ sandbox }: Capabilities): Part {
     const detail = sandbox.reason ?? failed?.message
     const remedy =
       failed?.remedy ?? 'Choose another sandbox in agent.json, or install what it needs.'
-    return { name, tone: 'bad', state: 'Unavailable', detail, remedy }
+    return { name, tone: 'bad', state: 'Unavailable', detail, remedy, page: 'agent' }
   }
-  return { name, tone: 'good', state: 'Works', detail: `Runs code in ${sandbox.kind}.` }
+  return { name, tone: 'good', state: 'Works', detail: `Runs code in the ${sandbox.kind} sandbox.` }
 }
 
 interface Named {
@@ -122,7 +134,9 @@ function namedParts(kind: string, records: readonly Named[], remedy: string): Pa
   return records.map(({ name, state, reason, tools }) => {
     const part = { name: `${kind}: ${name}`, detail: reason }
     if (state === 'off') return { ...part, tone: 'off', state: 'Off' }
-    if (state === 'unavailable') return { ...part, tone: 'bad', state: 'Unavailable', remedy }
+    if (state === 'unavailable') {
+      return { ...part, tone: 'bad', state: 'Unavailable', remedy, page: 'agent' }
+    }
     const detail = tools === undefined ? reason : counted(tools, 'tool')
     return { ...part, tone: 'good', state: 'Works', detail }
   })

@@ -177,7 +177,7 @@ export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
         }}
       />
       <button type="submit" class="primary" disabled={search.isBusy.value}>
-        Search
+        {search.isBusy.value ? 'Searching' : 'Search'}
       </button>
     </form>
   )

@@ -52,8 +52,8 @@ export function JudgedSet() {
         <Files attempt={attempt} />
       </div>
       <p class="hint">
-        Mark at a hit that it is of a right document for its question. The set stays in this browser
-        until it is exported or you sign out; <code>npm run eval</code> reads the export.
+        Mark the hits whose document is right for the question, and measure settings by them. The
+        set stays in this browser until you sign out; <code>npm run eval</code> reads the export.
       </p>
       <ErrorNote message={failure.value} />
       {count > 0 && (

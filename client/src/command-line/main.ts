@@ -92,6 +92,8 @@ async function version(): Promise<string> {
   return String(number)
 }
 
+const WHERE = 'Does it run? Another one is named with --url, or with AGENT_SERVER_URL'
+
 /** What people can do something about is said in words; a mistake of this program keeps its stack. */
 function explain(error: unknown, name: string, terminal: Terminal): number {
   if (!(error instanceof Error)) throw error
@@ -109,6 +111,7 @@ function explain(error: unknown, name: string, terminal: Terminal): number {
   } else {
     const id = requestId === undefined ? '' : ` (request ${requestId})`
     terminal.note(`${terminal.style('red', words)}${id}`)
+    if (error instanceof ConnectionError) terminal.note(WHERE)
   }
   return codeOf(error)
 }
