@@ -198,9 +198,12 @@ describe('Fetching again', () => {
     expect(source).not.toHaveProperty('error')
   })
 
-  it('tries a site that fails sooner again, but never more often than is asked', async () => {
+  it.each([
+    ['1d', 'sooner'],
+    ['5m', 'later'],
+  ])('tries a page of every %s %s again where its site asks for it', async (interval) => {
     site.serve('/rails', { body: page('Rails', 'Rails hide.') })
-    const { id } = await added('/rails', { refresh: '1d' })
+    const { id } = await added('/rails', { refresh: interval })
     site.serve('/rails', { status: 503, headers: { 'retry-after': '600' } })
     expect((await refresh(id)).status).toBe(502)
     const { nextAt = '' } = (await read(id)).source ?? {}

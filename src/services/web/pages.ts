@@ -148,12 +148,14 @@ async function runDue(
 function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchError): StoredSource {
   const failures = source.failures + 1
   const isGone = answered === 404 || answered === 410
-  const usual = source.refresh === undefined ? undefined : intervalMs(source.refresh)
-  const soon = Math.min(Math.max(backoffMs(failures, RETRY_BACKOFF), waitMs), RETRY_BACKOFF.maxMs)
+  const due = (usual: number) => {
+    const soon = isGone ? usual : Math.min(usual, backoffMs(failures, RETRY_BACKOFF))
+    return afterAbout(Math.max(soon, Math.min(waitMs, RETRY_BACKOFF.maxMs)))
+  }
   return {
     ...source,
     ...{ status: answered, error: message, failures, fetchedAt: Date.now() },
-    dueAt: usual && afterAbout(isGone ? usual : Math.min(usual, soon)),
+    dueAt: source.refresh === undefined ? undefined : due(intervalMs(source.refresh)),
   }
 }
 
