@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
@@ -63,6 +64,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   installBodyDeadline(app)
   leaveUnreadBodies(app)
   ignoreTypesOfNothing(app)
+  requireUtf8(app)
   // Without it, text would reach the routes and be refused for its shape and not for its media type.
   app.removeContentTypeParser('text/plain')
   return app
@@ -99,5 +101,16 @@ function ignoreTypesOfNothing(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ raw: { headers }, routeOptions }) => {
     const isEmpty = Number(headers['content-length'] ?? 0) === 0 && !headers['transfer-encoding']
     if (isEmpty && !routeOptions.schema?.body) delete headers['content-type']
+  })
+}
+
+/** JSON is UTF-8 (RFC 8259, section 8.1). Decoded all the same, other bytes would become U+FFFD in documents, unnoticed. */
+function requireUtf8(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  const bytes = { parseAs: 'buffer' } as const
+  app.addContentTypeParser<Buffer>('application/json', bytes, (request, body, done) => {
+    if (isUtf8(body)) return parseJson(request, body.toString(), done)
+    done(app.httpErrors.badRequest('Body is not valid UTF-8, the encoding of JSON'))
   })
 }

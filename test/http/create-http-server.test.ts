@@ -15,16 +15,24 @@ function echoes(app: FastifyInstance): void {
 }
 
 describe('a body', () => {
-  it.each<[string, string, string | undefined, number, string, RegExp]>([
+  it.each<[string, string | Uint8Array, string | undefined, number, string, RegExp]>([
     ['broken JSON', '{"text":', 'application/json', 400, 'invalid_request', /not valid JSON/],
     ['an empty JSON body', '', 'application/json', 400, 'invalid_request', /cannot be empty/],
     [
-      'JSON that is not UTF-8',
+      'a character that is no JSON',
       '\u0000',
       'application/json',
       400,
       'invalid_request',
       /not valid JSON/,
+    ],
+    [
+      'JSON in Latin-1',
+      Buffer.from('{"text":"caf\u00e9"}', 'latin1'),
+      'application/json; charset=iso-8859-1',
+      400,
+      'invalid_request',
+      /not valid UTF-8/,
     ],
     [
       'a body without a media type',
@@ -63,7 +71,7 @@ describe('a body', () => {
     // A Uint8Array, because fetch gives a string a media type of its own.
     const response = await fetch(`${url}/echo`, {
       method: 'POST',
-      body: new TextEncoder().encode(body),
+      body: typeof body === 'string' ? new TextEncoder().encode(body) : Buffer.from(body),
       ...(type && { headers: { 'content-type': type } }),
     })
     expect(response.status).toBe(status)
