@@ -7,11 +7,11 @@ import { modelAt, startUpstream } from './support/upstream-process.ts'
 
 const RUNS_A_ROUND = 100
 const CHUNKS = 1_000
-/** Of the model in each run: one that calls semantic_search, and one that answers. */
+/** Calls of the model in each run: one that calls semantic_search, and one that answers. */
 const CALLS = 2
 const PACE = { delayMs: 10, deltas: 20, intervalMs: 0 }
 
-/** How much longer a run with one tool call takes than the same two calls of the upstream itself. */
+/** How much longer a run with one tool call takes than the same two calls made to the upstream directly. */
 export async function agentLoop({ seeded, progress, rounds }: Bench): Promise<Findings> {
   const seed = await seeded.of(CHUNKS)
   const upstream = await startUpstream()
@@ -51,7 +51,7 @@ export async function agentLoop({ seeded, progress, rounds }: Bench): Promise<Fi
   }
 }
 
-/** Milliseconds until the end. The upstream has no deltas but for whom has called the tool. */
+/** Milliseconds until the end. Throws if deltas are missing: the upstream sends none before the tool was called. */
 async function answered(request: Prepared | undefined): Promise<number> {
   if (!request) throw new Error('There are no queries')
   const { status, deltas, milliseconds } = await stream(request)

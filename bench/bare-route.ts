@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 
 /**
- * A Fastify server in a process of its own that answers `/query` with what it was given: no key, no
- * schema, no search. The floor under what `/query` can reach over HTTP.
+ * A Fastify server in a separate process that answers `/query` with objects it was given: no key, no schema, no search.
+ * This is the lower bound of what `/query` can take over HTTP.
  */
 let answers: unknown[] = []
 let asked = 0

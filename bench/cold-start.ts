@@ -6,7 +6,7 @@ import { interleave } from './support/interleave.ts'
 import { startServer } from './support/server-process.ts'
 import { median, round, show, spreadOf } from './support/statistics.ts'
 
-/** Until the memory that only starting needed has been given back. */
+/** Time for the memory that was only needed at start to be released. */
 const REST_MS = 1_500
 
 interface Start {
@@ -14,7 +14,7 @@ interface Start {
   bytes: number
 }
 
-/** From starting the process to `/readiness` saying ready, and the memory it then rests at. */
+/** The time from starting the process until `/readiness` reports ready, and its memory at rest after that. */
 export async function coldStart(bench: Bench): Promise<Findings> {
   const empty = join(bench.directory, 'empty')
   await mkdir(empty, { recursive: true })

@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers'
 import { createClusteredVectors } from './support/clustered-vectors.ts'
 
 /**
- * An embeddings server in a process of its own, with seeded vectors for a model: those of one document, told
- * by the title in the first line, lie together.
+ * An embeddings server in a separate process that returns seeded vectors instead of a model's: the vectors of one
+ * document, identified by the title in the first line, are close to each other.
  */
 const vectors = createClusteredVectors()
 const DOCUMENTS = 100_000

@@ -6,13 +6,13 @@ import { takeTurns } from './support/take-turns.ts'
 import { modelAt, startUpstream } from './support/upstream-process.ts'
 
 const REQUESTS_A_ROUND = 100
-/** V8 has compiled nearly all of the way of a chat after some 800 of them. */
+/** V8 has compiled nearly all of a chat's code after some 800 chats: two ways through the server, this many each. */
 const WARM_UP = 400
 const CHUNKS = { byWords: 10_000, withVectors: 1_000 }
 const GOAL_MS = { byWords: 4, withVectors: 8 }
 const PACE = { delayMs: 10, deltas: 20, intervalMs: 0 }
 
-/** How much later the first delta comes through the server than from the upstream itself. */
+/** How much later the first delta arrives through the server than from the upstream directly. */
 export async function firstToken({ seeded, embedder, progress, rounds }: Bench): Promise<Findings> {
   const seed = await seeded.of(embedder ? CHUNKS.withVectors : CHUNKS.byWords, embedder)
   const upstream = await startUpstream()

@@ -20,7 +20,7 @@ interface Filled {
   queries: string[]
 }
 
-/** A server that searches by words and meaning: what it takes in, how fast it answers, and what it weighs. */
+/** A server that searches by words and by meaning: its ingestion rate, its query times, and its memory and disk use. */
 export async function hybrid(bench: Bench): Promise<Findings> {
   const embedder = await startEmbedder()
   const rows: Findings['rows'] = []
@@ -55,7 +55,7 @@ async function measureAt(size: number, environment: Record<string, string>, benc
   await ingest(server.url, noting())
   const seconds = (performance.now() - started) / 1e3
   const chunks = await countChunks(server.url)
-  // Read before anything is asked: it takes longer than the server keeps an idle connection.
+  // Read before the queries start: it takes longer than the server keeps an idle connection open.
   const all = corpus.take(Number.POSITIVE_INFINITY)
   const others = Array.from(all.drop(documents).take(ADDED_DOCUMENTS))
   progress(`${size} chunks: asking`)
@@ -88,7 +88,7 @@ function questionOf(text: string, seed: number): string {
   return words.slice(from, from + QUERY_WORDS).join(' ')
 }
 
-/** Milliseconds of every query in every round; a round before the first only warms up. */
+/** The duration of every query in every round, in milliseconds; an additional first round only warms up. */
 async function askAll(
   queries: readonly string[],
   rounds: number,

@@ -23,7 +23,7 @@ const KINDS = [
 
 type Kind = (typeof KINDS)[number]
 
-/** Documents over HTTP until they can be found, against splitting, analysing and indexing alone. */
+/** Ingesting documents over HTTP until they can be found, compared with splitting, analysing and indexing alone. */
 export async function ingestion(bench: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
   for (const kind of KINDS) rows.push(await measure(kind, bench))
@@ -56,7 +56,7 @@ async function measure(kind: Kind, { corpus, directory, rounds, progress }: Benc
   return toRow(kind, found)
 }
 
-/** Pieces of one length, of the documents' texts set one behind the other. */
+/** Pieces of equal length, cut from the concatenated texts of the documents. */
 function* cut(corpus: Corpus, characters: number): Generator<CorpusDocument> {
   let text = ''
   for (const document of corpus.take(Number.POSITIVE_INFINITY)) {

@@ -14,10 +14,10 @@ import { startServer } from './support/server-process.ts'
 const TOP_K = 10
 const BATCH = 2_000
 
-/** What answers a question within this process. */
+/** Answers a question within this process. */
 type Ask = Searcher['ask']
 
-/** The search service of this server beside libraries that search, all of them in one process. */
+/** The search service of this server next to search libraries, all in one process. */
 export async function libraries(bench: Bench): Promise<Findings> {
   const passages = passagesOf(bench, bench.sizes.at(-1) ?? 0)
   const embedder = await startEmbedder()
@@ -42,7 +42,7 @@ export async function libraries(bench: Bench): Promise<Findings> {
   await embedder.stop()
   return {
     title: `Beside libraries within one process, ${passages.length} passages, top ${TOP_K}`,
-    // All share the memory of one process.
+    // Left out, since all share the memory of one process.
     rows: rows.map(({ 'MB of memory': _, ...row }) => row),
     notes: [
       'SQLite FTS5: Porter stems, no stop words, titles count twice, any word of the question. It runs in the thread that asks: 16 at once wait for each other.',
@@ -139,7 +139,7 @@ async function openLance(
   }
 }
 
-/** What is used of LanceDB, which is not among the dependencies. */
+/** The part of LanceDB's API that is used here; LanceDB is not among the dependencies. */
 interface LanceTable {
   add(rows: object[]): Promise<unknown>
   createIndex(column: string, options: object): Promise<void>

@@ -15,7 +15,7 @@ const TOP_K = 10
 const BATCH = 500
 const START_MS = 60_000
 
-/** This server beside Chroma's, each asked over HTTP, with the same passages and the same vectors. */
+/** This server next to Chroma's, both over HTTP, with the same passages and the same vectors. */
 export async function peers(bench: Bench): Promise<Findings> {
   const size = bench.sizes.at(-1) ?? 0
   const passages = passagesOf(bench, size)

@@ -9,14 +9,14 @@ import { type Turns, takeTurns, timed } from './support/take-turns.ts'
 
 const QUERIES_A_ROUND = 300
 const CONNECTIONS = 16
-/** Enough for sixteen at once to settle. */
+/** Enough for sixteen concurrent connections to settle. */
 const CROWDED_QUERIES_A_ROUND = 1_200
 const TOP_K = 5
 const GOAL = 1.2
 
 type Way = 'engine' | 'bare' | 'http'
 
-/** `/query` over HTTP against its two halves: the engine without HTTP, and HTTP without the engine. */
+/** `/query` over HTTP compared with its two halves: the engine without HTTP, and HTTP without the engine. */
 export async function query(bench: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
   for (const size of bench.sizes) {
@@ -77,7 +77,7 @@ async function compareAt(seed: Seed, copy: Seed, { rounds, progress }: Bench) {
   return [toRow(seed.chunks, 1, single), toRow(seed.chunks, CONNECTIONS, crowded)]
 }
 
-/** Milliseconds of each call, so many of them at once. */
+/** The duration of each call in milliseconds, with `CONNECTIONS` calls in flight. */
 async function crowd(call: (at: number) => Promise<unknown>, run: number): Promise<number[]> {
   const times: number[] = []
   const end = (run + 1) * CROWDED_QUERIES_A_ROUND

@@ -102,7 +102,7 @@ async function run(): Promise<void> {
   if (options.json) await writeFile(options.json, JSON.stringify({ machine: machine(), found }))
 }
 
-/** One line on stderr that is written over. */
+/** Shows progress on stderr: on a terminal, a single line that is overwritten. */
 function tell(message: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${message}` : message && `${message}\n`)
 }

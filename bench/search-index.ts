@@ -10,11 +10,11 @@ import type { CorpusDocument } from './support/corpus.ts'
 import { percentile, round } from './support/statistics.ts'
 
 const QUERIES = 300
-/** As many as `/query` asks for with its default top-k. */
+/** As many as `/query` requests with its default top-k. */
 const LIMIT = 21
-/** One document in so many lends a few of its words to a query. */
+/** The words of a query, taken from a document: between `fewest` and `most` of them, from index `first` on. */
 const WORDS_OF_A_QUERY = { first: 20, fewest: 3, most: 10 }
-/** Documents that are put in the place of themselves, over and over, to see what searches feel of it. */
+/** Documents that are replaced by themselves over and over, to measure how that affects searches. */
 const REPLACED_DOCUMENTS = 100
 
 const analyser = createAnalyser('english')
@@ -28,7 +28,7 @@ interface Built {
   replacements: { keys: Uint32Array<ArrayBuffer>; terms: TermBatch }[]
 }
 
-/** The embedded index called directly, through its thread: how fast it takes chunks, and how fast it finds them. */
+/** The embedded index called directly, through its thread: how fast it adds chunks, and how fast it searches. */
 export async function searchIndex(bench: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
   for (const size of bench.sizes) {
@@ -66,7 +66,7 @@ export async function searchIndex(bench: Bench): Promise<Findings> {
   }
 }
 
-/** What the segments on the disk take, which is what they take in memory. */
+/** The size of the segments on disk, which equals their size in memory. */
 async function measureFiles(directory: string) {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.segment'))
   const sizes = await Promise.all(

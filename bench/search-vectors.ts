@@ -12,18 +12,18 @@ import {
 import { percentile, round } from './support/statistics.ts'
 
 const QUESTIONS = 200
-/** As many as a search asks for, and as many of them as are compared. */
+/** As many candidates as a search requests, and how many of the best are compared. */
 const CANDIDATES = 100
 const TOP = 10
-/** As many as a document brings, more or less. */
+/** About as many vectors as a document has. */
 const BATCH = 32
-/** Added at the end, to the index and to the graph alone, to compare their rates at full size. */
+/** Added at the end, to the index and to the bare graph, to compare their rates at full size. */
 const COMPARED_ADDITIONS = 512
 const MIN_RECALL = 0.98
 
 type Vector = Float32Array<ArrayBuffer>
 
-/** The vectors of the index called through its thread, against the graph library called directly, and against looking at each vector. */
+/** The index's vector search, called through its thread, against the bare graph library and an exhaustive search. */
 export async function searchVectors(bench: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
   for (const size of bench.sizes) rows.push(await measureAt(size, bench))
@@ -151,14 +151,14 @@ async function recallOf(
   let found = 0
   for (const [i, vector] of questions.entries()) {
     const candidates = await index.nearest({ vector, limit: CANDIDATES })
-    // Whatever of the true best is among the candidates, the exact comparison puts first.
+    // The exact comparison ranks any true best match among the candidates first.
     const keys = new Set(candidates.map(({ key }) => key))
     found += best[i]?.filter(({ key }) => keys.has(key)).length ?? 0
   }
   return found / (questions.length * TOP)
 }
 
-/** The graph library without the index around it, on what the index wrote. */
+/** Measures the graph library without the index around it, on the file that the index wrote. */
 async function measureAlone(
   directory: string,
   vectors: ClusteredVectors,

@@ -7,10 +7,10 @@ import { modelAt, startUpstream, type Upstream } from './support/upstream-proces
 
 const CHUNKS = 10_000
 const MEMORY_SAMPLE_MS = 100
-/** Chats that only warm up, some at a time: until then V8 still compiles. */
+/** Chats that only warm up, some at a time, because V8 is still compiling until then. */
 const WARM_UP = { chats: 480, atOnce: 16, pace: { delayMs: 0, deltas: 20, intervalMs: 0 } }
 
-/** Paced as models write, and as fast as it goes. */
+/** Paced the way models write, and as fast as possible. */
 const LOADS = [
   { streams: 32, pace: { delayMs: 50, deltas: 100, intervalMs: 20 } },
   { streams: 32, pace: { delayMs: 50, deltas: 2_000, intervalMs: 0 } },
@@ -24,14 +24,14 @@ interface Flood {
   deltasPerSecond: number
   gaps: number[]
   firstDeltas: number[]
-  /** Of each stream, from its first delta to its end, in milliseconds. */
+  /** For each stream, the milliseconds from its first delta to its end. */
   lengths: number[]
   failed: number
-  /** Growth of the server's memory at its highest, in bytes. */
+  /** The peak growth of the server's memory, in bytes. */
   growth: number
 }
 
-/** Many chats at once: what reaches the clients of what the upstream could send them itself. */
+/** Many concurrent chats: the deltas that arrive through the server, against those of the upstream directly. */
 export async function streams(bench: Bench): Promise<Findings> {
   const seed = await bench.seeded.of(CHUNKS)
   const upstream = await startUpstream()

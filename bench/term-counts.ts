@@ -7,16 +7,16 @@ import type { CountedTerms } from '../src/stores/term-counts.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import { round } from './support/statistics.ts'
 
-/** As many as the server holds side by side, and one more, which has them summed up. */
+/** As many entries as the server keeps side by side, plus one, which triggers summing them up. */
 const ENTRIES = 65
-/** Distinct terms of all entries together; the last is the most that a sum holds. */
+/** Distinct terms of all entries together; the last size is the most that a sum holds. */
 const SIZES = [65_536, 1_048_576, 4_194_304]
-/** Odd, so that no two places become the same term. */
+/** Odd, so that no two positions map to the same term. */
 const SPREAD = 2_654_435_761
 const MEGABYTE = 2 ** 20
 const ANALYSER = 'bench'
 
-/** What it takes to sum up the counts of terms: by a server on SQLite that finds them there, reads them and writes their sum. */
+/** The cost of summing up term counts, for a server on SQLite that reads them there and writes their sum. */
 export async function termCounts({ directory, progress }: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
   for (const size of SIZES) {
@@ -64,7 +64,7 @@ async function foldOnce(size: number, directory: string) {
   }
 }
 
-/** A part of the terms; that of the last entry is the same as of the first. */
+/** One share of the terms; the last entry has the same terms as the first. */
 function entryOf(size: number, entry: number): CountedTerms {
   const share = size / (ENTRIES - 1)
   const first = (entry % (ENTRIES - 1)) * share

@@ -2,23 +2,23 @@ import { createServer, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { DELTA_MARK } from './support/http-client.ts'
 
-/** How the answers go: sent by the parent process before each measurement. */
+/** How answers are sent; set by the parent process before each measurement. */
 export interface Pace {
-  /** Until the first delta. */
+  /** Milliseconds before the first delta. */
   delayMs: number
   deltas: number
-  /** Between two deltas; 0 sends them as fast as the reader takes them. */
+  /** Milliseconds between two deltas; 0 sends them as fast as the client reads. */
   intervalMs: number
-  /** Has it call semantic_search with one of these, in turn, until a request holds the result of a tool. */
+  /** Makes the upstream call semantic_search with one of these, in turn, until a request contains a tool result. */
   searches?: readonly string[]
 }
 
-/** A chat-completions server in a process of its own that answers everything with the same deltas, after a call of a tool where it is told so. */
+/** This module: a chat-completions server in a separate process that always sends the same deltas. */
 const HEAD = { 'content-type': 'text/event-stream; charset=utf-8' }
 const ROLE = chunk({ role: 'assistant', content: '' })
 const DELTA = chunk({ content: `word${DELTA_MARK} ` })
 const END = `${chunk({}, 'stop')}data: [DONE]\n\n`
-/** Within a text its quotation marks would be escaped. */
+/** Inside a text, the quotation marks would be escaped. */
 const RESULT = '"role":"tool"'
 
 let calls = 0
@@ -29,7 +29,7 @@ process.on('message', (next: Pace) => {
 })
 process.on('disconnect', () => process.exit(0))
 
-// Rounds lie further apart than connections are kept by themselves: one would end just when it is used again.
+// Rounds are further apart than the default keep-alive: a connection would close as it is reused.
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   if (pace.searches) {
     void buffer(request).then((body) => {

@@ -24,7 +24,7 @@ interface Root extends Field {
   $defs?: Record<string, Field>
 }
 
-/** An example of each area; all of them are valid, each by itself and all together. */
+/** An example for each area; all are valid, each by itself and all together. */
 export const EXAMPLES: Readonly<Record<string, object>> = {
   prompt: {
     name: 'desk',
@@ -50,7 +50,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   limits: { limits: { rounds: 12, seconds: 120 } },
 }
 
-/** The areas of the page, with the fields of each. */
+/** The sections of the page, with the fields of each. */
 const AREAS: readonly [title: string, example: string, fields: readonly string[]][] = [
   ['Prompt', 'prompt', ['name', 'description', 'prompt']],
   ['Tools', 'tools', ['tools']],
@@ -67,7 +67,7 @@ function jsonSchema(): Root {
     io: 'input',
     unrepresentable: 'any',
   })
-  // A JSON Schema, of which no more is read than what `Field` names.
+  // A JSON Schema; only the properties in `Field` are read.
   return schema as Root
 }
 
@@ -76,7 +76,7 @@ export function agentSchema(): string {
   return `${JSON.stringify(jsonSchema(), null, 2)}\n`
 }
 
-/** The page that names every switch of agent.json. */
+/** The page that documents every field of agent.json. */
 export function agentReference(): string {
   const root = jsonSchema()
   const { properties = {} } = resolveField(root, root)
@@ -140,7 +140,7 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }
 
-// `npm run agent:reference`: what there is to set in agent.json, for readers and for editors.
+// `npm run agent:reference` writes the fields of agent.json for readers and for editors.
 if (import.meta.main) {
   const root = resolve(import.meta.dirname, '..')
   await writeFile(resolve(root, 'agent.schema.json'), agentSchema())

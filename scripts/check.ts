@@ -13,7 +13,7 @@ export type CheckName = keyof typeof CHECKS
 
 export const CHECK_NAMES: readonly CheckName[] = ['types', 'style', 'promises']
 
-/** What has not changed since the last time is not looked at again. */
+/** Incremental: what has not changed since the last run is not checked again. */
 const runTypes = (project: string) =>
   runTool(
     'tsc',
@@ -24,7 +24,7 @@ const runTypes = (project: string) =>
     `${TYPES}/${basename(resolve(project))}.json`,
   )
 
-/** Runs the checks one after the other, all of them; answers those that failed. */
+/** Runs all of the checks, one after the other; returns those that failed. */
 export async function runChecks(names: readonly CheckName[]): Promise<CheckName[]> {
   const failed: CheckName[] = []
   for (const name of names) {

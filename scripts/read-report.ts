@@ -28,23 +28,23 @@ export interface Outcome {
   passed: number
   failed: number
   skipped: number
-  /** Each suite of which tests were skipped: its file, its titles and how many; the titles say what it needs. */
+  /** Each suite with skipped tests: its file, its titles and how many; the titles say what it needs. */
   skippedSuites: string[]
-  /** Each test that failed, and each file that could not be run, with what it said, cut. */
+  /** Each failed test, and each file that could not be run, with its message, shortened. */
   failures: string[]
-  /** The files that took longest, each with its seconds. */
+  /** The slowest files, each with its seconds. */
   slowest: string[]
 }
 
 const MAX_SLOWEST = 10
 
-/** Of what a failed test said: lines, and characters of each. */
+/** Limits on the message of a failed test: lines, and characters per line. */
 const MAX_LINES = 6
 const MAX_LINE = 300
 
 /**
- * Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure.
- * In a run of one `tag`, tests without it are not skipped but not asked for.
+ * Reads vitest's JSON report. A file that could not be loaded, and a run that failed for another reason, count as one
+ * failure. In a run for a single `tag`, tests without it do not count as skipped.
  */
 export function readReport(json: string, root: string, tag?: string): Outcome {
   const { success, testResults } = Report.parse(JSON.parse(json))
@@ -90,7 +90,7 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
   }
 }
 
-/** A failure in a few lines. */
+/** Describes a failure in a few lines. */
 function describe(test: string, message: string): string {
   const lines = stripVTControlCharacters(message)
     .split('\n')
@@ -99,7 +99,7 @@ function describe(test: string, message: string): string {
   return [test, ...lines.map((line) => `    ${line.trim().slice(0, MAX_LINE)}`)].join('\n')
 }
 
-/** The closing line of a test run. */
+/** The last line of a test run. */
 export function closingLine({
   passed,
   failed,

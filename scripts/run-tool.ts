@@ -13,10 +13,10 @@ const ENTRY = {
 
 export type Tool = keyof typeof ENTRY
 
-/** Compiled modules are kept here: the threads and processes that tests start take a third of the time with it. */
+/** A cache of compiled modules: with it, starting the threads and processes of tests takes a third of the time. */
 const NODE_COMPILE_CACHE = resolve('node_modules/.cache/node')
 
-/** Compiles what processes for jobs load, which add nothing themselves; once for an installation. */
+/** Compiles the modules that job processes load but cannot add to the cache themselves; once per installation. */
 export async function precompileJobs(): Promise<void> {
   if (existsSync(noteIn(NODE_COMPILE_CACHE))) return
   const env = { ...process.env, NODE_COMPILE_CACHE }
@@ -26,12 +26,12 @@ export async function precompileJobs(): Promise<void> {
   )
 }
 
-/** Runs a tool that npm has installed, on the Node.js that runs this. Answers whether it ended with code 0. */
+/** Runs an installed npm tool with the current Node.js. Returns whether it exited with code 0. */
 export function runTool(tool: Tool, ...parameters: string[]): Promise<boolean> {
   return runToolWith({}, tool, ...parameters)
 }
 
-/** The same, with variables that the environment lacks. */
+/** Like `runTool`, with variables that are used where the environment does not set them. */
 export async function runToolWith(
   variables: Record<string, string>,
   tool: Tool,

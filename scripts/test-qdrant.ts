@@ -1,6 +1,6 @@
 import { runTool } from './run-tool.ts'
 
-// `npm run test:qdrant -- <url>` holds a real Qdrant to the suite of the index; it makes and drops collections of its own.
+// `npm run test:qdrant -- <url>`: the index's suite on a real Qdrant, in collections of its own.
 const [url, ...more] = process.argv.slice(2)
 if (url === undefined || more.length > 0 || !URL.canParse(url)) {
   console.error('Usage: npm run test:qdrant -- <url of a Qdrant>   (its key in QDRANT_API_KEY)')

@@ -5,19 +5,20 @@ import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
 import { precompileJobs, runToolWith } from './run-tool.ts'
 
-/** What vitest is told where nothing else is asked for: all that needs neither root nor a network. */
+/** What vitest is told if nothing else is requested: run everything that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
 
-/** A file system in memory, where a store does not wait for a disk, if it has room for all that tests write. */
+/** An in-memory file system, where a store does not wait for a disk; used if it has room for all test data. */
 const MEMORY = { directory: '/dev/shm', bytes: 2 ** 32 }
 
 /** `--tags-filter=<tag>`: tests without the tag are left out. */
 const TAG = /^--tags-filter=([\w-]+)$/
 
-// `npm test` checks and tests everything; `npm test -- <file or option>` hands its words to vitest and checks nothing.
+// `npm test` checks and tests everything; `npm test -- <file or option>` passes its arguments to
+// vitest and runs no checks.
 const asked = process.argv.slice(2)
 const checks = asked.length === 0 ? CHECK_NAMES : []
-// Beside each other: a check hardly uses a second core.
+// Run concurrently: a check hardly uses a second core.
 const [failedChecks, outcome] = await Promise.all([
   runChecks(checks),
   precompileJobs().then(() => runSuites(asked.length === 0 ? EVERYWHERE : asked)),
@@ -62,7 +63,7 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
   }
 }
 
-/** Where the tests write. Containers of the system tests see the disk only. */
+/** Where tests write. Containers of the system tests can only see the disk. */
 async function place(parameters: readonly string[]): Promise<Record<string, string>> {
   if (parameters.some((parameter) => parameter.includes('system'))) return {}
   const { bavail, bsize } = await statfs(MEMORY.directory).catch(() => ({ bavail: 0, bsize: 0 }))

@@ -3,7 +3,7 @@ import type { SeededData } from './seeded-data.ts'
 
 type Cell = string | number | boolean
 
-/** What a benchmark found: rows of one table, and what has to be known to read it. */
+/** What a benchmark found: the rows of one table, and notes needed to interpret it. */
 export interface Findings {
   title: string
   rows: Record<string, Cell>[]
@@ -14,30 +14,30 @@ export interface Findings {
 export interface Bench {
   corpus: Corpus
   seeded: SeededData
-  /** A folder of this run, for logs and data that need not outlive it. */
+  /** A folder for this run, for logs and data that need not outlive it. */
   directory: string
-  /** Rounds of each measurement; the figures are medians over them. */
+  /** Rounds of each measurement; the figures are medians over the rounds. */
   rounds: number
   /** The sizes of the corpora, in chunks, ascending. */
   sizes: readonly number[]
-  /** The number of the only load of streams, from 1; all of them where there is none. */
+  /** The number of the only load of `streams` to run, from 1; all of them if undefined. */
   load: string | undefined
-  /** The `EMBEDDING_MODEL` of first-token; by words where there is none. */
+  /** The `EMBEDDING_MODEL` of first-token; undefined for search by words. */
   embedder: string | undefined
-  /** The command that starts Chroma, where it is installed. */
+  /** The command that starts Chroma, if it is installed. */
   chroma: string | undefined
-  /** The folder that LanceDB's package is installed in, where it is. */
+  /** The folder in which LanceDB's package is installed, if it is. */
   lancedb: string | undefined
-  /** Tells the person who waits what is going on. */
+  /** Tells the waiting user what is going on. */
   progress(message: string): void
 }
 
-/** Whether a figure holds its goal, as the table says it. */
+/** Whether a figure meets its goal, as written in the table. */
 export function verdict(holds: boolean): string {
   return holds ? 'yes' : 'NO'
 }
 
-/** The findings as a Markdown table with its columns aligned. */
+/** Renders the findings as a Markdown table with aligned columns. */
 export function renderTable({ title, rows, notes }: Findings): string {
   const head = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const cells = [head, ...rows.map((row) => head.map((column) => toText(row[column])))]

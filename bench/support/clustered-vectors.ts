@@ -1,16 +1,16 @@
-/** As many numbers as small embedding models give. */
+/** As many dimensions as small embedding models have. */
 export const DIMENSION = 384
-/** Chunks of one document, and documents of one topic. */
+/** Chunks per document, and documents per topic. */
 const CHUNKS_OF_A_DOCUMENT = 8
 const DOCUMENTS_OF_A_TOPIC = 60
-/** How far what is alike lies apart, beside the distance between topics. */
+/** The distances of similar vectors, relative to the distance between topics. */
 const SPREAD = { document: 0.7, chunk: 0.6, question: 0.5 }
-/** What all vectors of a model have in common, beside the distance between topics. */
+/** The length of the component that all vectors of a model share, relative to the distance between topics. */
 const COMMON = 0.6
 
 type Vector = Float32Array<ArrayBuffer>
 
-/** Unit vectors that lie like embeddings do, the same at every run. */
+/** Unit vectors distributed like embeddings, the same in every run. */
 export interface ClusteredVectors {
   /** The vector of the chunk with this number. */
   chunk(number: number): Vector
@@ -19,9 +19,9 @@ export interface ClusteredVectors {
 }
 
 /**
- * Topics around a common direction, documents around topics, chunks around documents; the first of the
- * dimensions tell most, as the principal components of real embeddings do. Nothing is kept: each vector
- * is made of its own seeds, so that any number of them takes no memory.
+ * Topics are placed around a common direction, documents around topics, and chunks around documents; the first
+ * dimensions carry the most variance, like the principal components of real embeddings. Nothing is stored: each vector
+ * is generated from its own seeds, so any number of them takes no memory.
  */
 export function createClusteredVectors(): ClusteredVectors {
   const weights = Float32Array.from({ length: DIMENSION }, (_, i) => (i + 1) ** -0.35)
@@ -45,7 +45,7 @@ function seedOf(kind: number, number: number): number {
   return Math.imul(number + 1, 0x9e3779b1) ^ Math.imul(kind, 0x85ebca6b)
 }
 
-/** Adds a seeded draw, normal by the sum of four even ones, to `vector`. */
+/** Adds a seeded, approximately normal draw (the sum of four uniform ones) to `vector`. */
 function gaussian(seed: number, weights: Float32Array, scale: number, vector: Vector): Vector {
   let state = seed
   for (let i = 0; i < DIMENSION; i++) {

@@ -9,7 +9,7 @@ export interface CorpusDocument {
   text: string
 }
 
-/** Where systems keep documentation; what is not there is passed over. */
+/** Folders in which systems keep documentation; missing ones are skipped. */
 const ROOTS = [
   '/usr/share/doc',
   '/usr/share/info',
@@ -19,19 +19,19 @@ const ROOTS = [
   '/opt/homebrew/share/doc',
   '/opt/homebrew/share/man',
 ]
-/** Legal texts and change lists repeat themselves, and so do sources and styles of rendered pages. */
+/** Legal texts and change logs are repetitive, and so are the sources and styles of rendered pages. */
 const SKIPPED = /^(copyright|changelog|licen[cs]e|_sources|_static|src$|\.git)/i
 const MIN_TEXT = 1_000
 const MAX_FILE_BYTES = 8_000_000
 
-/** Packages of Debian that hold much text. */
+/** Debian packages with much text. */
 const HELPFUL_PACKAGES = 'linux-doc rust-doc sqlite3-doc vim-doc debian-handbook git-doc'
 
-/** Real text found on this machine, each text once, shuffled, but always alike for the same files. */
+/** Real text found on this machine: each text once, shuffled, but in the same order for the same files. */
 export interface Corpus {
-  /** Documents that together make at least so many chunks. */
+  /** Documents that together make at least this many chunks. */
   take(chunks: number): Generator<CorpusDocument>
-  /** What a reader of the figures has to know, as far as the corpus has been read. */
+  /** What a reader of the figures has to know about the part of the corpus that was read. */
   notes(): string[]
 }
 
@@ -89,7 +89,7 @@ function* readAll(files: readonly string[]): Generator<CorpusDocument> {
   }
 }
 
-/** Made-up documents: the odd paragraphs of one text between the even ones of another. */
+/** Synthetic documents: the odd paragraphs of one text between the even ones of another. */
 function* splice(files: readonly string[]): Generator<CorpusDocument> {
   for (let distance = 1; ; distance += 1) {
     let yielded = false
@@ -124,7 +124,7 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('base64')
 }
 
-/** Reads a file's text out of the format that its name tells; nothing where the format is none of ours. */
+/** Extracts the text of a file in the format that its name indicates; undefined if the format is not supported. */
 function toPlainText(name: string, source: string): string | undefined {
   const plain = name.replace(/\.gz$/, '')
   if (/\.html?$/.test(plain)) return fromHtml(source)
@@ -161,7 +161,7 @@ function fromHtml(source: string): string {
     .trim()
 }
 
-/** Manual pages: headings become Markdown headings, macros and font changes go. */
+/** Converts manual pages: headings become Markdown headings; macros and font changes are removed. */
 function fromManual(source: string): string {
   return source
     .replace(/^[.']\s*\\".*\n/gm, '')

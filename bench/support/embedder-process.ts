@@ -1,9 +1,9 @@
 import { forkServer } from './server-process.ts'
 
 export interface EmbedderProcess {
-  /** The environment of a server that embeds with it. */
+  /** The environment of a server that uses this embedder. */
   environment: Record<string, string>
-  /** The vectors of texts, as a client of it gets them. */
+  /** The vectors of texts, as a client receives them. */
   embed(texts: readonly string[]): Promise<number[][]>
   stop(): Promise<void>
 }

@@ -6,7 +6,7 @@ import { MASTER } from '../../src/schemas/operator/api-key.ts'
 import type { SearchMode } from '../../src/schemas/query.ts'
 import { KEY } from './server-process.ts'
 
-/** The search service in this process, without HTTP, over the data of a server that was stopped. */
+/** Opens the search service in this process, without HTTP, on the data of a stopped server. */
 export async function openEngine(
   directory: string,
   topK: number,

@@ -1,13 +1,13 @@
 import { Agent, type IncomingMessage, request as startRequest } from 'node:http'
 import { finished } from 'node:stream/promises'
 
-/** Stands in every delta of the upstream, and the corpus never holds its first byte: so deltas can be counted without parsing. */
+/** Part of every upstream delta; its first byte is never in the corpus, so deltas are counted without parsing. */
 export const DELTA_MARK = '\u{f0000}'
 const MARK_BYTE = 0xf3
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
 
-/** A request that is sent many times: its body is made once. */
+/** A request that is sent many times; its body is built once. */
 export interface Prepared {
   url: URL
   body: Buffer
@@ -18,12 +18,12 @@ export interface Streamed {
   status: number
   bytes: number
   deltas: number
-  /** Milliseconds from the request to the first delta; NaN where none came. */
+  /** Milliseconds from the request to the first delta; NaN if none came. */
   firstDelta: number
   milliseconds: number
-  /** Milliseconds between arrivals that held a delta. */
+  /** Milliseconds between arrivals that contained a delta. */
   gaps: number[]
-  /** The last bytes of the answer: enough to tell a complete one. */
+  /** The last bytes of the answer, enough to recognise a complete one. */
   tail: string
 }
 
@@ -37,7 +37,7 @@ export function prepare(url: string, key: string, body: unknown): Prepared {
   return { url: new URL(url), body: bytes, headers }
 }
 
-/** Sends it and reads the answer to its end without looking at it. */
+/** Sends the request and reads the answer to its end without looking at it. */
 export async function post(prepared: Prepared): Promise<{ status: number; bytes: number }> {
   const response = await open(prepared)
   let bytes = 0
@@ -48,7 +48,7 @@ export async function post(prepared: Prepared): Promise<{ status: number; bytes:
   return { status: response.statusCode ?? 0, bytes }
 }
 
-/** Sends it and times the deltas of the answer; the arrival of several at once counts as one. */
+/** Sends the request and times the deltas of the answer; deltas that arrive together count as one arrival. */
 export async function stream(prepared: Prepared): Promise<Streamed> {
   const started = performance.now()
   const response = await open(prepared)

@@ -4,12 +4,12 @@ import type { CorpusDocument } from './corpus.ts'
 import { post, prepare } from './http-client.ts'
 import { KEY } from './server-process.ts'
 
-/** Requests under way at once. */
+/** Requests in flight at once. */
 const CONNECTIONS = 16
 const QUEUE_FULL_MS = 100
 const POLL_MS = 20
 
-/** Sends every document over HTTP and resolves once all of them are ready. Throws if one fails. */
+/** Sends every document over HTTP and resolves once all are ready. Throws if one fails. */
 export async function ingest(url: string, documents: Iterable<CorpusDocument>): Promise<void> {
   const waiting = documents[Symbol.iterator]()
   const sendAll = async () => {
@@ -44,12 +44,12 @@ async function countDocuments(url: string) {
   return documents
 }
 
-/** Chunks that the server holds, from its metrics. */
+/** The number of chunks that the server holds, from its metrics. */
 export function countChunks(url: string): Promise<number> {
   return readMetric(url, 'agent_server_chunks')
 }
 
-/** Resolves once every chunk has its vector; of a server without an embedding model at once. */
+/** Resolves once every chunk has its vector; at once for a server without an embedding model. */
 export async function untilEmbedded(url: string): Promise<void> {
   while ((await readMetric(url, 'agent_server_chunks_without_vector')) > 0) await pause(POLL_MS)
 }

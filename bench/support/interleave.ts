@@ -1,9 +1,9 @@
-/** What a way gave, round by round. */
+/** The results of a way, round by round. */
 export type Found<Name extends string, Result> = (name: Name) => readonly Result[]
 
 /**
- * Runs every way once a round, one after the other, so that whatever else the machine does meets all of
- * them alike. A round before the first only warms up.
+ * Runs every way once per round, one after the other, so that other activity on the machine affects all of them
+ * equally. An additional first round only warms up.
  */
 export async function interleave<Name extends string, Result>(
   ways: Record<Name, (round: number) => Promise<Result>>,
@@ -21,9 +21,9 @@ export async function interleave<Name extends string, Result>(
   return (name) => results.get(name) ?? []
 }
 
-/** The next values of an iterator in so many lists of one length, one list for each round. */
+/** The next values of an iterator as `count` lists of `size` values, one list per round. */
 export function batches<Value>(values: Iterator<Value>, size: number, count: number): Value[][] {
-  // `take` closes what it takes from, so everything is taken at once.
+  // `take` closes the iterator that it takes from, so everything is taken at once.
   const all = Iterator.from(values)
     .take(size * count)
     .toArray()

@@ -4,7 +4,7 @@ import type { CorpusDocument } from './corpus.ts'
 
 const QUERY_WORDS = 6
 
-/** Each one chunk for this server, since cutting it leaves it whole, and one record for whatever stands beside it. */
+/** Passages that are one chunk each for this server, and one record each for the systems compared with it. */
 export function passagesOf({ corpus }: Bench, size: number): CorpusDocument[] {
   const passages: CorpusDocument[] = []
   for (const { title, text } of corpus.take(2 * size)) {
@@ -18,7 +18,7 @@ export function passagesOf({ corpus }: Bench, size: number): CorpusDocument[] {
   return passages
 }
 
-/** Some words in a row from the inside of a passage. */
+/** Some consecutive words from the inside of a passage. */
 export function questionOf({ text }: CorpusDocument, seed: number): string {
   const words = text.match(/\p{L}[\p{L}\p{N}'-]+/gu) ?? ['documentation']
   const from = (seed * 7_919) % Math.max(words.length - QUERY_WORDS, 1)

@@ -6,17 +6,17 @@ import { median, percentile, round, show, spreadOf } from './statistics.ts'
 import { takeTurns, timed } from './take-turns.ts'
 
 const CALLS = 200
-/** In each round with many at once: so many that what is yet to be compiled counts for little. */
+/** Calls per round with concurrent requests: enough that code yet to be compiled hardly counts. */
 export const CROWDED_CALLS = 1_000
 const AT_ONCE = 16
 
-/** What answers a question, and the process whose memory and work count. */
+/** Answers questions; `pid` is the process whose memory and processor time are measured. */
 export interface Searcher {
   ask(question: string): Promise<unknown>
   pid: number
 }
 
-/** All of them by turns: one question at a time, then many at once. */
+/** Measures all searchers in turn: first one question at a time, then many at once. */
 export async function measureSearchers(
   searchers: Record<string, Searcher>,
   questions: readonly string[],
@@ -48,7 +48,7 @@ export async function measureSearchers(
 
 interface Flood {
   perSecond: number
-  /** Milliseconds of processor time of the server for a question. */
+  /** Milliseconds of processor time that the server spent per question. */
   work: number
 }
 
@@ -64,7 +64,7 @@ async function flood(searcher: Searcher | undefined, questions: readonly string[
   return { perSecond: (questions.length / milliseconds) * 1e3, work }
 }
 
-/** Milliseconds of processor time that a process has taken, from what Linux keeps in hundredths of a second. */
+/** Milliseconds of processor time used by a process; Linux reports it in hundredths of a second. */
 async function processorMs(pid: number): Promise<number> {
   const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number)

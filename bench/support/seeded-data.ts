@@ -4,18 +4,18 @@ import type { Corpus } from './corpus.ts'
 import { countChunks, ingest, untilEmbedded } from './ingest.ts'
 import { startServer } from './server-process.ts'
 
-/** A data directory filled over HTTP, its server stopped. */
+/** A data directory that was filled over HTTP, with its server stopped. */
 export interface Seed {
-  /** Holds the `data` folder of the server. */
+  /** Contains the server's `data` folder. */
   directory: string
   chunks: number
   documents: number
-  /** Questions that the corpus can answer: words of its own passages. */
+  /** Questions that the corpus can answer: words from its own passages. */
   queries: string[]
 }
 
 export interface SeededData {
-  /** Made on first use, then shared. Whoever writes to it takes a copy. `embedder` is the `EMBEDDING_MODEL` of its vectors. */
+  /** Created on first use, then shared; to write to it, copy it. `embedder` is the `EMBEDDING_MODEL` of its vectors. */
   of(chunks: number, embedder?: string): Promise<Seed>
   copy(seed: Seed, name: string): Promise<Seed>
 }
@@ -25,9 +25,9 @@ const QUERY_WORDS = 8
 
 interface Options {
   corpus: Corpus
-  /** Where the filled directories stand; one that is there already is taken as it is. */
+  /** Where the filled directories are kept; an existing one is used as it is. */
   kept: string
-  /** Where copies go. */
+  /** Where copies are put. */
   directory: string
   progress: (message: string) => void
 }
@@ -79,7 +79,7 @@ async function fill(
   return { directory, chunks: counted, documents, queries: [...queries.values()] }
 }
 
-/** Some words in a row from the inside of a text. */
+/** Some consecutive words from the inside of a text. */
 function questionOf(text: string, seed: number): string {
   const words = text.match(/\p{L}[\p{L}\p{N}'-]+/gu) ?? ['documentation']
   const from = (seed * 7_919) % Math.max(words.length - QUERY_WORDS, 1)

@@ -16,17 +16,17 @@ interface ServerOptions {
   /** For DATA_DIR, the log and the working directory. */
   directory: string
   environment?: Record<string, string>
-  /** Flags of Node itself, such as `--cpu-prof`. */
+  /** Flags for Node.js itself, such as `--cpu-prof`. */
   nodeFlags?: readonly string[]
 }
 
-/** The server as people run it: src/main.ts in a process of its own, its log written to a file. */
+/** The server as users run it: src/start.ts in a separate process, with its log in a file. */
 export interface ServerProcess {
   url: string
   pid: number
-  /** Milliseconds from the start of the process until `/readiness` said so. */
+  /** Milliseconds from the start of the process until `/readiness` reported ready. */
   startMs: number
-  /** Resident memory of the process, in bytes; NaN where the system does not tell. */
+  /** Resident memory of the process in bytes; NaN if the system does not report it. */
   memory(): Promise<number>
   stop(): Promise<void>
 }
@@ -91,7 +91,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Starts a module of the benchmarks that tells the address it listens at, and answers each message with one. */
+/** Forks a module that reports the address it listens at, and answers each message with one message. */
 export async function forkServer(module: URL) {
   const child = fork(module)
   const [address] = await once(child, 'message')

@@ -1,4 +1,4 @@
-/** The value below which `share` (0 to 1) of the values lie; NaN where there are none. */
+/** The value below which `share` (0 to 1) of the values lie; NaN if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -6,7 +6,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]) => percentile(values, 0.5)
 
-/** A figure measured once a round: its median over the rounds, and the rounds that lie farthest apart. */
+/** A figure measured once per round: its median, lowest and highest value over the rounds. */
 export interface Spread {
   median: number
   low: number
@@ -21,7 +21,7 @@ export function show({ median: middle, low, high }: Spread, digits = 2): string 
   return `${round(middle, digits)} (${round(low, digits)}–${round(high, digits)})`
 }
 
-/** As short as three significant digits allow, or with so many digits after the point. */
+/** Rounds to an integer from 100 on, below that to at most `digits` decimals; a dash for what is not finite. */
 export function round(value: number, digits = 2): string {
   if (!Number.isFinite(value)) return '–'
   if (Math.abs(value) >= 100) return String(Math.round(value))

@@ -1,17 +1,18 @@
-/** What a way gave, call by call, round by round. */
+/** The results of a way, call by call, grouped by round. */
 export type Turns<Name extends string> = (name: Name) => readonly number[][]
 
 interface Measured {
   rounds: number
-  /** Of each way in a round. */
+  /** Calls of each way per round. */
   calls: number
-  /** Of each way before the first round: as many as in a round, where it is not said. */
+  /** Calls of each way before the first round; by default as many as in a round. */
   warmUp?: number
 }
 
 /**
- * Calls every way in turn, another one first each time and now forwards, now backwards, so that each comes after
- * each other one and finds the machine as warm and as busy. Answers what the calls returned, without the warming up.
+ * Calls all ways in turn, starting with a different one each time and alternating the direction, so that each way
+ * follows every other one and finds the machine equally warm and busy. Returns the calls' results without those of the
+ * warm-up.
  */
 export async function takeTurns<Name extends string>(
   ways: Record<Name, (at: number) => Promise<number>>,
@@ -39,7 +40,7 @@ export async function takeTurns<Name extends string>(
   return (name) => results.get(name) ?? []
 }
 
-/** Milliseconds that a call takes. */
+/** The duration of a call in milliseconds. */
 export async function timed(call: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
   await call()

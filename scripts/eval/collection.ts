@@ -14,10 +14,10 @@ const Entry = z.object({
 
 export type Entry = z.output<typeof Entry>
 
-/** The documents of a collection; a judged set of documents that a server has already is without. */
+/** The documents of a collection; absent in a judged set of documents that a server already has. */
 export const CORPUS = 'corpus.jsonl'
 
-/** One at a time; those without any text are left out. */
+/** Reads documents one at a time; those without any text are skipped. */
 export async function* readCorpus(folder: string): AsyncGenerator<Entry> {
   if (!existsSync(join(folder, CORPUS))) return
   for await (const entry of readLines(join(folder, CORPUS))) {
@@ -25,7 +25,7 @@ export async function* readCorpus(folder: string): AsyncGenerator<Entry> {
   }
 }
 
-/** The judged queries: `queries.jsonl` with `qrels.tsv`, or `qrels/test.tsv` as BEIR itself has it. */
+/** Reads `queries.jsonl` with `qrels.tsv`, or `qrels/test.tsv` as in BEIR itself. Throws if no query is judged. */
 export async function readQueries(folder: string): Promise<JudgedQuery[]> {
   const qrels = await readFile(join(folder, 'qrels.tsv'), 'utf8').catch(() =>
     readFile(join(folder, 'qrels', 'test.tsv'), 'utf8'),

@@ -11,10 +11,10 @@ import {
 import { type Entry, readCorpus, readQueries } from './collection.ts'
 
 const REQUESTS_AT_ONCE = 16
-/** An embedding model that does not work is tried again for ever. */
+/** Bounds the wait, since the server keeps retrying a broken embedding model forever. */
 const MAX_STANDSTILL_MS = 120_000
 const POLL_MS = 100
-/** A full queue is waited for, however long the collection is. */
+/** A full queue is waited for, however large the collection is. */
 const MAX_RETRIES = 10_000
 
 export interface EvaluationOptions {
@@ -32,7 +32,7 @@ export interface Evaluation {
   ndcg: number
   recall: number
   mrr: number
-  /** Milliseconds of a query over HTTP, one after another. */
+  /** Milliseconds per query over HTTP, one query at a time. */
   latency: { p50: number; p95: number }
 }
 
@@ -63,11 +63,11 @@ export async function evaluate(options: EvaluationOptions): Promise<Evaluation> 
   }
 }
 
-/** Answers the collection's own id for each id that the server gave. */
+/** Returns the collection's own ID for each ID that the server assigned. */
 async function ingest({ folder, progress }: EvaluationOptions, { documents }: AgentServer) {
   const ids = new Map<string, string>()
   const post = async ({ _id, title, text }: Entry) => {
-    // A document that is only a title has its title for a text.
+    // For a document that consists only of a title, the title is the text.
     const body = text.trim() === '' ? { text: title ?? '' } : { text, ...(title && { title }) }
     const { id } = await documents.create(body)
     ids.set(id, _id)
@@ -81,7 +81,10 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
   return ids
 }
 
-/** Waits until every document is found, by meaning as well where there is an embedder; answers how many have failed. Throws where nothing goes on. */
+/**
+ * Waits until every document can be found, also by meaning if there is an embedder; returns how many failed. Throws if
+ * nothing becomes ready for two minutes.
+ */
 async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
   const goOn = createStandstill()
   for (;;) {
@@ -96,7 +99,7 @@ async function settle({ admin }: AgentServer, progress: (done: string) => void):
   }
 }
 
-/** Is told how much is left; throws with the reason where it has not become less for two minutes. */
+/** Returns a function to tell how much is left; it throws `reason` if that has not decreased for two minutes. */
 function createStandstill() {
   let [least, since] = [Number.POSITIVE_INFINITY, performance.now()]
   return (left: number, reason: string): void => {

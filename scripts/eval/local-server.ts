@@ -13,7 +13,7 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
-/** A server as its own process on a free port, with the settings of this environment and its own directory. */
+/** Starts a server as a process on a free port, with this environment's settings and a directory of its own. */
 export async function startLocalServer(directory: string): Promise<LocalServer> {
   const key = randomBytes(16).toString('hex')
   const child = spawn(process.execPath, [MAIN], {

@@ -2,19 +2,20 @@ import { spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
 import { boundMemory } from '../lib/processes/bound-memory.ts'
 
-/** The two ends of an interpreter that runs code in a loop, wherever it runs; it speaks frames. */
+/** The streams to and from an interpreter that runs code in a loop, wherever it runs. Both carry frames. */
 export interface SandboxChannel {
   input: NodeJS.WritableStream
   output: NodeJS.ReadableStream
-  /** Resolves when the interpreter has ended, with the end of its standard error and why it ended, for the log. */
+  /** Resolves when the interpreter has ended, with the tail of its standard error and the reason, for the log. */
   ended: Promise<string>
-  /** Ends the interpreter and everything that it started, at once; resolves when nothing of it is left. */
+  /** Ends the interpreter and everything that it started, immediately; resolves when nothing of it is left. */
   kill(): Promise<void>
 }
 
 /** Characters of standard error that are kept for the log. */
 const MAX_LAST_WORDS = 2_000
 
+/** Appends to the tail of standard error, dropping its beginning beyond `MAX_LAST_WORDS`. */
 export function appendWords(words: string, more: string): string {
   return `${words}${more}`.slice(-MAX_LAST_WORDS)
 }
@@ -22,15 +23,15 @@ export function appendWords(words: string, more: string): string {
 interface Program {
   path: string
   parameters: readonly string[]
-  /** Read by the program from descriptor 3. */
+  /** Readable by the program at descriptor 3. */
   extraInput?: Uint8Array | undefined
-  /** The user and the group that it runs as; the server's own where there is none. */
+  /** The user and group ID to run as; the server's own if undefined. */
   user?: number | undefined
-  /** What it and all that it starts may hold together; beyond that it is ended. */
+  /** Memory of the process and its descendants together; it is killed if it uses more. */
   maximumBytes: number
 }
 
-/** Starts an interpreter as a process of this machine: without an environment, and without a file of the server's. */
+/** Starts an interpreter as a local process, with an empty environment and none of the server's open files. */
 export function startChild({
   path,
   parameters,
@@ -43,14 +44,14 @@ export function startChild({
     stdio: ['pipe', 'pipe', 'pipe', extraInput ? 'pipe' : 'ignore'],
     ...(user !== undefined && { uid: user, gid: user }),
   })
-  // Heard from the first moment: where no more descriptors are to be had it comes, and there are no streams.
+  // Listened for at once: if no descriptors are left, this event comes and there are no streams.
   const failed = new Promise<string>((resolve) =>
     child.once('error', ({ message }) => resolve(message)),
   )
   const { stdin, stdout, stderr, pid } = child
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
   const [, , , extra] = child.stdio
-  // That a program ends early shows in `ended`.
+  // An early end of the program is reported by `ended`, so a write error here is ignored.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   const memory = boundMemory(child, maximumBytes, { withDescendants: true })
   let words = ''

@@ -1,14 +1,14 @@
-/** Bytes of a frame's header, which holds names and sizes only. */
+/** Maximum bytes of a frame's header, which holds only names and sizes. */
 const MAX_HEADER = 64 * 1_024
 const LENGTH_BYTES = 4
 
-/** A header as JSON and the parts that follow it; the header's `sizes` tells how long each is. */
+/** A header in JSON and the parts that follow it; the header's `sizes` holds the length of each part. */
 export interface Frame {
   header: object
   parts: Buffer[]
 }
 
-/** The bytes of a frame: the header's length, the header, the parts one after the other. */
+/** Encodes a frame: the header's length, the header, then the parts. */
 export function encodeFrame(header: object, parts: readonly Uint8Array[]): Uint8Array[] {
   const sizes = parts.map(({ byteLength }) => byteLength)
   const text = Buffer.from(JSON.stringify({ ...header, sizes }))
@@ -17,7 +17,10 @@ export function encodeFrame(header: object, parts: readonly Uint8Array[]): Uint8
   return [length, text, ...parts]
 }
 
-/** Reads a frame through `read`, which answers exactly as many bytes as it is asked for. */
+/**
+ * Decodes a frame. Yields how many bytes it needs next, and must be resumed with exactly that many. Throws if the frame
+ * is malformed or too long.
+ */
 export function* decodeFrame(maximumPayload: number): Generator<number, Frame, Buffer> {
   const length = (yield LENGTH_BYTES).readUInt32BE()
   if (length > MAX_HEADER) throw new Error('The header of a frame is too long')
@@ -36,7 +39,7 @@ function hasSizes(header: unknown): header is { sizes: number[] } {
   return Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size) && size >= 0)
 }
 
-/** Takes bytes as they come and calls `onFrame` for each frame that is complete. Throws where one breaks the rules. */
+/** Takes bytes as they arrive and calls `onFrame` for each complete frame. Throws if one is malformed or too long. */
 export function createFrameReader(maximumPayload: number, onFrame: (frame: Frame) => void) {
   let chunks: Buffer[] = []
   let held = 0

@@ -28,17 +28,17 @@ const Result = z.object({
   filesLeftOut: z.int().min(0),
 })
 
-/** The most bytes that go into one run or come out of it: its files, and its code or output. */
+/** The most bytes that go into one run or come out of it: its files, and its code and input, or output. */
 export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits): number {
   const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAX_CODE + MAX_STDIN) * 3
   return fileMegabytes * BYTES_PER_MEGABYTE + words
 }
 
-/** The sessions of one sandbox, which end with it. */
+/** The open sessions of one sandbox; closing it kills them all. */
 export function createInterpreterSessions(limits: SandboxLimits) {
   const sessions = new Set<SandboxSession>()
   return {
-    /** Waits until the interpreter at the other end is ready; kills it where it is not in time. */
+    /** Waits until the interpreter is ready; if it is late, kills it and throws AppError `sandbox_unavailable`. */
     async open(channel: SandboxChannel, signal: AbortSignal): Promise<SandboxSession> {
       const frames = readFrames(channel, limits)
       const deadline = AbortSignal.timeout(START_MS)
@@ -134,7 +134,7 @@ const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunRes
   ...{ stdout: '', stderr: '', outputCut: false, files: [], filesLeftOut: 0 },
 })
 
-/** The frames that come in, one for each `next`; one that nobody waits for ends the sandbox. */
+/** The incoming frames, one for each `next`; an unexpected frame ends the sandbox. */
 function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
   const answers = createNextAnswer<Frame>()
   const accept = createFrameReader(maximumPayload(limits), (frame) => {
@@ -146,11 +146,11 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
     } catch (error) {
       answers.end(error instanceof Error ? error : new Error(String(error)))
       channel.output.removeAllListeners('data').resume()
-      // One that cannot be ended now is ended by the next run, which fails and says why.
+      // If the kill fails, the next run fails, too: it kills again and reports why.
       channel.kill().catch(() => undefined)
     }
   })
-  // A broken pipe shows as the interpreter's end.
+  // A broken pipe is reported as the end of the interpreter.
   channel.input.on('error', () => undefined)
   channel.output.on('error', answers.end)
   void channel.ended.then((words) => answers.end(new Error(`The interpreter ended: ${words}`)))

@@ -21,11 +21,11 @@ const NEEDED = {
   '/usr/bin/prlimit': 'install the package util-linux',
   [PYTHON]: 'install the package python3',
 }
-/** Where the filter of system calls is read from: what a child is given beside its streams. */
+/** The descriptor that the system call filter is read from: the child's extra input next to its standard streams. */
 const FILTER_DESCRIPTOR = 3
 /**
- * Closes what a supervisor has left open in the server, which Node.js hands on; waits for a byte, by which time it
- * has been moved into its control group; then becomes the sandbox.
+ * Closes descriptors that a supervisor left open in the server and that Node.js passes on to children; waits for one
+ * byte, which is sent after the process was moved into its control group; then becomes the sandbox (exec).
  */
 const LAUNCHER = `import os, sys
 for name in os.listdir("/proc/self/fd"):
@@ -33,10 +33,10 @@ for name in os.listdir("/proc/self/fd"):
     except OSError: pass
 os.read(0, 1)
 os.execv(sys.argv[1], sys.argv[1:])`
-/** The user `nobody`: as root, the kernel would count no processes. */
+/** The user `nobody`: the kernel does not enforce the limit on processes for root. */
 const NOBODY = 65_534
 
-/** Words of bubblewrap that say what an operator can do. */
+/** Error messages of bubblewrap for which there is something the operator can do. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /No permissions to create new namespace|Creating new namespace failed|user namespace/i,
@@ -50,13 +50,13 @@ interface BubblewrapOptions {
   createGroup?: typeof createControlGroup
 }
 
-/** The Python of this machine, in namespaces of its own, with nothing of the machine but `/usr`, which it can only read. */
+/** Runs this machine's Python in namespaces of its own; of the machine it sees only `/usr`, read-only. */
 export function createBubblewrapSandbox({
   limits,
   createGroup = createControlGroup,
 }: BubblewrapOptions): Sandbox {
   const sessions = createInterpreterSessions(limits)
-  /** Made for the first session and not at a start, of which most never have one. */
+  /** Built for the first session and not at server start, since most servers never open a session. */
   let filter: Buffer | undefined
 
   async function open(signal: AbortSignal): Promise<SandboxSession> {
@@ -73,7 +73,7 @@ export function createBubblewrapSandbox({
     }
   }
 
-  /** Leaves no process behind where it fails. */
+  /** Leaves no process behind if it fails. */
   async function startIn(group: ControlGroup | undefined): Promise<SandboxChannel> {
     filter ??= systemCallFilter()
     const child = startChild({
@@ -86,7 +86,7 @@ export function createBubblewrapSandbox({
       maximumBytes: (limits.memoryMegabytes + RUNTIME_MEGABYTES) * BYTES_PER_MEGABYTE,
     })
     try {
-      // One that could not be started has no number; 0 would move the server itself.
+      // A process that failed to start has pid 0, which would move the server itself.
       if (child.pid) await group?.add(child.pid)
     } catch (error) {
       await child.kill()
@@ -136,12 +136,12 @@ function explain(error: unknown): unknown {
 
 const ownUser = () => (process.getuid?.() === 0 ? NOBODY : undefined)
 
-/** Of bubblewrap, and of Python before it runs anything. */
+/** Memory of bubblewrap, and of Python before it runs any code. */
 const RUNTIME_MEGABYTES = 32
-/** What is kept of files is here, behind links. */
+/** Where the file system for written files is mounted; `/work` and `/tmp` are links into it. */
 const FILES = '/files'
 
-/** The parameters of bubblewrap; the order matters, since each step builds on the ones before it. */
+/** The arguments for bubblewrap. Their order matters, since each step builds on the ones before it. */
 export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): string[] {
   const files = String(limits.fileMegabytes * BYTES_PER_MEGABYTE)
   return [
@@ -156,12 +156,13 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
     ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    // One file system, so that the limit holds for both together; code may not take its two places away.
+    // A single file system, so that the size limit covers both directories together; code cannot
+    // remove the two directories themselves.
     ...['--perms', '0555', '--size', files, '--tmpfs', FILES],
     ...['/work', '/tmp'].flatMap((place) => [
       ...['--dir', `${FILES}${place}`, '--symlink', `${FILES}${place}`, place],
     ]),
-    // Last: until here the root is a file system in memory without a bound.
+    // Last, because until here the root is an in-memory file system without a size limit.
     ...['--remount-ro', '/usr/local', '--remount-ro', '/usr/src', '--remount-ro', '/'],
     ...['--chdir', '/work'],
     ...Object.entries(PROCESS_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -174,7 +175,7 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
 function resourceLimits(limits: SandboxLimits): string[] {
   const { processes, fileMegabytes } = limits
   return [
-    // What it uses of them is bounded by the control group, where there is one.
+    // Address space only; actual memory use is bounded by the control group, where there is one.
     `--as=${addressSpaceOf(limits)}`,
     `--nproc=${processes}`,
     `--fsize=${fileMegabytes * BYTES_PER_MEGABYTE}`,

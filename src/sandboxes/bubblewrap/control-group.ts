@@ -9,25 +9,25 @@ import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 const ROOT = '/sys/fs/cgroup'
 const NAME = 'agent-server-sandbox'
 const PERIOD_MICROSECONDS = 100_000
-/** Processes that were killed count until the system's first process has taken note of it. */
+/** Killed processes still count until the init process has reaped them, so removal is retried for up to 10 s. */
 const REMOVAL_TRIES = 200
 const REMOVAL_PAUSE_MS = 50
 
-/** The kernel's own account of what a sandbox's processes take together. */
+/** A cgroup: the kernel's accounting and limits for all processes of a sandbox together. */
 export interface ControlGroup {
-  /** Moves a process into it; what the process starts from then on belongs to it, too. */
+  /** Moves a process into the group; its later child processes belong to the group, too. */
   add(pid: number): Promise<void>
-  /** Once its processes have ended. */
+  /** Removes the group; to be called once its processes have ended. */
   remove(): Promise<void>
 }
 
-/** A directory of a group, and what is written to its files. */
+/** The directory of a cgroup, and what is written to its files. */
 interface Place {
   directory: string
   values: Record<string, string>
 }
 
-/** A group with these limits; nothing where the system keeps none or the server may make none. */
+/** Creates a cgroup with these limits; undefined if the system has no cgroups or the server may not create one. */
 export async function createControlGroup(limits: SandboxLimits): Promise<ControlGroup | undefined> {
   const places = await findPlaces(limits)
   if (places.length === 0) return undefined
@@ -49,7 +49,7 @@ async function findPlaces(limits: SandboxLimits): Promise<Place[]> {
   const quota = String(Math.round(limits.cpus * PERIOD_MICROSECONDS))
 
   if (existsSync(join(ROOT, 'cgroup.controllers'))) {
-    // Beside the server's own group: one that holds processes may not hand limits to groups below it.
+    // Next to the server's own group: a group with processes cannot pass limits on to child groups.
     const beside = dirname(own.get('') ?? '/')
     const cpu = `${quota} ${PERIOD_MICROSECONDS}`
     const values = { 'memory.max': memory, 'memory.swap.max': '0', 'pids.max': processes }
@@ -68,7 +68,7 @@ async function findPlaces(limits: SandboxLimits): Promise<Place[]> {
     }))
 }
 
-/** The server's own groups by controller; the unified one has no name. */
+/** The server's own cgroup paths by controller; cgroup v2, the unified hierarchy, has the key ''. */
 async function readOwnGroups(): Promise<Map<string, string>> {
   const text = await readFile('/proc/self/cgroup', 'utf8').catch(() => '')
   const lines = text.matchAll(/^\d+:([^:]*):(.*)$/gm)

@@ -1,4 +1,4 @@
-/** Instructions of the kernel's packet filter, in which it takes filters of system calls, too. */
+/** Opcodes of the kernel's packet filter (classic BPF), the language that seccomp filters are written in, too. */
 const LOAD = 0x20
 const JUMP_IF_EQUAL = 0x15
 const JUMP_IF_AT_LEAST = 0x35
@@ -6,7 +6,7 @@ const JUMP_IF_SET = 0x45
 const RETURN = 0x06
 const INSTRUCTION_BYTES = 8
 
-/** Where the kernel puts what is being called. */
+/** Offsets in the `seccomp_data` that the kernel passes to the filter. */
 const NUMBER = 0
 const ARCHITECTURE = 4
 const FIRST_ARGUMENT = 16
@@ -18,18 +18,18 @@ const EPERM = 1
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-/** Unix, IPv4 and IPv6; others, VSOCK above all, pass by the network namespace. */
+/** Unix, IPv4 and IPv6. Others are refused, above all VSOCK, which the network namespace does not isolate. */
 const SOCKET_FAMILIES = [1, 2, 10]
-/** Every flag of `clone` that makes a namespace. */
+/** All the `CLONE_NEW*` flags of `clone`, which create namespaces. */
 const NAMESPACE_FLAGS = 0x7e020000
-/** Numbers of the x32 interface begin here; the list below does not know them. */
+/** Numbers of the x32 ABI begin here; the lists below do not cover them. */
 const FOREIGN_NUMBERS = 0x40000000
 
 /**
- * Calls that no code has a use for. Those that have let code out of sandboxes: keys, BPF, io_uring, performance
- * events, page faults in user space, other processes' memory, modules, mounts, namespaces, handles of files. And
- * those that hold memory which belongs to no process, and which nobody counts without control groups: files of
- * `memfd`, and shared memory, semaphores and messages of System V.
+ * System calls that sandboxed code has no use for. First those that have been used to escape from sandboxes: keys, BPF,
+ * io_uring, performance events, userfaultfd, other processes' memory, modules, mounts, namespaces, file handles. Then
+ * those that allocate memory which belongs to no process, and which nothing counts without control groups: `memfd`
+ * files, and System V shared memory, semaphores and messages.
  */
 const REFUSED = {
   x64: [
@@ -42,7 +42,7 @@ const REFUSED = {
     ...[39, 40, 41, 60, 89, 92, 97, 104, 105, 106, 116, 117, 142, 217, 218, 219, 224, 225, 241],
     ...[264, 265, 268, 270, 271, 272, 273, 280, 282, 294],
   ],
-  /** The newer ones have one number everywhere. */
+  /** Newer calls have the same number on every architecture. */
   everywhere: [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 447],
 }
 const CLONE3 = 435
@@ -54,7 +54,7 @@ const PLATFORMS = {
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number]
 
-/** The filter as bubblewrap's `--seccomp` takes it; nothing on a processor whose numbers are not known here. */
+/** The filter in the format of bubblewrap's `--seccomp`; undefined on architectures that are not listed here. */
 export function systemCallFilter(platform: string = process.arch): Buffer | undefined {
   if (platform !== 'x64' && platform !== 'arm64') return undefined
   const { architecture, socket, clone, refused } = PLATFORMS[platform]
@@ -66,7 +66,7 @@ export function systemCallFilter(platform: string = process.arch): Buffer | unde
     [JUMP_IF_AT_LEAST, 0, 1, FOREIGN_NUMBERS],
     [RETURN, 0, 0, refuse(EPERM)],
     ...[...refused, ...REFUSED.everywhere].flatMap((number) => answerTo(number, refuse(EPERM))),
-    // Its flags lie in memory, out of the filter's reach; without it, programs take `clone`.
+    // Its flags lie in memory, which the filter cannot read; programs fall back to `clone`.
     ...answerTo(CLONE3, refuse(ENOSYS)),
     [JUMP_IF_EQUAL, 0, 4, clone],
     [LOAD, 0, 0, FIRST_ARGUMENT],

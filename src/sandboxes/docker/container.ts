@@ -14,17 +14,17 @@ import {
 } from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 
-/** On every container of a sandbox, with the name of the server that it belongs to. */
+/** A label on every sandbox container; its value is the name of the server that the container belongs to. */
 export const OWNER_LABEL = 'agent-server.sandbox'
 
 const NANOSECONDS_PER_SECOND = 1e9
 const USER = 1_000
-/** Of the processor, for a loop whose server has gone without ending it. */
+/** Processor seconds, a limit for a loop that keeps running after its server has gone. */
 const MAX_CPU_SECONDS = 3_600
-/** Whom the kernel ends first where the memory of the whole machine runs out. */
+/** Makes the kernel's OOM killer prefer these processes when the whole machine runs out of memory. */
 const OUT_OF_MEMORY_SCORE = 500
 
-/** A container that may compute and write to two directories in memory, and nothing else. */
+/** The options of a container that can compute and write to two in-memory directories, and nothing else. */
 export function containerOptions(
   image: string,
   owner: string,
@@ -41,7 +41,7 @@ export function containerOptions(
     Labels: { [OWNER_LABEL]: owner },
     NetworkDisabled: true,
     Tty: false,
-    // The interpreter ends when its input does, and its input ends with the server.
+    // The interpreter ends when its input ends, and its input ends with the server.
     ...{ OpenStdin: true, StdinOnce: true },
     ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true },
     HostConfig: hostOptions(limits),
@@ -63,7 +63,7 @@ function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'
       '/work': `rw,nosuid,nodev,size=${fileBytes},mode=0700,uid=${USER},gid=${USER}`,
     },
     Memory: memoryBytes,
-    // Together with swap: no more than the memory.
+    // Memory plus swap: equal to the memory, so that there is no swap.
     MemorySwap: memoryBytes,
     NanoCpus: Math.round(limits.cpus * NANOSECONDS_PER_SECOND),
     PidsLimit: limits.processes,
@@ -80,7 +80,7 @@ function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'
   }
 }
 
-/** Creates and starts a container, joined to its streams. Leaves none behind where it fails. */
+/** Creates and starts a container and attaches to its streams. Leaves no container behind if it fails. */
 export async function startContainer(
   engine: Docker,
   options: Docker.ContainerCreateOptions,
@@ -91,7 +91,7 @@ export async function startContainer(
       ...{ stream: true, hijack: true },
       ...{ stdin: true, stdout: true, stderr: true },
     })
-    // Before the start: a connection may break at any moment.
+    // Attached before the start, since the connection may break at any moment.
     const channel = join(engine, container, stream)
     await container.start()
     return channel
@@ -122,12 +122,12 @@ function join(
   }
 }
 
-/** An engine that hangs is not waited for: the container ends with its input, or with its time of the processor. */
+/** The longest wait for a hanging engine: the container ends with its input anyway, or at its processor limit. */
 const REMOVAL_MS = 30_000
 
 type RemovableContainer = Pick<Docker.Container, 'remove' | 'wait'>
 
-/** Kills and removes it; resolves when it has gone, also where it went by itself. */
+/** Kills and removes a container; resolves when it is gone, even if it had already ended by itself. */
 export async function removeContainer(container: RemovableContainer): Promise<void> {
   using deadline = startDeadline(REMOVAL_MS)
   await untilAborted(remove(container), deadline.signal)
@@ -145,7 +145,7 @@ async function remove(container: RemovableContainer): Promise<void> {
   }
 }
 
-/** What the engine answers of a container or an image. */
+/** HTTP statuses with which the engine answers about a container or an image. */
 const MISSING = 404
 const BEING_REMOVED = 409
 
@@ -153,7 +153,7 @@ function hasStatus(error: unknown, status: number): boolean {
   return error instanceof Error && 'statusCode' in error && error.statusCode === status
 }
 
-/** What an operator can do about an engine that does not do as it was asked. */
+/** Turns an engine failure into an AppError `sandbox_unavailable` that tells the operator what to do. */
 export function explainEngineFailure(error: unknown, image: string): AppError {
   if (error instanceof AppError) return error
   return new AppError('sandbox_unavailable', messageFor(error, image), { cause: error })

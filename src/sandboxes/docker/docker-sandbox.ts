@@ -12,23 +12,23 @@ import {
   startContainer,
 } from './container.ts'
 
-/** Older containers belong to no server any more: no session lives as long. */
+/** Containers older than this belong to no running server, since no session lives that long. */
 const LEFT_OVER_SECONDS = 6 * 3_600
 
 interface Options {
   limits: SandboxLimits
   image: string
-  /** As in DOCKER_HOST; the engine of this machine where there is none. */
+  /** In the format of DOCKER_HOST; the local engine if undefined. */
   host: string | undefined
-  /** Names this server among those that share the engine, also after a restart. */
+  /** Identifies this server among those that share the engine; the same after a restart. */
   owner: string
   log: { warn(fields: object, message: string): void }
 }
 
-/** Python in a container of its own, without a network, a right or a file of the machine. */
+/** Runs Python in a container of its own, without network, privileges or files of the machine. */
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
   const sessions = createInterpreterSessions(limits)
-  /** Containers of a server that was killed; looked for once, before the first session. */
+  /** The removal of a killed server's containers: once, before the first session, and again after a failure. */
   let swept: Promise<void> | undefined
 
   let connected: Docker | undefined
@@ -65,7 +65,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
   }
 }
 
-/** Removes what an earlier run of this server has left, and what is too old to be anyone's. */
+/** Removes what an earlier run of this server left behind, and what is too old to belong to any server. */
 async function sweep(engine: Docker, owner: string): Promise<void> {
   const filters = { label: [OWNER_LABEL] }
   const containers = await engine.listContainers({ all: true, filters })
@@ -76,10 +76,10 @@ async function sweep(engine: Docker, owner: string): Promise<void> {
   await Promise.all(left.map(({ Id: id }) => removeContainer(engine.getContainer(id))))
 }
 
-/** Where an engine listens unless DOCKER_HOST says otherwise. */
+/** Where the engine listens unless DOCKER_HOST says otherwise. */
 const DEFAULT_SOCKET = '/var/run/docker.sock'
 
-/** Throws what the system says where there is no socket: the library is large, and loaded only where there is one. */
+/** Throws the system error if there is no socket; checked before the library is loaded, since it is large. */
 async function connectEngine(host: string | undefined): Promise<Docker> {
   const options = engineOptions(host)
   if ('socketPath' in options) await access(options.socketPath)
@@ -87,7 +87,7 @@ async function connectEngine(host: string | undefined): Promise<Docker> {
   return new Engine(options)
 }
 
-/** `host` as in DOCKER_HOST: `unix:///path` or `tcp://host:port`. Throws `sandbox_unavailable` for any other. */
+/** Parses DOCKER_HOST: `unix:///path` or `tcp://host:port`. Throws AppError `sandbox_unavailable` for anything else. */
 export function engineOptions(host = `unix://${DEFAULT_SOCKET}`) {
   const url = URL.parse(host)
   if (url?.protocol === 'unix:') return { socketPath: url.pathname }

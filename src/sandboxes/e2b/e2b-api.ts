@@ -6,11 +6,11 @@ import { readBoundedText } from '../../lib/bounded-body.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
 
 const E2B_URL = 'https://api.e2b.app'
-/** Where the daemon in each sandbox listens. */
+/** The port of the daemon in each sandbox. */
 const DAEMON_PORT = 49_983
 const DEADLINE_MS = 30_000
 const MAX_ANSWER_BYTES = 1_000_000
-/** `user:` as the user that processes run as. */
+/** HTTP Basic credentials `user:`, naming the user that processes run as. */
 const AS_USER = `Basic ${Buffer.from('user:').toString('base64')}`
 
 const Created = z.object({
@@ -19,7 +19,7 @@ const Created = z.object({
   domain: z.string().nullish(),
 })
 
-/** A sandbox at the provider, and how to talk to the daemon in it. */
+/** A sandbox at the provider, and how to reach the daemon in it. */
 export interface RemoteSandbox {
   id: string
   daemon: { url: string; headers: Record<string, string> }
@@ -27,11 +27,11 @@ export interface RemoteSandbox {
 
 interface Options {
   apiKey: string
-  /** The provider's, or that of an installation of one's own. */
+  /** The provider's URL, or that of a self-hosted installation. */
   apiUrl?: string | undefined
 }
 
-/** The provider's interface, as far as it is needed. Failures are AppError `sandbox_unavailable`, with the remedy. */
+/** The part of the provider's API that is needed. Failures are AppError `sandbox_unavailable`, with the remedy. */
 export function createE2bApi({ apiKey, apiUrl = E2B_URL }: Options) {
   async function call(method: string, path: string, signal: AbortSignal, body?: object) {
     const deadline = AbortSignal.timeout(DEADLINE_MS)
@@ -50,11 +50,11 @@ export function createE2bApi({ apiKey, apiUrl = E2B_URL }: Options) {
   }
 
   return {
-    /** Resolves where the key is right and the provider answers; nothing is created. */
+    /** Resolves if the key is valid and the provider answers; creates nothing. */
     async check(signal: AbortSignal): Promise<void> {
       await call('GET', '/v2/sandboxes?limit=1', signal)
     },
-    /** Creates one that the provider ends by itself after `seconds`. */
+    /** Creates a sandbox that the provider ends by itself after `seconds`. */
     async create(template: string, seconds: number, signal: AbortSignal): Promise<RemoteSandbox> {
       const answer = await call('POST', '/v2/sandboxes', signal, {
         ...{ templateID: template, timeout: seconds, allow_internet_access: false },
@@ -63,11 +63,11 @@ export function createE2bApi({ apiKey, apiUrl = E2B_URL }: Options) {
       const created = Created.parse(JSON.parse(answer))
       return { id: created.sandboxID, daemon: daemonOf(apiUrl, created) }
     },
-    /** From now on it has `seconds` left. */
+    /** Resets the remaining lifetime to `seconds`, counted from now. */
     async extend(id: string, seconds: number, signal: AbortSignal): Promise<void> {
       await call('POST', `/sandboxes/${id}/timeout`, signal, { timeout: seconds })
     },
-    /** Ends it; one that has ended already is no failure. */
+    /** Ends a sandbox; one that has already ended is not a failure. */
     async remove(id: string, signal: AbortSignal): Promise<void> {
       await call('DELETE', `/sandboxes/${id}`, signal)
     },
@@ -87,7 +87,7 @@ function daemonOf(
   }
   const { hostname } = new URL(apiUrl)
   const zone = domain || (hostname.startsWith('api.') ? hostname.slice('api.'.length) : undefined)
-  // An installation without a zone of its own has one address for all, and goes by the headers.
+  // A self-hosted installation without a domain has one address for all, and routes by headers.
   const url = zone === undefined ? apiUrl : `https://${DAEMON_PORT}-${id}.${zone}`
   return { url, headers }
 }
@@ -104,7 +104,7 @@ function messageFor(status: number): string {
 
 const START_MS = 30_000
 const INPUT_MS = 60_000
-/** Bytes of input that one request carries. */
+/** Bytes of input per request. */
 const INPUT_BYTES = 256 * 1_024
 
 const Base64 = z.base64().optional()
@@ -116,7 +116,7 @@ const ProcessEvent = z.object({
   }),
 })
 
-/** As the daemon names it. */
+/** With the daemon's field names. */
 interface Program {
   cmd: string
   args: readonly string[]
@@ -124,8 +124,8 @@ interface Program {
 }
 
 /**
- * Starts a program in a remote sandbox, joined to its streams; `kill` is left to whoever owns the sandbox. `signal` is for
- * the start alone, `stopped` for as long as the process runs.
+ * Starts a program in a remote sandbox and connects its streams; `kill` is up to the owner of the sandbox. `signal`
+ * applies to the start only, `stopped` to the whole life of the process.
  */
 export async function startRemoteProcess(
   { daemon }: RemoteSandbox,
@@ -133,7 +133,7 @@ export async function startRemoteProcess(
   stopped: AbortSignal,
   signal: AbortSignal,
 ): Promise<Omit<SandboxChannel, 'kill'>> {
-  // The stream goes on as long as the process, so the deadline ends with the first event.
+  // The response streams as long as the process runs, so the deadline ends with the first event.
   using deadline = startDeadline(START_MS, signal)
   const response = await fetch(`${daemon.url}/process.Process/Start`, {
     method: 'POST',
@@ -156,7 +156,7 @@ export async function startRemoteProcess(
   return { input, output, ended: Promise.race([relay(events, output), failed]) }
 }
 
-/** Passes standard output on until the process ends; resolves with its last words. */
+/** Passes standard output on until the process ends; resolves with the tail of standard error. */
 async function relay(events: AsyncGenerator<unknown>, output: PassThrough): Promise<string> {
   let words = ''
   try {
@@ -173,7 +173,7 @@ async function relay(events: AsyncGenerator<unknown>, output: PassThrough): Prom
   return words.trim() || 'the process has ended'
 }
 
-/** Standard input, one request after the other. */
+/** A stream for standard input that sends one request after the other. */
 function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writable {
   async function send(chunk: Buffer): Promise<void> {
     for (let at = 0; at < chunk.length; at += INPUT_BYTES) {
@@ -196,13 +196,13 @@ function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writab
 }
 
 const Failure = z.object({ error: z.object({}) })
-/** Flags of an envelope: the last one of a stream, which says how it ended. */
+/** The envelope flag that marks the last message of a stream, which says how the stream ended. */
 const END_OF_STREAM = 2
 const HEAD_BYTES = 5
-/** A message holds at most one read of a pipe. */
+/** A message holds at most one read of a pipe, so this limit is generous. */
 const MAX_MESSAGE = 8 * 1_024 * 1_024
 
-/** One message in the envelope of the Connect protocol: flags, length, JSON. */
+/** Encodes one message in the envelope of the Connect protocol: flags, length, JSON. */
 export function encodeEnvelope(message: object): Buffer {
   const body = Buffer.from(JSON.stringify(message))
   const head = Buffer.alloc(HEAD_BYTES)
@@ -210,7 +210,7 @@ export function encodeEnvelope(message: object): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** The messages of a stream until its end; throws where it ends with an error, or too early. */
+/** The messages of a stream until its end; throws if it ends with an error or breaks off. */
 export async function* decodeEnvelopes(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
   let held = Buffer.alloc(0)
   for await (const chunk of body) {
@@ -229,7 +229,7 @@ export async function* decodeEnvelopes(body: AsyncIterable<Uint8Array>): AsyncGe
   throw new Error('The stream of the daemon broke off')
 }
 
-/** Bytes of the envelope that begins here; more than there can be where its head is not there yet. */
+/** Bytes of the envelope that begins here; infinite while its head is incomplete. Throws if it is too long. */
 function lengthOf(held: Buffer): number {
   if (held.length < HEAD_BYTES) return Number.POSITIVE_INFINITY
   const length = held.readUInt32BE(1)

@@ -9,10 +9,10 @@ import {
 import type { RunRequest, Sandbox, SandboxSession } from '../sandbox.ts'
 import { createE2bApi, type RemoteSandbox, startRemoteProcess } from './e2b-api.ts'
 
-/** In the template's only place that its user may write to. */
+/** In the home directory, the only place in the template that the user can write to. */
 const DIRECTORY = '/home/user/work'
 const ENVIRONMENT = { ...PROCESS_ENVIRONMENT, HOME: '/home/user' }
-/** Beyond what is agreed on, so that the provider does not end a sandbox just before the server does. */
+/** Added to the agreed lifetime, so that the provider does not end a sandbox just before the server does. */
 const MARGIN_SECONDS = 60
 const REMOVAL_MS = 30_000
 
@@ -21,12 +21,12 @@ interface Options {
   apiKey: string
   apiUrl: string | undefined
   template: string
-  /** How long a sandbox may be unused; the provider ends it then, and what it costs, whatever became of the server. */
+  /** How long a sandbox may be unused. Then the provider ends it, and its cost, even if the server is gone. */
   idleSeconds: number
   log: { warn(fields: object, message: string): void }
 }
 
-/** Python on a machine of a provider, made when it is first needed. */
+/** Python on a machine of a provider, created when it is first needed. */
 export function createE2bSandbox(options: Options): Sandbox {
   const { limits, template, log } = options
   const api = createE2bApi(options)
@@ -65,7 +65,7 @@ export function createE2bSandbox(options: Options): Sandbox {
     return sessions.open({ ...process, kill }, signal)
   }
 
-  /** Each run prolongs the life of the sandbox; between runs it runs down. */
+  /** Each run extends the life of the sandbox; without runs it expires. */
   function extending(session: SandboxSession, remote: RemoteSandbox): SandboxSession {
     return {
       get alive() {

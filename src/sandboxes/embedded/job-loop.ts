@@ -13,17 +13,17 @@ interface Dependencies {
   stdin: InputStream
   stdout: OutputStream
   stderr: OutputStream
-  /** Bytes of code, standard input and files that come in together. */
+  /** Maximum bytes of code, standard input and files of one job together. */
   maximumPayload: number
 }
 
 type JobLoop = ReturnType<typeof createJobLoop>
 
-/** Takes jobs from standard input and gives results to standard output, one after the other, without any event loop. */
+/** Reads jobs from standard input and writes results to standard output, one at a time, without an event loop. */
 export function createJobLoop(parts: Dependencies) {
   const { work, budget, stdin, stdout, stderr, maximumPayload } = parts
 
-  /** Waits for a job and lays out its files; the code that is to run. Ends the process where no more will come. */
+  /** Waits for a job, puts its files in place and returns its code. Ends the process when no more jobs can come. */
   function next(): string {
     for (;;) {
       const job = readFrame(maximumPayload)
@@ -85,7 +85,7 @@ function namesOf(header: object): string[] {
 const STDIN = 0
 const STDOUT = 1
 
-/** Exactly `size` bytes of standard input; undefined once it has ended. */
+/** Reads exactly `size` bytes of standard input; undefined once it has ended. */
 function readExactly(size: number): Buffer | undefined {
   const bytes = Buffer.alloc(size)
   let read = 0
@@ -107,8 +107,8 @@ function writeFully(bytes: Uint8Array): void {
 const LENGTH_DIGITS = 16
 
 /**
- * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened
- * once, by that loop: `onOpen` takes it out of its directory.
+ * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened only once, by
+ * that loop: `onOpen` removes it from its directory.
  */
 export class Channel extends Inode {
   readonly #jobs: JobLoop
@@ -139,7 +139,7 @@ class OpenChannel extends InputStream {
     this.#jobs = jobs
   }
 
-  /** The length of the code in digits, then the code. */
+  /** Returns the length of the code in digits, then the code. */
   override fd_read(size: number) {
     if (this.isAtEnd) {
       const code = Buffer.from(this.#jobs.next())

@@ -4,15 +4,15 @@ import { Fd, type WASI, wasi } from '@bjorn3/browser_wasi_shim'
 const MAX_OPEN = 512
 const SUBSCRIPTION_BYTES = 48
 const NANOSECONDS_PER_MILLISECOND = 1e6
-/** Where a subscription holds what it waits for, and an event what has happened. */
+/** Field offsets in a WASI subscription (what is waited for) and in an event (what has happened). */
 const SUBSCRIPTION = { kind: 8, clock: 16, timeout: 24, flags: 40 }
 const EVENT = { error: 8, kind: 10 }
 
 type Imports = Record<string, (...parameters: never[]) => unknown>
 
 /**
- * The shim's functions but for those that busy-wait, throw, lose descriptors or report as failed what a
- * program may do without.
+ * The shim's functions, except those that busy-wait, throw, leak descriptors, or fail for something that a program can
+ * do without.
  */
 export function wasiImports(system: WASI): Imports {
   const shim = system.wasiImport
@@ -25,7 +25,7 @@ export function wasiImports(system: WASI): Imports {
     poll_oneoff: (subscriptions: number, events: number, count: number, happened: number) =>
       sleep(memory, subscriptions, events, count, happened),
     path_open: (...parameters: number[]) => openAtFreeDescriptor(system, memory, parameters),
-    // The streams belong to all runs.
+    // The standard streams are shared by all runs and stay open.
     fd_close: (fd: number) => (fd <= wasi.FD_STDERR ? done() : shim.fd_close?.(fd)),
     fd_renumber: (from: number, to: number) =>
       Math.min(from, to) <= wasi.FD_STDERR ? wasi.ERRNO_BADF : shim.fd_renumber?.(from, to),
@@ -39,7 +39,7 @@ export function wasiImports(system: WASI): Imports {
   }
 }
 
-/** The shim takes a new number for each file that is opened; this one gives it the first that is free. */
+/** The shim uses a new descriptor for each opened file; this returns the lowest free one instead. */
 function openAtFreeDescriptor(
   system: WASI,
   memory: () => DataView,
@@ -55,7 +55,7 @@ function openAtFreeDescriptor(
   return result
 }
 
-/** Sleeps until the first of the clocks has run down; there is nothing else that a program could wait for. */
+/** Sleeps until the first of the clocks expires; clocks are the only events that a program can wait for here. */
 function sleep(
   memory: () => DataView,
   subscriptions: number,
@@ -89,7 +89,7 @@ function waitOf(view: DataView, at: number): number {
   return milliseconds - (realtime ? Date.now() : performance.now())
 }
 
-/** A character device, as the standard streams of a program are. */
+/** A character device, like the standard streams of a program. */
 class Device extends Fd {
   override fd_filestat_get() {
     const filestat = new wasi.Filestat(0n, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
@@ -103,7 +103,7 @@ class Device extends Fd {
   }
 }
 
-/** Standard input: what the run was given, then its end. */
+/** Standard input: the bytes given for the run, then end of file. */
 export class InputStream extends Device {
   #rest: Uint8Array = new Uint8Array(0)
 
@@ -122,7 +122,7 @@ export class InputStream extends Device {
   }
 }
 
-/** What both output streams of a run may hold together. */
+/** The bytes that both output streams of a run may hold together. */
 export class OutputBudget {
   readonly #most: number
   #left = 0
@@ -137,7 +137,7 @@ export class OutputBudget {
     this.cut = false
   }
 
-  /** As much of the bytes as is still kept. */
+  /** Returns as many of the bytes as still fit. */
   take(bytes: Uint8Array): Uint8Array {
     const kept = bytes.subarray(0, this.#left)
     this.#left -= kept.byteLength
@@ -162,7 +162,7 @@ export class OutputStream extends Device {
     return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
   }
 
-  /** What was written since the last time. */
+  /** What was written since the last call. */
   drain(): Buffer {
     const all = Buffer.concat(this.#parts)
     this.#parts = []

@@ -1,4 +1,5 @@
-# Runs one piece of code after the other in one namespace, as a notebook does. Every kind of sandbox begins with this file.
+# Runs pieces of code one after the other in one namespace, as a notebook does. Every sandbox program begins with this
+# file.
 import ast
 import linecache
 import sys
@@ -8,7 +9,7 @@ CODE = "<code>"
 
 
 def run_cell(source, namespace):
-    """Runs the code and shows the value of its last expression; answers its exit code."""
+    """Runs the code, prints the value of its last expression and returns its exit code."""
     linecache.cache[CODE] = (len(source), None, source.splitlines(True), CODE)
     try:
         tree = ast.parse(source, CODE)
@@ -36,7 +37,7 @@ def exit_code(code):
 
 
 def show(error):
-    """Prints the traceback without the frames that the code knows nothing of."""
+    """Prints the traceback without the frames outside the executed code."""
     trace = error.__traceback__
     while trace and trace.tb_frame.f_code.co_filename != CODE:
         trace = trace.tb_next

@@ -1,5 +1,5 @@
 # The loop of the sandboxes that are processes: jobs come in and results go out as frames, through descriptors that the
-# code does not know of. What it does to them it does to itself: everything here runs within the sandbox.
+# code does not know about. If the code tampers with them, it harms only itself: all of this runs in the sandbox.
 import json
 import os
 import select
@@ -8,10 +8,10 @@ import stat
 import tempfile
 import threading
 
-# Far above what code opens by itself, so that it does not meet them by accident.
+# Far above the descriptors that code opens, so that it does not hit these by accident.
 PRIVATE_DESCRIPTORS = 200
 CHUNK = 65536
-# Files that are looked at for changes; more than a run may give back, many times.
+# Files that are checked for changes; many times more than a run may return.
 MAXIMUM_SEEN = 10_000
 
 
@@ -50,7 +50,7 @@ def write_header(descriptor, header):
 
 
 class Output:
-    """Takes what is written to the two output streams, keeps as much as there is room for, and drops the rest."""
+    """Reads what is written to the two output streams, keeps as much as fits, and drops the rest."""
 
     def __init__(self, most):
         self.most = most
@@ -74,14 +74,14 @@ class Output:
     def keep_reading(self):
         while True:
             ready, _, _ = select.select([*self.readers, self.waker], [], [])
-            # It looks at one descriptor after the other: what came between two looks is taken, too.
+            # Descriptors are read in turn: this also takes what arrived between two reads.
             took = [self.take(reader) for reader in self.readers]
             if self.waker in ready and not any(took):
                 os.read(self.waker, 1)
                 self.drained.set()
 
     def take(self, reader):
-        """Answers whether there was anything to take."""
+        """Returns whether there was anything to read."""
         try:
             data = os.read(reader, CHUNK)
         except BlockingIOError:
@@ -94,7 +94,7 @@ class Output:
         return True
 
     def drain(self):
-        """What was written so far; a process that goes on writing is not waited for."""
+        """What was written so far; waits at most 5 s for a process that keeps writing."""
         self.drained.clear()
         os.write(self.wake, b".")
         self.drained.wait(5)
@@ -111,7 +111,7 @@ def connect_input(data):
     file = tempfile.TemporaryFile()
     file.write(data)
     file.seek(0)
-    # The file itself has the number 0 where the run before has closed that.
+    # The file itself has descriptor 0 if the previous run closed standard input.
     descriptor = private(file.fileno())
     file.close()
     os.dup2(descriptor, 0)
@@ -124,7 +124,7 @@ def flush():
         try:
             stream.flush()
         except Exception:
-            # Closed by the code; what it held is lost.
+            # Closed by the code; what was buffered is lost.
             pass
 
 
@@ -138,7 +138,7 @@ def place(names, contents):
 
 
 def look():
-    """The regular files below the working directory, with what tells whether one has changed."""
+    """The regular files below the working directory, each with the state that shows whether it has changed."""
     seen = {}
     for directory, _, names in os.walk("."):
         for name in names:
@@ -159,7 +159,7 @@ def is_name(name, longest):
 
 
 def open_changed(before, settings):
-    """The changed files that may be given back, opened, each with its name and size; and how many are left out."""
+    """Opens the changed files that may be returned: descriptors with name and size, and how many are left out."""
     changed = sorted(path for path, state in look().items() if before.get(path) != state)
     opened, room = [], settings["fileBytes"]
     for name in changed:
@@ -179,7 +179,7 @@ def open_changed(before, settings):
 
 
 def send_file(target, descriptor, size):
-    """Exactly as many bytes as were announced, even if the file has become shorter."""
+    """Sends exactly as many bytes as were announced, padded with zeros if the file has become shorter."""
     while size > 0:
         part = os.read(descriptor, min(size, CHUNK)) or bytes(min(size, CHUNK))
         write_fully(target, part)
@@ -197,7 +197,7 @@ def ancestors():
 
 
 def end_strays(spared):
-    """Ends what the code has started and left running; looks again, since it may start more meanwhile."""
+    """Kills processes that the code left running; repeats, since they may start more meanwhile."""
     for _ in range(20):
         strays = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in spared]
         living = [pid for pid in strays if is_living(pid)]
@@ -228,7 +228,7 @@ def reap():
 
 
 def confine(settings):
-    """What the sandbox around this process leaves to it."""
+    """Sets the limits that the surrounding sandbox leaves to this process."""
     import resource
 
     if "directory" in settings:
@@ -269,7 +269,7 @@ def serve(settings):
             status = run_cell(code.decode(), namespace)
         flush()
         if os.getpid() != me:
-            # A child that the code has forked, and let come to here.
+            # A child that the code forked, and which returned from the code to here.
             os._exit(status)
         end_strays(spared)
         os.chdir(home)

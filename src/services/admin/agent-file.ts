@@ -18,24 +18,24 @@ import {
 import { RULES, systemPrompt } from '../agent/prompt.ts'
 import { digestOf, type FileContent, openEditedFile } from './edited-file.ts'
 
-/** Kept of what the file said before; one more removes the oldest. */
+/** Earlier versions of the file that are kept; one more removes the oldest. */
 const MAX_VERSIONS = 10
 const VERSION_NAME = /^(\d{13})-([0-9a-f]{64})\.json$/
 
 interface Dependencies {
-  /** Of the agent configuration. */
+  /** The path of the agent configuration. */
   path: string
-  /** Where earlier versions are kept; made with the first one. */
+  /** Where earlier versions are kept; created with the first one. */
   directory: string
   /** The fields in which a configuration on disk differs from the one that runs. */
   changedFields: LoadedConfiguration['changedFields']
-  /** What there is to say of the skills at this moment. */
+  /** The current catalogue of skills, as the system prompt has it. */
   catalogue: () => string
 }
 
 export type AgentFileService = ReturnType<typeof createAgentFile>
 
-/** The agent configuration as it stands on disk: read, checked, saved, and brought back. */
+/** The agent configuration file on disk: read, checked, saved, and restored to earlier versions. */
 export function createAgentFile({ path, directory, changedFields, catalogue }: Dependencies) {
   const file = openEditedFile(path)
 
@@ -76,24 +76,24 @@ export function createAgentFile({ path, directory, changedFields, catalogue }: D
     save,
     read: async (): Promise<AgentFile> => describe(await file.read()),
 
-    /** What was replaced, latest first. */
+    /** The replaced versions, latest first. */
     versions: async (): Promise<AgentVersions> => ({
       versions: (await listVersions(directory)).map(({ digest, replacedAt }) => ({
         ...{ digest, replacedAt: replacedAt.toISOString() },
       })),
     }),
 
-    /** Throws `version_not_found`. */
+    /** Throws AppError `version_not_found`. */
     version: async (digest: string) => ({ digest, text: await readVersion(directory, digest) }),
 
-    /** Saves a version as it was. Throws `version_not_found`, and as `save`. */
+    /** Saves an earlier version unchanged. Throws AppError `version_not_found`, and what `save` throws. */
     async restore(digest: string, basedOn: string, signal: AbortSignal): Promise<AgentSaved> {
       return save(await readVersion(directory, digest), basedOn, signal)
     },
   }
 }
 
-/** What a text says that a request holds in `text`. Throws `invalid_request` with every mistake at its field. */
+/** Parses the field `text` of a request. Throws AppError `invalid_request` with each mistake and its field. */
 export function configurationOf(text: string): AgentConfiguration {
   const { configuration, mistakes, cause } = readConfiguration(text)
   if (configuration) return configuration
@@ -120,7 +120,7 @@ async function listVersions(directory: string) {
     })
 }
 
-/** The same text is kept once, by its latest time. */
+/** Keeps a version. An identical text is kept only once, with its latest time. */
 async function keep(directory: string, { text, digest }: FileContent): Promise<void> {
   await mkdir(directory, { recursive: true })
   const file = join(directory, `${Date.now()}-${digest}.json`)

@@ -4,14 +4,14 @@ import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 
 export interface FileContent {
-  /** Empty where there is no file. */
+  /** Empty if there is no file. */
   text: string
   /** SHA-256 of the text, in hexadecimal digits. */
   digest: string
   found: boolean
 }
 
-/** A file that people edit as well: it is replaced whole or not at all, and only by a caller who has seen its content. */
+/** A file that people edit, too: it is replaced whole or not at all, and only by a caller who knows its content. */
 export function openEditedFile(path: string) {
   const turn = createSemaphore(1)
 
@@ -24,8 +24,8 @@ export function openEditedFile(path: string) {
   return {
     read,
     /**
-     * Replaces the file by what `edit` makes of it. Throws what `edit` throws, `changed_meanwhile` where the
-     * digest is not `basedOn`, `not_writable` and `storage_full`; then nothing has changed.
+     * Replaces the file by what `edit` returns for its content. Throws what `edit` throws, and AppError
+     * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; nothing has changed then.
      */
     change(
       basedOn: string,
@@ -50,9 +50,10 @@ export function openEditedFile(path: string) {
   }
 }
 
-/** Of a file that was not there: it may hold keys. */
+/** For a newly created file, since it may hold keys. */
 const NEW_FILE_MODE = 0o600
 
+/** SHA-256 of the text, in hexadecimal digits. */
 export function digestOf(text: string): string {
   return hash('sha256', text)
 }

@@ -11,15 +11,15 @@ import type {
 } from '../../schemas/operator/admin.ts'
 import type { SettingsService } from './settings.ts'
 
-/** For everything that is asked of one model; one that is loaded first may take most of a minute. */
+/** The deadline for a whole trial of one model; loading the model first may take most of a minute. */
 const TRIAL_MS = 90_000
 /** UTF-16 code units of an answer that are shown. */
 const MAX_ANSWER = 2_000
 
-/** Models as chat and search would have them. */
+/** Models as chat and search would use them. */
 export interface TriedModels {
   chat: ChatModel
-  /** Absent where none is configured. */
+  /** Absent if none is configured. */
   embedding?: Embedder | undefined
   reranking?: Reranker | undefined
   list(kind: ModelKind, signal: AbortSignal): Promise<string[]>
@@ -27,19 +27,22 @@ export interface TriedModels {
 
 interface Dependencies {
   settings: Pick<SettingsService, 'preview'>
-  /** The models of a server that was given these variables. */
+  /** Creates the models of a server that has these environment variables. */
   createModels: (environment: Record<string, string | undefined>) => TriedModels
 }
 
 export type ModelTrials = ReturnType<typeof createModelTrials>
 
-/** Asks models through the very path that chat and search take, with settings that need not be saved. */
+/** Tries models through the same code path as chat and search, with settings that need not be saved. */
 export function createModelTrials({ settings, createModels }: Dependencies) {
   const modelsWith = async ({ set, clear }: ModelTestRequest) =>
     createModels(await settings.preview({ set, clear }))
 
   return {
-    /** What fails is reported in the answer. Throws `invalid_request` for settings that no server would start with. */
+    /**
+     * A failure of the model is reported in the result. Throws AppError `invalid_request` for settings that no server
+     * would start with, or if no such model is configured.
+     */
     async test(request: ModelTestRequest, signal: AbortSignal): Promise<ModelTest> {
       const { kind } = request
       const models = await modelsWith(request)
@@ -59,7 +62,7 @@ export function createModelTrials({ settings, createModels }: Dependencies) {
       return { kind, model: model.name, ok: outcome.error === undefined, milliseconds, ...outcome }
     },
 
-    /** The names of the models that the server of this kind says it has. Throws `upstream_*`. */
+    /** The names of the models that the upstream server lists. Throws AppError `upstream_*`. */
     async list(request: ModelTestRequest, signal: AbortSignal): Promise<ModelList> {
       return { models: await (await modelsWith(request)).list(request.kind, signal) }
     },
@@ -68,7 +71,7 @@ export function createModelTrials({ settings, createModels }: Dependencies) {
 
 type Outcome = Pick<ModelTest, 'chat' | 'embedding' | 'reranking' | 'error'>
 
-/** What a model says of itself where it fails; anything else is the server's own fault. */
+/** The failure that a model reports; any other error is the server's own fault and is thrown. */
 function explain(error: unknown): Outcome {
   const isModels =
     error instanceof AppError || error instanceof EmbedderError || error instanceof RerankerError
@@ -104,7 +107,7 @@ async function tryChat(model: ChatModel, signal: AbortSignal): Promise<ModelTest
   if (!model.supportsTools) return { ...plain, tools: 'none' }
   const request = { ...requestOf('What is the weather in Oslo? Look it up.'), tools: [WEATHER] }
   const { calls } = await ask(model, request, signal)
-  // A model is found out only when it is asked.
+  // `supportsTools` is read again, since it may only become known when the model is asked.
   return { ...plain, tools: calls > 0 ? 'called' : model.supportsTools ? 'ignored' : 'none' }
 }
 

@@ -3,14 +3,14 @@ import type { ServerState } from '../../schemas/operator/admin.ts'
 import type { AgentFileService } from './agent-file.ts'
 import type { SettingsService } from './settings.ts'
 
-/** What a server does now; one that is not running shows how it is set up, and nothing else. */
+/** What a server is doing; one that is not running only shows how it is set up. */
 export interface Phase {
   state: ServerState['state']
   /** Why its start failed, for people. */
   reason?: string
 }
 
-/** Closes the server and begins it anew, to run or to wait for a launch. */
+/** Closes the server and starts it anew, either running or waiting to be launched. */
 export type BeginAnew = (as: 'running' | 'stopped') => void
 
 interface Dependencies {
@@ -18,11 +18,11 @@ interface Dependencies {
   mode: ServerState['mode']
   agentFile: Pick<AgentFileService, 'read'>
   settings: Pick<SettingsService, 'read' | 'preview'>
-  /** Throws an Error, for people, for what would keep a server with these variables from starting. */
+  /** Throws an Error, for people, if something would keep a server with these variables from starting. */
   checkStart: (environment: Record<string, string | undefined>) => Promise<void>
-  /** Absent where this process cannot. */
+  /** Absent if this process cannot be restarted from within. */
   restart: BeginAnew | undefined
-  /** Seconds that open streams get to finish. */
+  /** Seconds that open streams are given to finish. */
   graceSeconds: number
 }
 
@@ -31,14 +31,14 @@ export type ServerStateService = ReturnType<typeof createServerState>
 const IRREPLACEABLE =
   'This process cannot be replaced by a new one: restart it with what started it'
 
-/** What the server runs with and what it would run with after a restart. */
+/** What the server runs with, and what it would run with after a restart. */
 export function createServerState(dependencies: Dependencies) {
   const { agentFile, settings, checkStart, restart, graceSeconds, phase, mode } = dependencies
   const startedAt = new Date().toISOString()
 
   function begin(as: 'running' | 'stopped') {
     if (!restart) throw new AppError('restart_unavailable', IRREPLACEABLE)
-    // The answer leaves first: from then on requests are refused.
+    // The answer is sent first: after that, requests are refused.
     setImmediate(() => restart(as))
     return { startedAt, graceSeconds }
   }
@@ -62,7 +62,10 @@ export function createServerState(dependencies: Dependencies) {
       }
     },
 
-    /** Launches, again where it runs. Throws `restart_unavailable`, and `not_startable` where the server would not come back; then nothing happens. */
+    /**
+     * Launches the server, or restarts it if it is running. Throws AppError `restart_unavailable`, and `not_startable`
+     * if the server would fail to start; nothing happens then.
+     */
     async restart() {
       try {
         await checkStart(await settings.preview({ set: {}, clear: [] }))
@@ -74,7 +77,7 @@ export function createServerState(dependencies: Dependencies) {
       return begin('running')
     },
 
-    /** Throws `restart_unavailable`. */
+    /** Throws AppError `restart_unavailable`. */
     stop: () => begin('stopped'),
   }
 }

@@ -4,36 +4,36 @@ import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-reque
 import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/operator/admin.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
 
-/** What the system or the runtime itself reads: no agent configuration may have it set in the file. */
+/** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
-/** Of a shorter secret, four characters would tell too much. */
+/** Of a shorter secret, four characters would reveal too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
 
 interface Dependencies {
   /** The file that adds to the environment, `.env`. */
   path: string
-  /** What was set before the file was read, which wins over it. */
+  /** Variables that were set before the file was read; they take precedence over it. */
   given: Environment
-  /** What the server runs with. */
+  /** What the running server was started with. */
   running: Environment
-  /** Every variable with its default, as the environment would hold it. */
+  /** Every variable with its default, as text in the environment. */
   defaults: ReadonlyMap<string, string | undefined>
   /** The variables that the agent configuration on disk refers to. */
   referred: () => Promise<readonly string[]>
-  /** A file of the environment whose comments say what each variable means. */
+  /** The text of an example `.env` whose comments say what each variable means. */
   example: string
-  /** What would keep a server with this environment from starting. */
+  /** The mistakes that would keep a server with this environment from starting. */
   findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
 }
 
-/** Every variable that can be set, with its default; those of the agent configuration have none. */
+/** Every variable that can be set, with its default; those of the agent configuration have no default. */
 type Known = ReadonlyMap<string, string | undefined>
 type Changes = Pick<SettingsPatch, 'set' | 'clear'>
 
 export type SettingsService = ReturnType<typeof createSettings>
 
-/** The variables of the server: read with where they come from, and written into `.env`. */
+/** The server's variables: read along with their source, and written to `.env`. */
 export function createSettings(dependencies: Dependencies) {
   const { path, given, defaults, referred, findMistakes } = dependencies
   const file = openEditedFile(path)
@@ -62,15 +62,15 @@ export function createSettings(dependencies: Dependencies) {
   return {
     read: async (): Promise<Settings> => describe(await file.read(), await knownNow()),
 
-    /** What a process that started now would have, whether a server could start with it or not. */
+    /** The environment of a process that started now, whether a server could start with it or not. */
     environment: async () => ({ ...given, ...environmentOf((await file.read()).text) }),
 
-    /** What a server with these changes would be given. Throws `invalid_request` for what it would refuse. */
+    /** The environment of a server with these changes. Throws AppError `invalid_request` for what it would refuse. */
     async preview(changes: Changes) {
       return apply((await file.read()).text, changes, await knownNow()).environment
     },
 
-    /** Throws `invalid_request` by the name of the variable, and as `change` of the file. */
+    /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
     async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
       let changed: string[] = []
       const known = await knownNow()
@@ -86,11 +86,11 @@ export function createSettings(dependencies: Dependencies) {
   }
 }
 
-/** What the text of the file means, together with what was given. */
+/** Interprets the text of the file together with the given environment. */
 function createReader({ path, given, running, defaults, example, findMistakes }: Dependencies) {
   const descriptions = readDescriptions(example)
 
-  /** What a server would be given that started now; empty counts as not set, as at a start. */
+  /** The environment of a server that started now; an empty value counts as not set, as it does at start. */
   function environmentOf(text: string): Record<string, string | undefined> {
     const kept = parseEnv(text)
     const names = new Set([...Object.keys(kept), ...defaults.keys()])
@@ -101,7 +101,7 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
 
   function describeOne(name: string, initial: string | undefined, value: string | undefined) {
     const isOwn = defaults.has(name)
-    // Most values that are sent to other servers are keys; which are not cannot be told.
+    // Values that are sent to other servers are mostly keys, and there is no telling which are not.
     const secret = !isOwn || isSecret(name, value)
     return {
       ...{ name, secret, ...(initial !== undefined && { default: initial }) },
@@ -127,7 +127,7 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
   }
 }
 
-/** Moves as values that are set and names that are cleared. Throws `invalid_request` for one that has no value. */
+/** Turns moves into values to set and names to clear. Throws AppError `invalid_request` if one is not set. */
 function withMoves(
   { set, clear, move }: Pick<SettingsPatch, 'set' | 'clear' | 'move'>,
   environment: Record<string, string | undefined>,
@@ -140,7 +140,7 @@ function withMoves(
   return { set: { ...set, ...Object.fromEntries(moved) }, clear: [...clear, ...Object.keys(move)] }
 }
 
-/** Throws `invalid_request` for what cannot be changed here, or not to this value. */
+/** Throws AppError `invalid_request` for what cannot be changed here, or not to this value. */
 function refuseNames({ set, clear }: Changes, known: Known, { given, path }: Dependencies): void {
   const refusalOf = (name: string, value: string | undefined) => {
     if (!known.has(name)) return `${name} is no variable of this server or its agent configuration`
@@ -176,7 +176,7 @@ function sourceOf(given: string | undefined, value: string | undefined) {
   return value === undefined ? ('default' as const) : ('file' as const)
 }
 
-/** What the comments of an example say of each variable: those right above it, under the heading of its group. */
+/** Reads the meaning of each variable from an example: the comments directly above it, and the heading of its group. */
 function readDescriptions(example: string) {
   const descriptions = new Map<string, { group: string; meaning: string }>()
   let group = ''
@@ -194,8 +194,8 @@ function readDescriptions(example: string) {
 }
 
 /**
- * The text of a `.env` with variables set, or cleared where the value is nothing: each in its line, or in the
- * one that had it commented out, or at the end. Throws `invalid_request` for what such a file cannot hold.
+ * Returns the text of a `.env` with variables set, or cleared where the value is undefined: each on its line, or on the
+ * line where it was commented out, or at the end. Throws AppError `invalid_request` for what such a file cannot hold.
  */
 function editEnvironment(
   text: string,
@@ -211,7 +211,7 @@ function editEnvironment(
         : setLine(edited, name, `${name}=${quote(value)}`)
     if (value === undefined) delete expected[name]
     else expected[name] = value
-    // Nothing else may have changed, also where the file holds values of several lines.
+    // Checks that nothing else has changed, even in a file with multi-line values.
     const found = parseEnv(edited)
     if (isDeepStrictEqual({ ...found }, expected)) continue
     const message = 'cannot be written into this file: edit it by hand'
@@ -227,13 +227,13 @@ function lineOf(name: string, flags: string, before = ''): RegExp {
 function setLine(text: string, name: string, line: string): string {
   const lines = [...text.matchAll(lineOf(name, 'gm'))]
   const place = lines.at(-1) ?? lineOf(name, 'm', '#[ \\t]*').exec(text)
-  // The last one counts, in files that name a variable twice.
+  // If a file names a variable twice, the last one counts.
   if (place) return text.slice(0, place.index) + line + text.slice(place.index + place[0].length)
   const end = text.includes('\r\n') ? '\r\n' : '\n'
   return `${text}${text === '' || text.endsWith('\n') ? '' : end}${line}${end}`
 }
 
-/** Bare where that is safe, else in the quotes that do not stand in the value. */
+/** Unquoted where that is safe, else in a quotation mark that does not occur in the value. */
 function quote(value: string): string {
   if (/^[\w./:@%+,=*?&~!;()[\]{}<>|^$-]+$/.test(value)) return value
   const mark = ["'", '`', '"'].find((one) => !value.includes(one)) ?? "'"

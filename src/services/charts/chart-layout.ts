@@ -1,21 +1,24 @@
 import { calendarPlaces, placeIn } from '../../lib/text/calendar-names.ts'
 
 export const CHART_FONT = 'DejaVu Sans'
-/** Pixels, rather too many than too few: the width of a letter in labels and in titles, the height of a bar with its gap. */
+/**
+ * Estimates in pixels, rather too large than too small: the width of a letter in labels and in titles, the height of a
+ * bar with its gap, and of a legend row.
+ */
 const LETTER_WIDTH = 6.5
 const TITLE_LETTER_WIDTH = 8.5
 const BAR_HEIGHT = 22
 const LEGEND_ROW_HEIGHT = 17
-/** Pixels of a chart that is turned on its side. */
+/** The maximum height in pixels of a chart that is turned on its side. */
 const MAX_HEIGHT = 2_000
-/** Longer labels are cut off. */
+/** Longer labels are truncated. */
 const MAX_LABEL_PIXELS = 360
-/** More slices have no room for their values. */
+/** With more slices there is no room for their values. */
 const MAX_LABELLED_SLICES = 8
 
 type ChartRow = Readonly<Record<string, string | number | boolean | null>>
 
-/** What of a chart its layout depends on. */
+/** The properties of a channel that affect the layout. */
 interface Channel {
   field?: string | undefined
   type?: string | undefined
@@ -36,10 +39,10 @@ interface Chart<C extends Channel = Channel> {
   height: number
 }
 
-/** Marks that say the same when the chart is turned on its side. */
+/** Marks that mean the same when the chart is turned on its side. */
 const MAY_BE_TURNED: ReadonlySet<string> = new Set(['bar', 'boxplot', 'point', 'tick'])
 
-/** What the names of a channel are, each once and in the order of the rows. */
+/** The distinct names of a discrete channel, in the order of the rows; empty for numbers and times. */
 function namesIn(channel: Channel | undefined, rows: readonly ChartRow[]): string[] {
   const { field, type, timeUnit, bin } = channel ?? {}
   if (field === undefined || timeUnit || bin || type === 'temporal') return []
@@ -53,7 +56,7 @@ const longest = (names: readonly string[]) => Math.max(0, ...names.map(({ length
 const fits = (names: readonly string[], width: number) =>
   names.length * (longest(names) + 1) * LETTER_WIDTH <= width
 
-/** Turns the chart on its side where the names below its marks would not fit beside each other. */
+/** Turns the chart on its side if the labels below its marks would not fit next to each other. */
 export function layOnSide<C extends Channel, R extends Chart<C>>(
   request: R,
   rows: readonly ChartRow[],
@@ -76,7 +79,7 @@ function turned<C extends Channel>(channel: C | undefined): C | undefined {
   return other ? { ...channel, sort: other } : channel
 }
 
-/** Weekdays and months in their order; nothing for other names. */
+/** Weekdays or months in calendar order; undefined for other names. */
 export function calendarOrder(channel: Channel, rows: readonly ChartRow[]): string[] | undefined {
   const names = namesIn(channel, rows)
   for (const unit of ['month', 'weekday'] as const) {
@@ -86,7 +89,7 @@ export function calendarOrder(channel: Channel, rows: readonly ChartRow[]): stri
   return undefined
 }
 
-/** How the names and numbers of a channel are written. */
+/** How the labels of a channel are drawn: its axis and its legend. */
 export function layoutOf(
   name: string,
   channel: Channel,
@@ -98,7 +101,7 @@ export function layoutOf(
   return { ...(axis && { axis }), ...(legend && { legend }) }
 }
 
-/** How an axis is written: names that fit, whole numbers where there are no others. */
+/** How an axis is labelled: so that names fit, and with integer ticks if all values are integers. */
 function axisOf(
   name: string,
   channel: Channel,
@@ -122,7 +125,7 @@ function isWhole({ field, aggregate, bin, timeUnit, type }: Channel, rows: reado
   return values.length > 0 && values.every((value) => Number.isInteger(value))
 }
 
-/** Beside the chart as long as there is room, else in columns, or below it. */
+/** Places the legend next to the chart if there is room, in several columns if needed, else below it. */
 function legendOf(
   channel: Channel,
   { width, height }: Chart,
@@ -139,7 +142,7 @@ function legendOf(
   return { ...shared, orient: 'bottom', columns: Math.max(1, Math.floor(width / label)) }
 }
 
-/** A title in lines that are no wider than the chart. */
+/** Wraps a title into lines that are no wider than the chart. */
 export function wrapTitle(title: string, width: number): string | string[] {
   const most = Math.max(12, Math.floor(width / TITLE_LETTER_WIDTH))
   if (title.length <= most) return title
@@ -152,7 +155,7 @@ export function wrapTitle(title: string, width: number): string | string[] {
   return lines
 }
 
-/** The slices of a pie, and their values where they have room. */
+/** The slices of a pie, with their values if there is room. */
 export function pieLayers(
   { theta, color, width, height }: Chart,
   rows: readonly ChartRow[],

@@ -37,7 +37,7 @@ const Channel = z
     message: 'must have a field, or count as its aggregate',
   })
 
-/** A chart as a model asks for it: what Vega-Lite draws, without its expressions, addresses and files. */
+/** A chart as a model requests it: a subset of Vega-Lite without its expressions, URLs and files. */
 export const ChartRequest = z
   .strictObject({
     title: boundedText(200).optional(),
@@ -74,7 +74,7 @@ export type ChartRequest = z.output<typeof ChartRequest>
 type ChartChannel = z.output<typeof Channel>
 export type ChartRow = Record<string, string | number | boolean | null>
 
-/** Marks that Vega-Lite calls otherwise. */
+/** Marks that have another name in Vega-Lite. */
 const MARK_NAMES: Readonly<Record<string, string>> = { pie: 'arc', heatmap: 'rect' }
 const CHANNELS = ['x', 'y', 'color', 'size', 'theta', 'column'] as const
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json'
@@ -88,16 +88,16 @@ const Rendered = z.object({ svg: z.string(), png: z.instanceof(Uint8Array) })
 
 export type Charts = ReturnType<typeof createCharts>
 
-/** Draws charts, a few at a time, each in a process of its own. */
+/** Draws charts, a few at a time, each in a separate process. */
 export function createCharts(run = createJobRunner()) {
   return {
-    /** Throws `JobRefusal` in words for the model. */
+    /** Throws `JobRefusal`, worded for the model. */
     render: (specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> =>
       run(RENDERING, Rendered, specification, signal),
   }
 }
 
-/** Throws `JobRefusal`, naming the columns that there are, for a field that is none of them. */
+/** Throws `JobRefusal`, which lists the existing columns, for a field that is not among them. */
 export function toSpecification(
   asked: ChartRequest,
   rows: readonly ChartRow[],
@@ -144,7 +144,7 @@ function toChannel(
     ...(field !== undefined && { field: plainName(field) }),
     type: rest.timeUnit && !type ? 'temporal' : resolved,
     title: wrapTitle(title ?? titleOf(channel), name === 'y' ? request.height : request.width),
-    // Where nothing else is asked for: in the order of the rows, but for names of a calendar.
+    // By default in the order of the rows, except that names of a calendar get calendar order.
     ...(resolved === 'nominal' && { sort: calendarOrder(channel, rows) ?? null }),
     ...layoutOf(name, channel, request, rows),
     ...(stack && { stack: stack === 'none' ? null : stack }),
@@ -165,7 +165,7 @@ function typeOf({ field, aggregate, bin }: ChartChannel, rows: readonly ChartRow
   return isDay ? 'temporal' : 'nominal'
 }
 
-/** Points and brackets in a name would be read as a path into the row. */
+/** Dots, brackets and quotes in a name would be parsed as a path into the row. */
 function plainName(name: string): string {
   return name.replaceAll(/[.[\]\\'"]/g, '_')
 }

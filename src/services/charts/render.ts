@@ -6,14 +6,14 @@ import { JobRefusal } from '../../lib/processes/job.ts'
 import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
 import { CHART_FONT } from './chart-layout.ts'
 
-/** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
+/** The maximum width and height of the SVG in pixels; small charts side by side can be wider than any single one. */
 const MAX_SIDE_PIXELS = 6_000
 const MAX_SVG_CHARACTERS = 10_000_000
-/** Pixels of the PNG for each of the SVG, as long as it gets no wider than the maximum. */
+/** Pixels of the PNG per pixel of the SVG, unless the PNG would exceed the maximum width. */
 const SCALE = 2
 const MAX_PICTURE_WIDTH = 4_000
 
-/** A Vega-Lite specification, made of nothing but what was validated. */
+/** A Vega-Lite specification built only from validated parts. */
 export type ChartSpecification = Record<string, unknown>
 
 export interface RenderedChart {
@@ -21,7 +21,10 @@ export interface RenderedChart {
   png: Uint8Array
 }
 
-/** Draws without a browser, a network or the machine's fonts, and walks expressions instead of compiling them. */
+/**
+ * Draws a chart without a browser, network access or the machine's fonts, and interprets expressions instead of
+ * compiling them. Throws `JobRefusal` if the chart is too large or cannot be drawn.
+ */
 export async function renderChart(specification: ChartSpecification): Promise<RenderedChart> {
   const svg = await draw(specification)
   const [, width = 0, height = 0] =
@@ -39,7 +42,7 @@ export async function renderChart(specification: ChartSpecification): Promise<Re
 
 async function draw(specification: ChartSpecification): Promise<string> {
   try {
-    // Its own types name every part of a specification, which was validated before.
+    // The type lists every part of a specification; this one was built from validated parts.
     const { spec } = compile(specification as never)
     const view = new vega.View(vega.parse(spec, undefined, { ast: true }), {
       ...{ expr: expressionInterpreter, loader: refusingLoader(), renderer: 'none' },
@@ -52,23 +55,23 @@ async function draw(specification: ChartSpecification): Promise<string> {
   }
 }
 
-/** Nothing is fetched and nothing is read, whatever a specification names. */
+/** A loader that fetches and reads nothing, whatever a specification refers to. */
 function refusingLoader(): ReturnType<typeof vega.loader> {
   const refuse = () => Promise.reject(new Error('a chart loads nothing'))
-  // An address that is refused rather than emptied would end the process within the library.
+  // Rejecting a URL instead of emptying it would crash the process inside the library.
   const sanitize = () => Promise.resolve({ href: '' })
   return { ...vega.loader(), load: refuse, sanitize, http: refuse, file: refuse }
 }
 
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
-/** Large files, which are read only for what the usual fonts lack. */
+/** Large files, which are only read for characters that the usual fonts lack. */
 const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
-/** Variation selectors, joiners and direction marks, which have no glyph of their own. */
+/** White space, control and format characters and variation selectors, which have no glyph of their own. */
 const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
 
 /**
- * The font files that hold every sign of the texts in a drawing. Throws `JobRefusal` with the signs that none
- * has: they would be boxes, or nothing at all.
+ * The font files that together have every character of the texts in a drawing. Throws `JobRefusal` with the characters
+ * that no font has: they would be drawn as boxes, or not at all.
  */
 export async function fontsFor(svg: string): Promise<string[]> {
   const texts = svg.replaceAll(/<[^>]*>/g, '')

@@ -21,7 +21,7 @@ const TARGETS: readonly Target[] = [
 export const TARGET_NAMES = TARGETS.map(({ name }) => name)
 export const TARGET_TITLES = TARGETS.map(({ name, title }) => ({ name, title }))
 
-/** Places that cannot be deployed to, each with the reason and what to take instead. */
+/** Places that cannot be deployed to, each with the reason and an alternative. */
 const IMPOSSIBLE: Readonly<Record<string, Omit<Problem, 'field'>>> = {
   workers: {
     message: 'does not load native modules, of which the server has several, and keeps no process',
@@ -37,7 +37,7 @@ const IMPOSSIBLE: Readonly<Record<string, Omit<Problem, 'field'>>> = {
   },
 }
 
-/** Shorter values, such as `x` for a server that asks for no key, stand in other words by chance. */
+/** Shorter values, such as `x` for a server that asks for no key, occur inside other words by chance. */
 const MIN_SECRET_CHARACTERS = 8
 
 export type Deployment =
@@ -50,7 +50,7 @@ export type Deployment =
     }
   | { refusals: readonly Problem[] }
 
-/** The files that deploy an agent, or everything that prevents it. Reads and writes no file. */
+/** Generates the files that deploy an agent, or lists everything that prevents it. Reads and writes no files. */
 export function generate(
   agent: AgentSource,
   settings: DeploymentSettings,
@@ -82,7 +82,7 @@ function refuseTarget(name: string): Problem {
   return { field, message: `${name} is not known`, remedy: `one of ${TARGET_NAMES.join(', ')}` }
 }
 
-/** A refusal for each secret whose value would be in a file. */
+/** A refusal for each secret whose value would appear in a file. */
 function leaksOf(
   files: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
@@ -98,7 +98,7 @@ function leaksOf(
     })
 }
 
-/** DEPLOY.md: what to do in which order. It names secrets, and holds none. */
+/** Writes DEPLOY.md: what to do in which order. It names secrets but contains no values. */
 function writeGuide(
   target: Target,
   plan: Plan,

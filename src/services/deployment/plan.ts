@@ -2,17 +2,17 @@ import { isSecret, variablesIn } from '../../lib/environment.ts'
 import type { AgentSource } from './project.ts'
 import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
-/** Set by the image or the platform; the container engine of this machine is not that of another. */
+/** Set by the image or the platform; and the local container engine is not that of the target. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
-/** Seconds that closing takes in addition to `SHUTDOWN_GRACE`: at least, and where the platform allows it. */
+/** Seconds for closing in addition to `SHUTDOWN_GRACE`: the minimum, and what is planned if the platform allows it. */
 export const MIN_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
-/** Seconds that the model has for its answer once `limits.seconds` are over. */
+/** Seconds that the model gets for its answer once `limits.seconds` have passed. */
 export const ANSWER_SECONDS = 60
 const DEFAULT_GRACE = 10
 
-/** What is deployed where, with the defaults of the server brought down to what the platform allows. */
+/** Decides what is deployed how, with the server's settings lowered to what the platform allows. */
 export function planDeployment(
   agent: AgentSource,
   settings: DeploymentSettings,

@@ -6,9 +6,9 @@ import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
 import { type AgentSource, namedFiles } from './project.ts'
 import type { DeploymentSettings, Facts, Problem, Target } from './target.ts'
 
-/** The server shows life this often in a stream, in seconds. */
+/** The server's heartbeat interval in a stream, in seconds. */
 const HEARTBEAT_SECONDS = 15
-/** What keys of common services look like. */
+/** The format of keys of common services. */
 const KEY_LIKE =
   /\b(?:sk-[\w-]{16,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|xox[abpr]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|whsec_[\w+/]{32,}|e2b_\w{20,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)|-----BEGIN [A-Z ]*PRIVATE KEY/
 const DEFAULT_OF_SECRET = /\$\{\w+:-[^}]+\}/
@@ -235,7 +235,7 @@ const lowered: Check = ({ settings: { grace, fileLimit }, target: { title }, fac
   return found
 }
 
-/** Every string of a value with its dotted path. */
+/** Every string inside a value, with its dotted path. */
 function stringsOf(value: unknown, path: string): [string, string][] {
   if (typeof value === 'string') return [[path, value]]
   if (typeof value !== 'object' || value === null) return []

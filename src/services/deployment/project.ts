@@ -4,21 +4,21 @@ import { exists } from '../../lib/files.ts'
 import { type AgentConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import { isRemoteSource } from '../skills/remote.ts'
 
-/** What is to be deployed: the agent as it was read, and the files of the project that deployments are made of. */
+/** What is to be deployed: the agent's configuration, and the project files that deployments are built from. */
 export interface AgentSource {
   configuration: AgentConfiguration
-  /** The agent's file with forward slashes, relative to the project; nothing where the agent is the default one. */
+  /** The agent's file relative to the project, with forward slashes; absent for the default agent. */
   path?: string
-  /** What local skills and plugins name, relative to the project, but is not there. */
+  /** Local skills and plugins that are configured but do not exist, relative to the project. */
   missing: readonly string[]
   project: {
     version: string
-    /** By path: Dockerfile, .dockerignore, docker-compose.yml and those of deploy/kubernetes. */
+    /** By path: Dockerfile, .dockerignore, docker-compose.yml and the files of deploy/kubernetes. */
     files: Readonly<Record<string, string>>
   }
 }
 
-/** What deployments are made of. */
+/** The project files that deployments are built from. */
 const PROJECT_FILES = [
   ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
   ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
@@ -26,7 +26,10 @@ const PROJECT_FILES = [
   ),
 ]
 
-/** The agent of this file, and the project in the folder `root`. Throws where one cannot be read, as in an image without the project's own files. */
+/**
+ * Reads the agent from its file, and the project from the folder `root`. Throws if one cannot be read, such as in an
+ * image without the project's own files.
+ */
 export async function readAgentSource(root: string, agentConfig: string): Promise<AgentSource> {
   const file = resolve(agentConfig)
   const { configuration, found } = await loadConfiguration(file)
@@ -41,7 +44,7 @@ export async function readAgentSource(root: string, agentConfig: string): Promis
   return { configuration, missing, project: { version, files }, ...(found && { path }) }
 }
 
-/** The agent's local skills and its plugins: paths as `agent.json` has them, made relative to the project. */
+/** The agent's local skills and its plugins; their paths in `agent.json` are made relative to the project. */
 export function namedFiles({ skills, plugins }: AgentConfiguration, agentFile: string) {
   const fromProject = (path: string) =>
     posix.isAbsolute(path) ? path : posix.join(posix.dirname(agentFile), path)

@@ -2,47 +2,47 @@ import { stringify } from 'yaml'
 import type { SandboxKind } from '../../schemas/sandbox.ts'
 import type { AgentSource } from './project.ts'
 
-/** What a platform is like; where the numbers come from is in docs/deploy.md. */
+/** Properties of a platform; docs/deploy.md has the sources of the numbers. */
 export interface Facts {
-  /** `disk`: a volume of one instance. `none`: what is written is lost, or lies on a network share that SQLite locks up on. */
+  /** `disk`: a volume of one instance. `none`: files are lost, or on a network share, where SQLite locks up. */
   storage: 'disk' | 'none'
-  /** How long a request may live at most, in seconds; nothing where nobody ends it. */
+  /** The maximum duration of a request in seconds; absent if there is none. */
   requestSeconds?: number
-  /** Whether it is in doubt that `requestSeconds` also ends what still shows life. */
+  /** Whether it is uncertain that `requestSeconds` also ends a request that still sends data. */
   isRequestDoubtful?: boolean
-  /** How long a connection may be silent at most, in seconds. */
+  /** The maximum idle time of a connection in seconds; absent if there is none. */
   silenceSeconds?: number
-  /** Between SIGTERM and SIGKILL, in seconds, as long as it can be made. */
+  /** Seconds between SIGTERM and SIGKILL, at the highest setting. */
   killSeconds: number
-  /** Largest body of a request, in bytes. */
+  /** The maximum size of a request body in bytes; absent if there is none. */
   bodyBytes?: number
   sandboxes: readonly SandboxKind[]
-  /** Machines come and go with the requests, so code is run elsewhere. */
+  /** Whether machines come and go with requests, so that code must be run elsewhere. */
   isServerless?: boolean
   /** Whether a host name without dots can be another service. */
   hasServiceNames?: boolean
-  /** Engines that are deployed beside the server where a URL has their name as its host. */
+  /** Engines that are deployed along with the server if a URL has their name as its host. */
   engines?: readonly Engine[]
   instances: number
-  /** How many proxies of the platform each add an address to `X-Forwarded-For`; nothing where that is not known. */
+  /** How many of the platform's proxies add an address to `X-Forwarded-For`; absent if that is not known. */
   proxies?: number
 }
 
 export type Engine = 'postgres' | 'qdrant'
 
 export interface DeploymentSettings {
-  /** The variables of the server that are set, secrets among them: their values go nowhere. */
+  /** The server's variables that are set, including secrets, whose values are never written anywhere. */
   variables: Readonly<Record<string, string>>
-  /** In seconds and bytes, as the server has them by default or as they are set. */
+  /** In seconds and in bytes; the server's defaults unless set. */
   grace: number
   fileLimit: number
   instances: number
-  /** Where the files are to lie, relative to the project. */
+  /** The folder for the generated files, relative to the project. */
   folder: string
   domain?: string
 }
 
-/** One thing that stands against a deployment or is to be known about it. */
+/** Something that prevents a deployment, or that should be known about it. */
 export interface Problem {
   /** A variable, a field of `agent.json` or an option of the command. */
   field: string
@@ -50,7 +50,7 @@ export interface Problem {
   remedy: string
 }
 
-/** What a renderer goes by: everything decided. */
+/** Everything that a renderer needs, fully decided. */
 export interface Plan extends DeploymentSettings {
   agent: AgentSource
   /** Variables with their values, none of them secret. */
@@ -71,7 +71,7 @@ export interface Command {
 export interface Rendering {
   /** By name, within the folder of the deployment. */
   files: Record<string, string>
-  /** Before the secrets can be set. */
+  /** Commands to run before the secrets can be set. */
   prepare?: readonly Command[]
   deploy: readonly Command[]
   update: string
@@ -84,32 +84,32 @@ export interface Target {
   name: string
   title: string
   facts: Facts
-  /** The command that sets a secret; it asks for the value or takes it from the caller's own environment. */
+  /** The command that sets a secret; it asks for the value or takes it from the user's own environment. */
   setSecret(name: string, plan: Plan): string
   render(plan: Plan): Rendering
 }
 
 export const IMAGE = 'agent-server'
 
-/** `SERVER_API_KEY` as `server-api-key`, for platforms whose secrets have names without underscores. */
+/** `SERVER_API_KEY` as `server-api-key`, for platforms that allow no underscores in the names of secrets. */
 export function dashed(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-')
 }
 
-/** A command that takes the value of a secret: the server's own key is made up, any other is asked for. */
+/** A command with the value of a secret: the server's own key is generated, any other is asked for. */
 export function withSecret(name: string, command: (value: string) => string): string {
   if (name === 'SERVER_API_KEY') return command('$(openssl rand -hex 24)')
   return `read -rs value && ${command('$value')}`
 }
 
-/** The command that adds a secret to the file `.env` of the folder, there as `entry`. */
+/** The command that appends a secret, under the name `entry`, to the file `.env` of the folder. */
 export function setInFile(name: string, folder: string, entry = name): string {
   return withSecret(name, (value) => `echo "${entry}=${value}" >> ${folder}/.env`)
 }
 
 export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }
 
-/** For readers of YAML 1.1, too, to whom `off` without quotes is false. */
+/** Also correct for YAML 1.1 parsers, which read an unquoted `off` as false. */
 export function toYaml(value: unknown): string {
   return stringify(value, { ...YAML_OPTIONS, version: '1.1' })
 }

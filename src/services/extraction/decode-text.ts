@@ -1,13 +1,13 @@
 import { detect } from 'chardet'
 import { MAX_CHARACTERS, tooLong } from './extracted.ts'
 
-/** Enough to tell an encoding by. */
+/** Enough bytes to detect an encoding. */
 const SAMPLE_BYTES = 65_536
-/** No encoding takes more for a character. */
+/** The most bytes that any encoding uses for a character. */
 const MAX_BYTES_PER_CHARACTER = 4
-/** Binary files hold far more control characters than this, texts next to none. */
+/** Binary files have a far larger share of control characters than this, texts next to none. */
 const MAX_CONTROLS = 0.002
-/** UTF-16 of Western text has a zero in every second byte; of other scripts still in each space and line end. */
+/** In UTF-16, Western text has a zero in every second byte; other scripts still have one in each space and line end. */
 const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
 
@@ -17,7 +17,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
   ['utf-16be', [0xfe, 0xff]],
 ]
 
-/** The text in whatever encoding it is, with line feeds alone; nothing if these bytes are no text. Throws `text_too_long`. */
+/** Decodes a text in any encoding, with LF line ends; undefined if the bytes are not text. Throws `text_too_long`. */
 export function decodeText(bytes: Buffer): string | undefined {
   const encoding = encodingOf(bytes)
   if (encoding === undefined) return undefined
@@ -26,7 +26,7 @@ export function decodeText(bytes: Buffer): string | undefined {
   return isText(text.slice(0, SAMPLE_BYTES)) ? text : undefined
 }
 
-/** The name of the encoding, as `TextDecoder` knows it; nothing for what is no text. */
+/** The encoding's name as `TextDecoder` knows it; undefined if the bytes are not text. */
 export function encodingOf(bytes: Buffer): string | undefined {
   const marked = BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))
   if (marked) return marked[0]
@@ -50,7 +50,7 @@ function zerosAt(bytes: Buffer, first: number): number {
   return zeros
 }
 
-/** A character that the sample cuts in two does not matter. */
+/** Accepts a character that is cut off at the end of the sample. */
 function isUtf8(sample: Buffer): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true })

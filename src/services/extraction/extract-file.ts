@@ -14,7 +14,7 @@ import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
 
-/** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError`. */
+/** Extracts the text of a file; its type is detected by content, then by name. Throws `ExtractionError`. */
 export async function extractFile(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
   try {
     const extracted = await extractKnown(file, recognition)
@@ -67,7 +67,7 @@ function zipKindOf(zip: ZipArchive) {
 }
 
 async function extractText(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
-  // Of a table the beginning is enough: the agent's tools read the whole of it.
+  // The beginning of a table is enough: the agent's tools read the whole table.
   const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
   const { decodeText } = await import('./decode-text.ts')
   const text = decodeText(file.bytes.subarray(0, maxBytes))
@@ -92,8 +92,8 @@ async function extractText(file: SourceFile, recognition?: Recognition): Promise
 }
 
 /**
- * A `RangeError` comes of a file that nests too deeply, or is too large for one string or list. Whatever else a parser
- * throws is taken for the file's fault, except what only a mistake of this program can cause.
+ * A `RangeError` is caused by a file that is nested too deeply, or too large for one string or array. Anything else
+ * that a parser throws is blamed on the file, except what only a bug of this program can cause.
  */
 function toExtractionError(error: unknown): unknown {
   if (error instanceof ExtractionError || isOwnMistake(error)) return error
@@ -113,7 +113,7 @@ function isOwnMistake(error: unknown): boolean {
   return code === 'ERR_ACCESS_DENIED' || code === 'ERR_MODULE_NOT_FOUND'
 }
 
-/** How a file is read. `code` keeps its lines as they are. */
+/** How a text file is read. `code` keeps its lines as they are. */
 type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
 
 const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
@@ -137,17 +137,17 @@ const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map(
 
 const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
 
-/** What the name says of a text; nothing where it says nothing. */
+/** The kind that the file name indicates; undefined if it indicates none. */
 export function kindByName(name: string): TextKind | undefined {
   return KIND_BY_EXTENSION.get(extensionOf(name))
 }
 
-/** In small letters and without the point; the whole name where it has none (`Makefile`). */
+/** In lower case and without the dot; the whole name if there is no dot (`Makefile`). */
 export function extensionOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
 }
 
-/** What the client says, if that is something; else what the name says. */
+/** The media type that the client declared, if it is specific; otherwise derived from the name. */
 export function mediaTypeOfUpload(name: string, declared: string | undefined): string {
   const said = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (said !== UNKNOWN_MEDIA_TYPE && MEDIA_TYPE.test(said)) return said
@@ -155,18 +155,18 @@ export function mediaTypeOfUpload(name: string, declared: string | undefined): s
   return named === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : named
 }
 
-/** The mark of a page and the headers of a mail are looked for in so much of a text. */
+/** UTF-16 code units at the start of a text that are searched for the mark of an HTML page, and for mail headers. */
 const HTML_PREFIX = 1_024
 const HEADERS_PREFIX = 16_384
 const HTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i
 const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
-/** A mail has one of these lines at least, besides its sender's. */
+/** A mail has at least one of these headers, in addition to its sender. */
 const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
 
-/** What a text is: by what it holds where that is certain, else by its name, else plain. */
+/** The kind of a text: by content where that is conclusive, else by name, else plain text. */
 export function textKindOf(text: string, name: string): TextKind {
   const named = kindByName(name)
-  // A program may well hold a page or a record of another kind.
+  // Source code or Markdown may well contain an HTML page or another kind of record.
   if (named === 'code' || named === 'markdown') return named
   if (HTML.test(text.slice(0, HTML_PREFIX))) return 'html'
   if (isMail(text)) return 'mail'
@@ -183,12 +183,12 @@ function isJson(text: string): boolean {
   return /^\s*[[{]/.test(text) && parseJson(text) !== undefined
 }
 
-/** What a file is by its first bytes. A text has no such mark. */
+/** The type of a file according to its first bytes; text has no signature. */
 type Signature = 'pdf' | 'zip' | 'parquet' | 'none'
 
 const bytes = (...values: number[]) => Buffer.from(values)
 
-/** Images whose text can be recognised. */
+/** The kind of an image whose text can be recognised; undefined for anything else. */
 function pictureKind(content: Buffer): PictureKind | undefined {
   if (startsWith(content, Buffer.from('RIFF'))) {
     return content.toString('latin1', 8, 12) === 'WEBP' ? 'webp' : undefined
@@ -206,7 +206,7 @@ const PICTURE_MARKS: readonly (readonly [PictureKind, Buffer])[] = [
   ['tiff', bytes(0x4d, 0x4d, 0, 0x2a)],
 ]
 
-/** What is recognised only to be refused with a better reason. */
+/** Files that are recognised only to be refused with a better reason. */
 export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
   ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
@@ -229,12 +229,12 @@ export const REFUSED: readonly (readonly [string, Buffer])[] = [
 ]
 
 const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
-/** Office programs put what they encrypt into a container of the old format, in an entry of this name. */
+/** Office programs wrap encrypted files in a container of the old format, with an entry of this name. */
 const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
-/** Some programs write a few bytes of their own before the mark of a PDF. */
+/** Some programs write a few bytes of their own before the PDF signature. */
 const PDF_PREFIX_BYTES = 1_024
 
-/** Throws `encrypted_file` and `unsupported_file` for what is known and not read. */
+/** Throws `encrypted_file` and `unsupported_file` for known types that are not read. */
 export function signatureOf(content: Buffer): Signature {
   if (content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-')) return 'pdf'
   if (startsWith(content, ZIP_MARK)) return 'zip'

@@ -12,15 +12,16 @@ import {
   type ToReader,
 } from './extracted.ts'
 
-// The whole of a process of its own, so that a file can take no more memory or time than it is given. Beside
-// the jobs of src/lib/processes/job-process.ts: it reads many files, and neither file nor text passes as one message.
+// The entry point of a separate process, so that a file can take no more memory or time than it is
+// allowed. It does not use src/lib/processes/job-process.ts, since it reads many files, and neither
+// a file nor its text fits one message.
 
 const MAX_CAUSE = 4_096
-/** Pages that a warning names. */
+/** The maximum number of pages that a warning names. */
 const MAX_NAMED = 100
-/** For all pages of a file that are pictures. */
+/** The time limit for recognising all pages of a file. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
-/** Priority of a process that recognises: under load it gets less than half of what a query gets, but always something. */
+/** The niceness while recognising: under load less than half the processor time of a query, but always some. */
 const NICE = 4
 endWithParent()
 let file: (SourceFile & { filled: number; languages: readonly string[] }) | undefined
@@ -54,7 +55,7 @@ async function finish(): Promise<void> {
   }
 }
 
-/** Tells the server of each page, so that it renews the deadline. Undefined where pictures are not read. */
+/** Reports each page to the server, which then restarts the deadline. Undefined if recognition is off. */
 function recognition(
   languages: readonly string[],
   onUnreadable: Recognition['onUnreadable'],

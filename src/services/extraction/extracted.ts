@@ -3,50 +3,50 @@ import type { DocumentWarning } from '../../schemas/document.ts'
 
 /** What was read out of a file. */
 export interface Extracted {
-  /** Markdown where the file has headings, tables or lists; else plain text. */
+  /** Markdown if the file has headings, tables or lists; else plain text. */
   text: string
-  /** Where each page begins in `text`, in UTF-16 code units; absent where the file has no pages. */
+  /** Where each page begins in `text`, in UTF-16 code units; absent if the file has no pages. */
   pageStarts?: number[]
 }
 
-/** The same as the server gets it: a long text is nowhere whole. */
+/** The same as `Extracted` as the server receives it: a long text is never held in one piece. */
 export interface ReadText {
-  /** In order; none divides a character. Whoever reads a piece takes it. */
+  /** In order; none splits a character. A piece is consumed when it is read. */
   pieces: ReturnType<typeof ownPacked>[]
-  /** Of all pieces, in UTF-16 code units. */
+  /** The length of all pieces together, in UTF-16 code units. */
   characters: number
   pageStarts?: readonly number[]
   warnings: readonly DocumentWarning[]
 }
 
-/** A file that is to be read, whole in the memory of the process that reads it. */
+/** A file to be read, held completely in memory by the process that reads it. */
 export interface SourceFile {
   name: string
   mediaType: string
   bytes: Buffer
 }
 
-/** How text in pictures is recognised. */
+/** How text in images is recognised. */
 export interface Recognition {
-  /** As their data packages name them. */
+  /** Language codes, as used in the names of the data packages. */
   languages: readonly string[]
-  /** Called before each page that is a picture. */
+  /** Called before each page that is an image. */
   onPage(): void
-  /** Called with what could not be read with confidence: `page 7`. */
+  /** Called with a description of what could not be read with confidence, such as `page 7`. */
   onUnreadable(what: string): void
 }
 
-/** A longer text belongs into several documents: a hit tells where in a document it stands. */
+/** UTF-16 code units. A longer text should be split into several documents: a hit tells where in a document it is. */
 export const MAX_CHARACTERS = 10_000_000
 
 export type BoundedText = ReturnType<typeof createBoundedText>
 
-/** Gathers a text that can only become so long. */
+/** Collects a text of limited length. */
 export function createBoundedText(maxCharacters = MAX_CHARACTERS) {
   const parts: string[] = []
   let length = 0
   return {
-    /** Throws `text_too_long` where it would be. */
+    /** Throws `text_too_long` if the text would exceed the limit. */
     add(text: string): void {
       length += text.length
       if (length > maxCharacters) throw tooLong()
@@ -67,10 +67,10 @@ export function tooLong(): ExtractionError {
   )
 }
 
-/** Short enough that the copies made when it goes from process to process take little memory. */
+/** UTF-16 code units; short enough that the copies made between processes take little memory. */
 const MAX_PIECE_CHARACTERS = 65_536
 
-/** The pieces of a text, in order; none divides a character. */
+/** Splits a text into pieces, in order; none splits a character. */
 export function* cutText(text: string, maxLength = MAX_PIECE_CHARACTERS): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = atCodePoint(text, start + maxLength)
@@ -81,36 +81,36 @@ export function* cutText(text: string, maxLength = MAX_PIECE_CHARACTERS): Genera
 
 const BEYOND_LATIN_1 = /[^\0-\xff]/
 
-/** A text beside the JavaScript heap, where its memory is given back at once and not when V8 sees fit. */
+/** A text outside the JavaScript heap, so that its memory can be freed at once instead of by garbage collection. */
 interface PackedText {
   encoding: 'latin1' | 'utf16le'
   bytes: Uint8Array
 }
 
-/** Any text, half a surrogate pair included. */
+/** Packs any text, including lone surrogates. */
 export function packText(text: string): PackedText {
   const encoding = BEYOND_LATIN_1.test(text) ? 'utf16le' : 'latin1'
   return { encoding, bytes: Buffer.from(text, encoding) }
 }
 
-/** How many UTF-16 code units it is. */
+/** The length of the text in UTF-16 code units. */
 export function lengthOf({ encoding, bytes }: PackedText): number {
   return encoding === 'latin1' ? bytes.length : bytes.length / 2
 }
 
-/** The same with memory of its own, which `takeText` gives back. */
+/** Copies a packed text into a buffer of its own, which `takeText` frees. */
 export function ownPacked({ encoding, bytes }: PackedText) {
   return { encoding, bytes: Uint8Array.from(bytes) }
 }
 
-/** The text, whose packed memory is gone afterwards. */
+/** Returns the text and frees its packed memory. */
 export function takeText({ encoding, bytes }: ReturnType<typeof ownPacked>): string {
   const text = Buffer.from(bytes.buffer).toString(encoding)
   bytes.buffer.transfer(0)
   return text
 }
 
-/** Why a file has no text to index. All but the time are the file's own fault, and will be so again. */
+/** Why a file has no text to index. All but the timeout are caused by the file itself, so a retry fails again. */
 type ExtractionCode =
   | 'empty_document'
   | 'unsupported_file'
@@ -120,7 +120,7 @@ type ExtractionCode =
   | 'text_too_long'
   | 'extraction_timeout'
 
-/** A file that cannot be read. The message is shown to its owner. */
+/** A file that cannot be read. The message is shown to the file's owner. */
 export class ExtractionError extends Error {
   override readonly name = 'ExtractionError'
   readonly code: ExtractionCode
@@ -131,23 +131,23 @@ export class ExtractionError extends Error {
   }
 }
 
-/** As a block of code, so that no line of it is taken for a heading; the fence is longer than any within. */
+/** Formats a text as a code block, so that no line is taken for a heading; the fence is longer than any inside. */
 export function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/^`{3,}/gm), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
 }
 
-/** What the reading process is sent for a file: its beginning, its bytes in order, and then that these were all. */
+/** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
 export type ToReader =
   | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
 
-/** What it answers: the text in order, and that this was all of it, or why there is none; `cause` is for the log. */
+/** Messages from the reading process: the text in order, then its end, or why there is none; `cause` is for the log. */
 export type FromReader =
   | { kind: 'text'; text: PackedText }
-  /** One more page is being recognised, which may take as long as a file does; how many there were with it. */
+  /** Sent before a page is recognised, which may take as long as a whole file; `page` counts such pages. */
   | { kind: 'page'; page: number }
   | { kind: 'extracted'; pageStarts: number[] | undefined; warnings: DocumentWarning[] }
   | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

@@ -15,31 +15,31 @@ import {
 } from './extracted.ts'
 
 const ENTRY = new URL('./extract-process.ts', import.meta.url)
-/** What one file may take beyond the memory that the process held before. */
+/** What one file may use beyond the memory that the process already held. */
 const LIMITS = { heapMegabytes: 640, residentMegabytes: 768 }
-/** The file itself and one copy of it, which a process may hold in addition to its bound. */
+/** The file and one copy of it, which a process may hold in addition to its limit. */
 const FILE_COPIES = 2
-/** A process that holds more after a file is not given another. */
+/** A process that holds more than this after a file is not reused. */
 const MAX_KEPT_MEGABYTES = 256
 const BYTES_PER_MEGABYTE = 2 ** 20
-/** A process that had no file for so long is ended, because its parsers keep memory. */
+/** A process that has been idle for this long is ended, because its parsers keep memory. */
 const IDLE_MS = 60_000
 
 export interface ExtractorOptions {
-  /** How many files are read at the same time, each in a process of its own. */
+  /** How many files are read concurrently, each in a process of its own. */
   processes: number
-  /** How long one file may take, and then each of its pages that is a picture. */
+  /** The time allowed for a file, and then again for each of its pages that is an image. */
   deadlineMs: number
-  /** What one file may take, besides itself and one copy of it. */
+  /** The limits for one file, not counting the file itself and one copy of it. */
   limits?: ProcessLimits
-  /** In which text of pictures is recognised; none where it is not. */
+  /** The languages in which text in images is recognised; empty if recognition is off. */
   languages?: readonly string[]
   log?: { warn(fields: object, message: string): void }
 }
 
 export type Extractor = ReturnType<typeof createExtractor>
 
-/** Reads files in processes of their own, which are replaced when a file is too much for one. */
+/** Reads files in separate processes, which are replaced when a file is too much for one. */
 export function createExtractor(options: ExtractorOptions) {
   const { processes, deadlineMs, limits = LIMITS, languages = [], log } = options
   const closing = new AbortController()
@@ -51,7 +51,7 @@ export function createExtractor(options: ExtractorOptions) {
     try {
       if (kept) return await readIn(kept, file, source, signal)
     } catch (error) {
-      // What files before this one have left in it may be the cause.
+      // What earlier files left behind in the process may be the cause, so a new one gets a try.
       if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
     }
     return readIn(readers.start(), file, source, signal)
@@ -84,9 +84,9 @@ export function createExtractor(options: ExtractorOptions) {
 
   return {
     /**
-     * The text of a file, opened twice where the process that was kept does not survive it. Waits for its turn.
-     * Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which ends the
-     * reading at once.
+     * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
+     * for its turn. Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which
+     * stops the reading at once.
      */
     async extract(file: StoredFile, source: FileSource, signal: AbortSignal): Promise<ReadText> {
       const wanted = AbortSignal.any([signal, closing.signal])
@@ -109,19 +109,19 @@ export function createExtractor(options: ExtractorOptions) {
 }
 
 interface FileSource {
-  /** The bytes of the file from their beginning. */
+  /** Opens the bytes of the file from the beginning. */
   open: () => Promise<AsyncIterable<Uint8Array>>
   onPage?: OnPage
 }
 
-/** Called before each page that is recognised, with its number among them. Must not throw. */
+/** Called before each page that is recognised, with its number among such pages. Must not throw. */
 type OnPage = (page: number) => void
 
-/** Whether the process ran out of memory, which is not a file that is refused as too complex. */
+/** Whether the process ran out of memory, in contrast to a file that the process refused as too complex. */
 const isOutOfMemory = (error: unknown) =>
   error instanceof ExtractionError && error.cause instanceof JobExhausted
 
-/** The processes that read, of which those that wait for a file are kept for a while. */
+/** The reading processes; idle ones are kept for a while. */
 function createReaders(limits: ProcessLimits) {
   const idle: Reader[] = []
   const all = new Set<Reader>()
@@ -160,7 +160,7 @@ function createReaders(limits: ProcessLimits) {
 type Reader = ReturnType<typeof startReader>
 type FileToRead = StoredFile & { languages: readonly string[] }
 
-/** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
+/** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
   let onPage: OnPage = () => undefined
@@ -178,7 +178,10 @@ function startReader(limits: ProcessLimits) {
 
   return {
     ...{ isAlive, memory, kill },
-    /** One file at a time: the last answer, and the texts that came before it. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
+    /**
+     * Reads one file at a time: resolves with the last answer and the texts before it. Throws `JobExhausted`,
+     * `JobCrashed`, and what `pieces` throws.
+     */
     async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
       texts = []
       onPage = ofPage

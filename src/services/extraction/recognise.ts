@@ -4,35 +4,35 @@ import { gunzipSync } from 'node:zlib'
 import { ExtractionError, type Recognition } from './extracted.ts'
 
 const require = createRequire(import.meta.url)
-/** A5 to A2 at 300 dpi; a page beyond is no page. */
+/** A2 at 300 dpi has about 35 million pixels; nothing larger than this is a page. */
 export const MAX_PIXELS = 60_000_000
-/** Smaller pictures within a document are logos and rules. */
+/** Smaller images within a document are logos and rules. */
 export const MIN_PIXELS = 40_000
-/** Of a TIFF or a PDF; more are sent in parts. */
+/** Images of pages in a TIFF or PDF; a file with more has to be split. */
 export const MAX_RECOGNISED_PAGES = 500
-/** Of 100, as the recogniser judges its words on average; below, what it reads is noise. */
+/** The recogniser's average confidence in its words, of 100; below this, what it reads is noise. */
 const MIN_CONFIDENCE = 55
-/** From this confidence on, a picture is not also tried in its other three directions. */
+/** From this confidence on, an image is not also tried in its other three orientations. */
 const SURE_CONFIDENCE = 75
-/** Radians; a smaller slope costs nothing. */
+/** Radians; a smaller skew does not affect recognition. */
 const MIN_SLOPE = 0.005
-/** How the page is taken apart: into columns that are read one after the other, or not at all. */
+/** Tesseract's page segmentation modes: into columns that are read one after the other, or as a single block. */
 const [IN_COLUMNS, ACROSS] = [3, 6]
-/** Average characters of a line: with fewer, columns belong to a table and not to prose. */
+/** Average characters per line; with fewer, the columns belong to a table and not to prose. */
 const MIN_PROSE_LINE = 20
-/** The neural engine of Tesseract, for which the data is made; 0 would be the older one. */
+/** Tesseract's neural engine (LSTM), for which the data is made; 0 would be the older engine. */
 const NEURAL = 1
-/** An engine keeps some 20 MB of each picture, so it is replaced after so many; a new one takes half a second to start. */
+/** An engine keeps some 20 MB of each image, so it is replaced after this many; starting one takes half a second. */
 const MAX_PICTURES_PER_ENGINE = 10
-/** Upright, a quarter to the right, a quarter to the left, upside down: as EXIF numbers them. */
+/** Upright, a quarter turn right, a quarter turn left, upside down, in EXIF numbers. */
 const TURNS = [1, 6, 8, 3]
 
-/** As much of the compiled program as is asked for here. */
+/** The part of the compiled program that is used here. */
 interface Core {
   FS: { writeFile(path: string, bytes: Uint8Array): void; unlink(path: string): void }
   TessBaseAPI: new () => {
     Init(path: null, languages: string, engine: number): number
-    /** Reads `/input`; 1 where it is no picture that it knows. */
+    /** Reads `/input`; returns 1 if it is not a supported image. */
     SetImageFile(orientation: number, radians: number): number
     SetPageSegMode(layout: number): void
     FindLines(): void
@@ -45,9 +45,9 @@ interface Core {
 }
 
 export interface Recognised {
-  /** Empty where it could not be read. */
+  /** Empty if it could not be read with confidence. */
   text: string
-  /** Whether something is there that could not be read with confidence. */
+  /** Whether there is text that could not be read with confidence. */
   isUnreadable: boolean
 }
 
@@ -55,14 +55,14 @@ type Recogniser = ReturnType<typeof createRecogniser>
 
 let kept: { languages: string; made: Recogniser } | undefined
 
-/** The one recogniser of this process, made when the first picture needs it. */
+/** The single recogniser of this process, created when the first image needs it. */
 export function recogniserOf(languages: readonly string[]): Recogniser {
   const key = languages.join('+')
   if (kept?.languages !== key) kept = { languages: key, made: createRecogniser(languages) }
   return kept.made
 }
 
-/** Where the data of a language is; nothing where its package is missing. */
+/** The path of a language's data; undefined if its package is not installed. */
 export function languageData(language: string): string | undefined {
   try {
     const path = `@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`
@@ -77,7 +77,7 @@ function createRecogniser(languages: readonly string[]) {
   let read = 0
 
   return {
-    /** Reads a PNG, JPEG, WebP, BMP or PNM, also one that is turned or askew. Throws `damaged_file`. */
+    /** Reads a PNG, JPEG, WebP, BMP or PNM, even if it is rotated or skewed. Throws `damaged_file`. */
     async read(picture: Uint8Array): Promise<Recognised> {
       if (read++ % MAX_PICTURES_PER_ENGINE === 0) engine = undefined
       engine ??= startEngine(languages)
@@ -150,7 +150,7 @@ function readAs(api: Engine['api'], layout: number, turn: number, slope: number)
   return { text, confidence: text === '' ? 0 : api.MeanTextConf() }
 }
 
-/** Columns of a table are narrower than those of prose, and their lines belong together. */
+/** The columns of a table are narrower than those of prose, and their lines belong together. */
 function isProse(text: string): boolean {
   const lines = text.split(/\n+/)
   return text.length >= lines.length * MIN_PROSE_LINE
@@ -160,7 +160,7 @@ export function damagedPicture(cause?: unknown): ExtractionError {
   return new ExtractionError('damaged_file', 'The image is damaged or of a rare kind', cause)
 }
 
-/** Throws `file_too_complex` for a picture that is larger than any page. */
+/** Throws `file_too_complex` for an image that is larger than any page, and `damaged_file` for one without a size. */
 export function refuseSize(width: number, height: number): void {
   if (!(width > 0 && height > 0)) throw damagedPicture()
   if (width * height <= MAX_PIXELS) return
@@ -178,7 +178,7 @@ export function tooManyPages(): ExtractionError {
   )
 }
 
-/** Why there is no text; of pages that are pictures also where these are not read. */
+/** The error for a file without text, which depends on whether recognition is on. */
 export function nothingRead(recognition: Recognition | undefined): ExtractionError {
   return new ExtractionError(
     'empty_document',
@@ -188,12 +188,12 @@ export function nothingRead(recognition: Recognition | undefined): ExtractionErr
   )
 }
 
-/** A picture in grey, as a file that the recogniser reads. */
+/** Encodes a grey image as a file (PNM) that the recogniser reads. */
 export function greyPicture(width: number, height: number, grey: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), grey])
 }
 
-/** Red, green, blue and perhaps opacity of each pixel as grey, on white. */
+/** Converts pixels in RGB, or RGBA on a white background, to grey. */
 export function toGrey(pixels: Uint8Array, channels: 3 | 4): Uint8Array {
   const grey = new Uint8Array(Math.floor(pixels.length / channels))
   for (let i = 0, from = 0; i < grey.length; i++, from += channels) {

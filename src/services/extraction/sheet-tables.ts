@@ -1,31 +1,31 @@
 export type Cell = string | number | boolean | Date | null | undefined
 export type TableRow = readonly Cell[]
 
-/** A table as it stands on a sheet, perhaps one of several. */
+/** A table on a sheet, which may hold several. */
 export interface SheetTable {
-  /** What stands over it, such as its title; the sheet's last table also has what stands below it. */
+  /** The texts above it, such as its title; for the sheet's last table, also those below it. */
   notes: string[]
-  /** A name for each column, empty where there is none; absent where no row looks like names. */
+  /** A name per column, empty if it has none; absent if no row looks like column names. */
   head: string[] | undefined
-  /** The place of its first row of values on the sheet, from 0. */
+  /** The index of its first row of values on the sheet, from 0. */
   first: number
-  /** Rows of values, also empty ones between them. */
+  /** Rows of values, including empty rows between them. */
   rows: TableRow[]
 }
 
 const MAX_COLUMNS = 500
-/** Blocks after so many tables are added to the last one. */
+/** After this many tables, further blocks are added to the last one. */
 const MAX_TABLES = 50
 const MAX_NOTE_ROWS = 5
-/** Rows that tell whether the one above them is a head. */
+/** Rows that are compared to decide whether the row above them is a head. */
 const COMPARED_ROWS = 50
-/** Of the widest row near it, a head has names for this share. */
+/** A head names at least this share of the columns of the widest row near it. */
 const MIN_NAMED = 0.6
 const PLAIN_NUMBER = /^[-+\d.,%€$£\s/:]+$/
-/** Columns go by such, too, beside others that have words. */
+/** Periods can be column names, too, next to others that are words. */
 const PERIOD = /^(?:(?:19|20)\d\d|\d{1,2}[./]\d{4}|\d{4}-\d\d(?:-\d\d)?)$/
 
-/** The tables of a sheet: divided by empty rows or columns, each with the names of its columns and what stands over it. */
+/** The tables of a sheet, separated by empty rows or columns, each with its column names and the texts above it. */
 export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
   const width = rows.reduce((most, row) => Math.max(most, extent(row)), 0)
   const tables: Placed[] = []
@@ -52,6 +52,7 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
   return tables.map((table) => cutOut(rows, table))
 }
 
+/** The text of a cell on one line, of at most `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */
 export function toText(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const text = cell instanceof Date ? dateToText(cell) : String(cell)
@@ -69,7 +70,7 @@ function dateToText(date: Date): string {
 }
 
 interface Block {
-  /** Places of rows and columns; the ends are not included. */
+  /** Indexes of rows and columns; the ends are exclusive. */
   start: number
   end: number
   left: number
@@ -79,7 +80,7 @@ interface Block {
 interface Placed extends Block {
   notes: string[]
   head: string[] | undefined
-  /** Whether values below tell the head from them. */
+  /** Whether the values below clearly differ from the head. */
   isSure: boolean
 }
 
@@ -87,7 +88,7 @@ const isFilled = (cell: Cell) => cell !== null && cell !== undefined && String(c
 const filledIn = (row: TableRow) => row.reduce((sum: number, cell) => sum + +isFilled(cell), 0)
 const extent = (row: TableRow) => Math.min(row.findLastIndex(isFilled) + 1, MAX_COLUMNS)
 
-/** Runs of rows that are not empty, as wide as what they hold. */
+/** Runs of non-empty rows, with the columns that they span. */
 function blocksOf(rows: readonly TableRow[]): Block[] {
   const blocks: Block[] = []
   let open: Block | undefined
@@ -115,7 +116,7 @@ function textsIn(rows: readonly TableRow[], { start, end, left, right }: Block):
   return texts.map((cells) => cells.map(toText).join(' '))
 }
 
-/** One table, or several with empty columns between them and names over each. */
+/** One table, or several that are separated by empty columns and each have a head. */
 function besideEachOther(rows: readonly TableRow[], block: Block): Placed[] {
   const parts = partsOf(rows, block)
   const placed = parts.length > 1 ? parts.map((part) => place(rows, part)) : []
@@ -123,7 +124,7 @@ function besideEachOther(rows: readonly TableRow[], block: Block): Placed[] {
   return placed.length > 0 && areTables ? placed : [place(rows, block)]
 }
 
-/** A block cut at its empty columns. */
+/** Splits a block at its empty columns. */
 function partsOf(rows: readonly TableRow[], block: Block): Block[] {
   const used = new Set<number>()
   for (const row of rows.slice(block.start, block.end))
@@ -143,7 +144,7 @@ function place(rows: readonly TableRow[], block: Block): Placed {
     .slice(start, Math.min(end, start + COMPARED_ROWS))
     .map((row) => row.slice(left, right).map(toText))
   const widest = Math.max(...near.map(filledIn))
-  // A title is alone in its row, or has a word beside it where the table is wide.
+  // A title is alone in its row, or has one more cell next to it if the table is wide.
   const mostInTitle = widest > 4 ? 2 : Math.min(widest - 1, 1)
   const titles = Math.max(
     near.findIndex((row) => filledIn(row) > mostInTitle),
@@ -154,7 +155,7 @@ function place(rows: readonly TableRow[], block: Block): Placed {
   return { ...block, ...found, notes, start: start + titles + found.headRows }
 }
 
-/** The first row, where it looks like names; or the first two, where a name of the upper one is for several columns. */
+/** The head: the first row if it looks like names, or the first two if a name in the upper one spans columns. */
 function headOf([upper = [], lower = [], ...rest]: string[][], widest: number) {
   const joined = joinHeads(upper, lower)
   if (joined && isSureHead(joined, rest, widest) && lower.every(isPeriodOrName)) {
@@ -182,7 +183,7 @@ function joinHeads(upper: readonly string[], lower: readonly string[]): string[]
 
 const isPeriodOrName = (text: string) => text === '' || isName(text) || PERIOD.test(text)
 
-/** Whether the values below are of another kind than what would be their names. */
+/** Whether the values below are of another kind than the assumed names. */
 function isSureHead(head: readonly string[], body: readonly string[][], widest: number): boolean {
   const named = head.filter(isFilled)
   if (named.length < Math.max(1, widest * MIN_NAMED) || !named.some(isName)) return false
@@ -200,14 +201,14 @@ function isName(text: string): boolean {
 
 /** Whether a block only continues the table above it, after an empty row. */
 function goesOn(found: Placed, last: Placed, notes: readonly string[]): boolean {
-  // What stands further left may be below another table, beside this one.
+  // A block that starts further left may be below another table, next to this one.
   if (found.left < last.left) return false
   if (!found.head) return true
   const isAlike = found.left === last.left && found.right <= last.right
   return isAlike && !found.isSure && notes.length + found.notes.length === 0
 }
 
-/** Adds a block to the table above it; columns further left than the table have no name. */
+/** Adds a block to the table above it; columns further left than the table get no name. */
 function extend(table: Placed, { end, left, right }: Block): void {
   const added = Math.max(0, table.left - left)
   table.head?.unshift(...Array.from({ length: added }, () => ''))

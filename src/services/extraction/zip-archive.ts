@@ -5,24 +5,27 @@ import { ExtractionError } from './extracted.ts'
 export const ZIP_MARK = Buffer.from('PK\x03\x04')
 const MAX_ENTRIES = 20_000
 const MAX_UNPACKED = 1_000_000_000
-/** One entry that is read as a whole. */
+/** Maximum bytes of an entry that is read as a whole. */
 const MAX_ENTRY_BYTES = 256 * 2 ** 20
-/** Of unpacked to packed size, for archives that unpack to more than `MIN_BOMB_BYTES`; office files reach about 20. */
+/** Maximum compression ratio of archives that unpack to more than `MIN_BOMB_BYTES`; office files reach about 20. */
 const MAX_RATIO = 100
 const MIN_BOMB_BYTES = 100_000_000
-/** A document type declaration stands in the first bytes. */
+/** A document type declaration occurs within the first bytes. */
 const PROLOG_BYTES = 4_096
 
 export type ZipArchive = Awaited<ReturnType<typeof openZip>>
 
 /**
- * A ZIP file whose entries and claimed sizes were added up before any was unpacked. Throws `encrypted_file`,
- * `damaged_file`, and `file_too_complex` for what unpacks to too much.
+ * Opens a ZIP file after adding up the declared sizes of its entries, before any is unpacked. Throws `encrypted_file`,
+ * `damaged_file`, and `file_too_complex` for one that unpacks to too much.
  */
 export async function openZip(bytes: Buffer) {
   const { zip, entries } = await readDirectory(bytes)
 
-  /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
+  /**
+   * Throws `damaged_file` if there is no such entry, or it does not unpack to its declared size, and `file_too_complex`
+   * if it is too large.
+   */
   const readBytes = async (name: string): Promise<Buffer> => {
     const entry = entries.get(name)
     if (!entry) throw damaged(`it lacks ${name}`)
@@ -34,11 +37,11 @@ export async function openZip(bytes: Buffer) {
   return {
     has: (name: string) => entries.has(name),
     readBytes,
-    /** Throws as `readBytes`. */
+    /** Throws like `readBytes`. */
     readText: async (name: string): Promise<string> =>
       new TextDecoder().decode(await readBytes(name)),
 
-    /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */
+    /** Unpacks everything once, a chunk at a time, on behalf of a parser that would trust the declared sizes. */
     async verify(): Promise<void> {
       for (const entry of entries.values()) {
         let isFirst = true
@@ -51,9 +54,12 @@ export async function openZip(bytes: Buffer) {
   }
 }
 
-/** For parsers that would just unpack it: throws `JobRefusal` for what is no archive, in these words, or a bad one. */
+/**
+ * Checks an archive for parsers that would simply unpack it: throws `JobRefusal`, with `words` if it is no archive, or
+ * with the reason if it is a bad one.
+ */
 export async function refuseBadZip(bytes: Buffer, words: string): Promise<void> {
-  // What an archive begins with decides how ingestion reads it; readers of archives look at the end.
+  // Ingestion detects archives by their beginning, archive readers by their end; both must agree.
   if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) throw new JobRefusal(words)
   try {
     await (await openZip(bytes)).verify()
@@ -84,7 +90,7 @@ async function readDirectory(bytes: Buffer) {
   }
 }
 
-/** The reader itself fails an entry that unpacks to more than it claims. */
+/** The reader itself fails on an entry that unpacks to more than its declared size. */
 async function eachPart(zip: ZipFile, entry: Entry, take: (part: Buffer) => void): Promise<void> {
   try {
     for await (const part of await zip.openReadStreamPromise(entry)) take(part)
@@ -93,7 +99,7 @@ async function eachPart(zip: ZipFile, entry: Entry, take: (part: Buffer) => void
   }
 }
 
-/** Entities that refer to one another can blow up a few bytes to any size. No office program writes them. */
+/** Nested entities can expand a few bytes to any size. No office program writes them. */
 function refuseEntities(prolog: Buffer): void {
   if (!prolog.includes('<!ENTITY')) return
   throw new ExtractionError(

@@ -4,13 +4,13 @@ import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 
 const NOT_ONE = 'The file is not a Word document'
-/** Bytes of one part of the archive, unpacked. */
+/** Maximum bytes of one unpacked part of the archive. */
 const MAX_PART_BYTES = 50_000_000
 const TEXTS = /^word\/(?:document|header\d*|footer\d*)\.xml$/
 const PARAGRAPH = /<w:p[ >][\s\S]*?<\/w:p>/g
 const RUN_TEXT = /(<w:t(?: [^>]*)?>)([^<]*)(<\/w:t>)/g
 
-/** A Word document with `{{placeholders}}`. */
+/** Opens a Word document with `{{placeholders}}`. Throws `JobRefusal` if it is none, or too large. */
 export async function openDocxForm(bytes: Uint8Array): Promise<OpenedForm> {
   const parts = await unpack(bytes)
   const texts = Object.entries(parts).flatMap(([name, part]) =>
@@ -48,7 +48,7 @@ function textOf(paragraph: string): string {
   return Array.from(paragraph.matchAll(RUN_TEXT), ([, , text]) => text).join('')
 }
 
-/** A placeholder may be spread over runs: their text then moves into the first. */
+/** A placeholder may be split over several runs; the paragraph's text then moves into the first run. */
 function fillXml(xml: string, values: FormValues): string {
   return xml.replaceAll(PARAGRAPH, (paragraph) => {
     const whole = textOf(paragraph)

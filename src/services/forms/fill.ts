@@ -14,7 +14,7 @@ interface FormJob {
   values: FormValues
 }
 
-/** The fields of a form, and the form with the values in it where they fit. Throws `JobRefusal` for what is no form. */
+/** Returns the fields of a form and, if all values fit, the filled form. Throws `JobRefusal` for what is not a form. */
 export async function fillForm({ kind, bytes, values }: FormJob): Promise<FormResult> {
   const form = await open(kind, bytes)
   const wrong = mistakesOf(form.fields, values)

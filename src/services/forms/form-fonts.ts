@@ -1,22 +1,22 @@
 import { FONT_FILES, fontHint, type LoadedFont, listSigns, loadFont } from '../../lib/text/fonts.ts'
 
-/** In the order in which they are tried: the first that has all signs of a text draws it. */
+/** In the order in which they are tried: the first that has all characters of a text draws it. */
 const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean].filter(
   (path) => path !== undefined,
 )
 
-/** Scripts whose drawing was checked by eye; others need shaping that nobody has checked. */
+/** Scripts whose rendering was checked by eye; others need shaping that was never checked. */
 const CHECKED =
   /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Armenian}\p{sc=Georgian}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Common}\p{sc=Inherited}]$/u
-/** Marks that are not part of a letter would stand where no reader expects them. */
+/** Combining marks that do not compose with a letter would be placed where no reader expects them. */
 const LOOSE_MARK = /\p{M}/u
-/** Marks that only choose between forms of the sign before them. */
+/** Variation selectors, which only choose between forms of the preceding character. */
 const CHOICE_OF_FORM = /[\ufe00-\ufe0f]/gu
 const CONTROL = /(?![\t\n\r])\p{Cc}/gu
 
 export type FormFonts = Awaited<ReturnType<typeof loadFormFonts>>
 
-/** A text as it is drawn: letters with their marks as one sign where there is one, and nothing that has no form. */
+/** The text as drawn: letters composed with marks where possible, no variation selectors or control characters. */
 export function toDrawn(text: string): string {
   return text.normalize('NFC').replaceAll(CHOICE_OF_FORM, '').replaceAll(CONTROL, '')
 }
@@ -33,9 +33,9 @@ export async function loadFormFonts() {
   return {
     /** The font that draws the text. */
     fontFor: (text: string): LoadedFont => best(text).font,
-    /** Whether that is the font of most texts. */
+    /** Whether that is the first font, which draws most texts. */
     isUsual: (text: string) => best(text).font === fonts[0],
-    /** What the fonts draw one after the other, none of which has all signs; the one of the whole text where it can. */
+    /** Splits a run into parts by font if no font covers the whole text; prefers the best font for all of it. */
     partsOf(run: string, text: string) {
       const ranked = [best(text).font, ...fonts]
       const parts: { font: LoadedFont; text: string }[] = []
@@ -47,9 +47,9 @@ export async function loadFormFonts() {
       }
       return parts
     },
-    /** Whether no one font has all signs of it. */
+    /** Whether no single font has all characters of the text. */
     isMixed: (text: string) => best(text).lacks.length > 0,
-    /** Why the text would not come out as it is written; nothing where it does. */
+    /** Why the text would not be drawn as written; undefined if it would. */
     mistakeIn(text: string, mayMix: boolean): string | undefined {
       const unchecked = distinct(toDrawn(text), (sign) => !CHECKED.test(sign))
       if (unchecked.length > 0) return `the script of ${listSigns(unchecked)} cannot be drawn`

@@ -5,10 +5,10 @@ import { JobRefusal } from '../../lib/processes/job.ts'
 export const FormField = z.object({
   name: z.string(),
   kind: z.enum(['text', 'checkbox', 'choice', 'number']),
-  /** What a choice can be. */
+  /** The possible values of a choice. */
   options: z.array(z.string()).optional(),
   required: z.boolean().optional(),
-  /** What the form says to whoever fills the field. */
+  /** What the form tells the person who fills in the field. */
   hint: z.string().optional(),
   /** UTF-16 code units. */
   maxLength: z.int().optional(),
@@ -16,7 +16,7 @@ export const FormField = z.object({
 
 export const FormResult = z.object({
   fields: z.array(FormField),
-  /** What does not fit the form, in words for the model; nothing is filled then. */
+  /** What does not fit the form, worded for the model; if there are any, nothing is filled in. */
   mistakes: z.array(z.string()),
   unfilled: z.array(z.string()),
   bytes: z.instanceof(Uint8Array).optional(),
@@ -28,15 +28,15 @@ export type FormKind = 'pdf' | 'docx' | 'text' | 'schema'
 export type FormField = z.output<typeof FormField>
 export type FormResult = z.output<typeof FormResult>
 
-/** A form that was opened: its fields, and how to write values that fit them. */
+/** An opened form: its fields, and how to write values that fit them. */
 export interface OpenedForm {
   fields: FormField[]
   fill(values: FormValues): Promise<Uint8Array>
-  /** What else does not fit, beyond the kinds of the fields. */
+  /** Mistakes in the values other than wrong field names and kinds. */
   check?(values: FormValues): string[]
 }
 
-/** What is wrong with the values, one line for each. */
+/** The mistakes in the values, one line each. */
 export function mistakesOf(fields: readonly FormField[], values: FormValues): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const field = fields.find((known) => known.name === name)
@@ -57,7 +57,7 @@ function mistakeOf({ kind, options = [] }: FormField, value: FormValue): string 
 
 const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_. -]{1,100}?)\s*\}\}/gu
 
-/** A text with `{{placeholders}}`, such as Markdown. */
+/** Opens a text with `{{placeholders}}`, such as Markdown. */
 export function openTextForm(text: string): OpenedForm {
   return {
     fields: placeholdersIn(text).map((name) => ({ name, kind: 'text' as const })),
@@ -65,11 +65,12 @@ export function openTextForm(text: string): OpenedForm {
   }
 }
 
+/** The names of the placeholders in a text, each once. */
 export function placeholdersIn(text: string): string[] {
   return [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))]
 }
 
-/** Those without a value stay as they are. */
+/** Placeholders without a value stay as they are. */
 export function fillPlaceholders(
   text: string,
   values: FormValues,
@@ -82,7 +83,7 @@ export function fillPlaceholders(
 
 type Schema = Record<string, unknown>
 
-/** An object described in JSON Schema; each of its properties is a field. */
+/** Opens a form given as a JSON Schema; the object's properties are its fields. Throws `JobRefusal` if it has none. */
 export async function openSchemaForm(schema: Schema): Promise<OpenedForm> {
   const properties = isSchema(schema.properties) ? schema.properties : {}
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : []
@@ -91,7 +92,7 @@ export async function openSchemaForm(schema: Schema): Promise<OpenedForm> {
     required: required.includes(name),
   }))
   if (fields.length === 0) throw new JobRefusal('The schema has no properties to fill')
-  // Not by the server, which has forms read elsewhere.
+  // Imported on demand, since the server itself never opens forms.
   const { Ajv2020 } = await import('ajv/dist/2020.js')
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   return {
@@ -107,7 +108,7 @@ function toField(name: string, { type, enum: options }: Schema): FormField {
   return { name, kind: type === 'number' || type === 'integer' ? 'number' : 'text' }
 }
 
-/** Fields may stay empty; what is filled must fit. */
+/** Fields may stay empty; filled ones must be valid. Throws `JobRefusal` if the schema is invalid. */
 function check(ajv: Ajv2020, schema: Schema, values: FormValues): string[] {
   const { required: _optional, $schema: _dialect, ...rest } = schema
   try {

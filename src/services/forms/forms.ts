@@ -8,10 +8,10 @@ const FILLING = {
 }
 export type Forms = ReturnType<typeof createForms>
 
-/** Fills forms, a few at a time, each in a process of its own: somebody else has made them. */
+/** Fills forms, a few at a time, each in a separate process, since forms come from others and are not trusted. */
 export function createForms(run = createJobRunner()) {
   return {
-    /** Reads a form and, with values that fit, fills it. Throws `JobRefusal` in words for the model. */
+    /** Reads a form and, given values that fit, fills it. Throws `JobRefusal`, worded for the model. */
     fill: (
       kind: FormKind,
       bytes: Uint8Array,

@@ -15,7 +15,7 @@ import type { FormField, FormValue, OpenedForm } from './form.ts'
 import { loadFormFonts } from './form-fonts.ts'
 import { createFieldPen } from './pdf-layout.ts'
 
-/** A PDF with fields. */
+/** Opens a PDF with form fields. Throws `JobRefusal` if it has none, has a password, or is no PDF. */
 export async function openPdfForm(bytes: Uint8Array): Promise<OpenedForm> {
   const document = await open(bytes)
   const form = document.getForm()
@@ -37,7 +37,7 @@ export async function openPdfForm(bytes: Uint8Array): Promise<OpenedForm> {
       for (const [name, value] of Object.entries(values)) {
         const field = form.getField(name)
         write(field, value)
-        // The fonts that forms bring write other scripts than Latin as question marks.
+        // The fonts embedded in forms render scripts other than Latin as question marks.
         await draw(field, String(value))
       }
       return document.save({ updateFieldAppearances: false })
@@ -70,7 +70,7 @@ function toField(field: PDFField): FormField[] {
 
 const MAX_HINT = 300
 
-/** What viewers show when a pointer rests on the field. */
+/** The tooltip that viewers show for the field. */
 function hintOf({ acroField }: PDFField): string {
   const written = acroField.dict.lookup(PDFName.of('TU'))
   const isText = written instanceof PDFString || written instanceof PDFHexString

@@ -19,23 +19,23 @@ import type { default as CreateBidi } from 'bidi-js'
 import type { LoadedFont } from '../../lib/text/fonts.ts'
 import { type FormFonts, toDrawn } from './form-fonts.ts'
 
-/** Points of the font, where the form leaves them open. */
+/** Font sizes in points, for fields without a fixed size. */
 const MAX_FONT_POINTS = 12
 const MIN_FONT_POINTS = 4
-/** Of the height of a frame: a larger font of this design would lose what goes below the line. */
+/** Share of the field's height: in a larger size, this font's descenders would be cut off. */
 const MAX_FONT_SHARE = 0.57
 const LINE_HEIGHT = 1.2
 /** Points between the frame of a field and its text. */
 const PADDING = 3
 
-/** A font of the document, with how it draws what goes in one direction. */
+/** A font of the document, and how it encodes and measures a run in one direction. */
 interface Face {
   font: PDFFont
   encode: (run: string) => PDFHexString
   measure: (run: string, size: number) => number
 }
 
-/** Draws fields that have got their values, in fonts of which the document gets no more than it needs. */
+/** Draws the appearance of filled fields; only the needed subsets of fonts are embedded. */
 export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
   const embedded = new Map<LoadedFont, Promise<Face>>()
   document.registerFontkit(fontkit)
@@ -70,10 +70,10 @@ export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
     const pen = fonts.isMixed(text) ? await mixFor(drawn, face) : penOf(face.font)
     const given = sizeOf(field)
     field.setText(drawn)
-    // Writes down the size that it takes, so that the given one is read before.
+    // Drawing stores the size that it chose, which is why the given size is read before.
     pen.draw(field)
     if (fonts.isMixed(text) || !fonts.isUsual(text)) layOut(field, { text: drawn, given }, pen)
-    // What is read from the field is the text as it was given, whatever its lines are.
+    // The stored value is the text as given, regardless of how it was broken into lines.
     field.acroField.setValue(PDFHexString.fromText(text))
   }
 }
@@ -82,7 +82,7 @@ async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<F
   const font = await document.embedFont(bytes, { subset: true })
   const encode = font.encodeText.bind(font)
   const measure = font.widthOfTextAtSize.bind(font)
-  // The library shapes a line in one direction; here each piece of it gets its own.
+  // The library shapes a line in a single direction; here each run is shaped in its own.
   Object.assign(font, {
     encodeText: (line: string) =>
       PDFHexString.of(
@@ -96,7 +96,7 @@ async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<F
   return { font, encode, measure }
 }
 
-/** Draws what a field holds, by a font that also tells how wide a line gets. */
+/** Draws the value of a field, with a font that also measures lines. */
 interface Pen {
   font: PDFFont
   draw(field: PDFTextField): void
@@ -106,7 +106,10 @@ const penOf = (font: PDFFont): Pen => ({ font, draw: (field) => field.updateAppe
 
 type Pieces = readonly { face: Face; run: string }[]
 
-/** The library draws a field with one font. It is given one that leaves a mark for each line, which is then drawn by pieces. */
+/**
+ * The library draws a field with a single font. It is given one that encodes each line as a marker; the markers are
+ * then replaced by runs in several fonts.
+ */
 function mixFaces(main: PDFFont, faces: readonly Face[], piecesOf: (line: string) => Pieces): Pen {
   const lines = new Map<string, Pieces>()
   const font: PDFFont = Object.assign(Object.create(main), {
@@ -142,7 +145,7 @@ function mixFaces(main: PDFFont, faces: readonly Face[], piecesOf: (line: string
   }
 }
 
-/** The library names the one font that it knows of. */
+/** Adds the fonts to the resources of a widget, since the library lists only the one that it knows. */
 function addFonts(widget: PDFWidgetAnnotation, faces: readonly Face[]): void {
   const { context } = widget.dict
   const appearance = context.lookup(widget.getAppearances()?.normal, PDFStream)
@@ -151,7 +154,7 @@ function addFonts(widget: PDFWidgetAnnotation, faces: readonly Face[]): void {
   for (const { font } of faces) named.set(PDFName.of(font.name), font.ref)
 }
 
-/** The library breaks lines at spaces alone, and takes the sizes of a font for those of Latin ones. */
+/** Lays out a text again, since the library breaks lines only at spaces, and assumes the proportions of Latin fonts. */
 function layOut(
   field: PDFTextField,
   { text, given }: { text: string; given: number },
@@ -178,7 +181,7 @@ function layOut(
   draw(field)
 }
 
-/** The size that the form asks for; nought where it leaves it open. */
+/** The font size that the form specifies; 0 if it is automatic. */
 function sizeOf(field: PDFTextField): number {
   const appearance = field.acroField.getDefaultAppearance() ?? ''
   return Number(/([\d.]+)\s+Tf/.exec(appearance)?.[1] ?? 0)
@@ -189,14 +192,14 @@ function largestThatFits(largest: number, fits: (size: number) => boolean): numb
   return MIN_FONT_POINTS
 }
 
-/** Signs of scripts that are written without spaces. */
+/** Characters of scripts that are written without spaces. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uffef]/u
-/** They never begin a line. */
+/** Characters that must not begin a line. */
 const CLOSING = /[\p{Pe}\p{Pf}、。，．！？：；ー々％]/u
-/** They never end one. */
+/** Characters that must not end a line. */
 const OPENING = /[\p{Ps}\p{Pi}]/u
 
-/** Breaks lines where one that goes on would not fit: at spaces, and between any two signs of scripts without them. */
+/** Breaks lines that would not fit: at spaces, and between any two characters of scripts written without spaces. */
 export function breakLines(text: string, fits: (line: string) => boolean): string[] {
   return text.split(/\r?\n/).flatMap((line) => breakLine(line, fits))
 }
@@ -214,7 +217,7 @@ function breakLine(line: string, fits: (line: string) => boolean): string[] {
   return [...lines, current]
 }
 
-/** What stays together: words with their space, and single signs with the punctuation that belongs to them. */
+/** Splits a line into unbreakable pieces: words with their space, and single characters with their punctuation. */
 function piecesOf(line: string): string[] {
   const pieces: string[] = []
   let before = ''
@@ -232,23 +235,23 @@ function mayBreak(before: string, sign: string): boolean {
   return /\s/.test(before) || UNSPACED.test(before) || UNSPACED.test(sign)
 }
 
-// The package is a function, but its types say that it has one.
+// The package exports a function, but its types declare a default export.
 const createBidi: typeof CreateBidi.default = createRequire(import.meta.url)('bidi-js')
 const bidi = createBidi()
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
 
 const OF_THE_SCRIPT = /([\p{Script=Arabic}\p{Script=Hebrew}]+)/u
 const PICTURE = /[\u{1f000}-\u{1faff}]/gu
-/** Of the same length. */
+/** Of the same length as a pair of surrogates. */
 const NEUTRAL = '\u2603\u2603'
 
 /**
- * A line as it is drawn from left to right, in pieces of one direction. Letters of a piece that goes from right
- * to left stay in the order of reading: whoever shapes them turns them round.
+ * Splits a line into runs of one direction, in visual order from left to right. The characters of a right-to-left run
+ * stay in logical order: shaping reverses them.
  */
 export function visualRuns(line: string): string[] {
   if (!RIGHT_TO_LEFT.test(line)) return [line]
-  // Halves of a sign would pass for letters.
+  // Lone halves of surrogate pairs would be taken for letters.
   const resolved = bidi.getEmbeddingLevels(line.replaceAll(PICTURE, NEUTRAL))
   const isBackward = (index: number) => (resolved.levels[index] ?? 0) % 2 === 1
   const mirrored = bidi.getMirroredCharactersMap(line, resolved.levels)
@@ -259,12 +262,12 @@ export function visualRuns(line: string): string[] {
     const [first = 0] = places
     if (!isBackward(first)) return forwardPieces(charactersOf(places))
     const reading = charactersOf(places.toReversed())
-    // Spaces and brackets by themselves are shaped from left to right.
+    // Spaces and brackets alone are shaped from left to right.
     return RIGHT_TO_LEFT.test(reading) ? reading : reversed(reading)
   })
 }
 
-/** Digits of a script from right to left go from left to right, but are shaped like its letters. */
+/** Digits of a right-to-left script run from left to right, but are shaped like its letters. */
 function forwardPieces(text: string): string[] {
   return text
     .split(OF_THE_SCRIPT)
@@ -276,7 +279,7 @@ function reversed(text: string): string {
   return Array.from(text).toReversed().join('')
 }
 
-/** Places in the order in which they are drawn, cut where it jumps or turns. */
+/** Groups indexes in visual order into runs, which end where the order jumps or changes direction. */
 function runsOf(order: readonly number[], isBackward: (index: number) => boolean): number[][] {
   const runs: number[][] = []
   for (const place of order) {

@@ -12,10 +12,10 @@ import {
 } from './session.ts'
 
 const CONNECT_MS = 15_000
-/** Between two checks of a server that is up. */
+/** The interval between checks of a connected server. */
 const HEARTBEAT_MS = 60_000
 const RETRY = { firstMs: 1_000, maxMs: 60_000 }
-/** Calls without an answer, one after the other, after which the server gets a rest. */
+/** Consecutive call timeouts after which the connection is dropped and retried later. */
 const MAX_TIMEOUTS = 3
 
 export interface ConnectionLog {
@@ -25,14 +25,14 @@ export interface ConnectionLog {
 
 interface ConnectionOptions {
   name: string
-  /** Throws where the configuration lacks something. */
+  /** Where to connect. Throws if the configuration lacks something, such as a variable. */
   target: () => SessionTarget
-  /** Called with the server's tools each time they were listed; nobody may use them before it is done. */
+  /** Called with the server's tools each time they are listed; they must not be used until it resolves. */
   onTools(tools: readonly RemoteTool[]): Promise<void>
   log: ConnectionLog
 }
 
-/** The connection to one server: made in the background, checked from time to time, tried again when it is down. */
+/** The connection to one server: made in the background, checked periodically, retried with backoff while down. */
 export class Connection {
   readonly #options: ConnectionOptions
   readonly #closing = new AbortController()
@@ -48,7 +48,7 @@ export class Connection {
     this.#options = options
   }
 
-  /** Nothing while the server is out of reach; `reason` says why. */
+  /** Undefined while the server cannot be reached; `reason` says why. */
   get session(): McpSession | undefined {
     return this.#session
   }
@@ -61,14 +61,17 @@ export class Connection {
     this.#later(0)
   }
 
-  /** Proves that the server answers, unless that was proved within `milliseconds`; connects where it has to. Throws why it does not. */
+  /**
+   * Verifies that the server answers, unless that was verified within `milliseconds`; connects if necessary. Throws the
+   * reason if it does not answer.
+   */
   async prove(milliseconds: number): Promise<McpSession> {
     const held = this.#session
     if (held && Date.now() - this.#provedAt < milliseconds) return held
     return this.#once(() => (held ? this.#check(held) : this.#connect()))
   }
 
-  /** Calls a tool, once; a second time only where the server did nothing at the first. */
+  /** Calls a tool once; repeats the call only if the server had forgotten the session, and so did nothing before. */
   async call(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
     const held = this.#session ?? (await this.#awaited(signal))
     try {
@@ -100,13 +103,13 @@ export class Connection {
     await this.#drop()
   }
 
-  /** A server that is down is not waited for by every call. */
+  /** Waits for a connection attempt in flight; otherwise throws, so that no call waits for a server that is down. */
   #awaited(signal: AbortSignal): Promise<McpSession> {
     if (!this.#work) throw new ToolFailure(this.#reason)
     return untilAborted(this.#work, signal)
   }
 
-  /** At most one at a time: a caller that comes meanwhile gets the same. */
+  /** Runs at most one attempt at a time: concurrent callers share its result. */
   #once(work: () => Promise<McpSession>): Promise<McpSession> {
     this.#work ??= work().finally(() => {
       this.#work = undefined
@@ -114,11 +117,11 @@ export class Connection {
     return this.#work
   }
 
-  /** Connects, or checks what is connected. */
+  /** Schedules the next check, or the next attempt to connect. */
   #later(milliseconds: number): void {
     clearTimeout(this.#timer)
     if (this.#closing.signal.aborted) return
-    // What fails has been logged, and plans the next time by itself.
+    // A failure was logged and has scheduled the next attempt itself.
     const attempt = () => void this.prove(0).catch(() => undefined)
     this.#timer = setTimeout(attempt, milliseconds).unref()
   }
@@ -155,7 +158,7 @@ export class Connection {
     this.#later(HEARTBEAT_MS)
   }
 
-  /** A server that forgot the session, or was started anew, gets a second chance at once. */
+  /** Lists the tools; if that fails, reconnects at once, since the server may have restarted or lost the session. */
   async #check(held: McpSession): Promise<McpSession> {
     try {
       await this.#list(held)
@@ -171,7 +174,7 @@ export class Connection {
     return this.#connect()
   }
 
-  /** A failed call says nothing of the server by itself, so it is asked; calls that time out again and again do. */
+  /** A failed call says nothing about the server, so the server is checked; repeated timeouts mean that it is down. */
   async #note(error: unknown): Promise<void> {
     this.#timeouts = isTimeout(error) ? this.#timeouts + 1 : 0
     if (this.#timeouts < MAX_TIMEOUTS) return this.#later(0)

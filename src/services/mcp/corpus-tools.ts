@@ -8,15 +8,15 @@ import type { Documents } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 
 export const MAX_QUESTION = 10_000
-/** UTF-16 code units of a text in one answer. */
+/** Maximum UTF-16 code units of document text in one answer. */
 export const MAX_PIECE = 40_000
 export const FIRST_PIECE = { start: 0, end: MAX_PIECE }
-/** Chunks from which `search` names the documents. */
+/** Chunks whose documents `search` returns. */
 const MAX_SEARCHED = 20
 
 export const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
 
-/** What a question is scoped to. */
+/** Fields that restrict which chunks answer a question. */
 export const SCOPE_FIELDS = {
   topK: TopK.optional(),
   mode: SearchMode.optional(),
@@ -24,13 +24,13 @@ export const SCOPE_FIELDS = {
   filter: Filter.optional(),
 }
 
-/** What a tool answers: for a reader, and for a program. */
+/** What a tool answers: as text for a reader, and as data for a program. */
 export interface Answered {
   text: string
   structured: Record<string, unknown>
 }
 
-/** Does the work of a tool; of a failure it reports only what the client may know. */
+/** Does the work of a tool, and reports failures only as far as the client may know them. */
 export type Guarded = (work: () => Promise<Answered>) => Promise<{
   content: { type: 'text'; text: string }[]
   structuredContent?: Record<string, unknown>
@@ -56,7 +56,7 @@ const Piece = Source.extend({
 const Found = z.object({ results: z.array(Source) })
 const Fetched = Source.extend({ text: z.string(), metadata: Metadata })
 
-/** The documents as tools, among them the pair that chat products look for. */
+/** Adds the documents as tools, including the pair `search` and `fetch` that chat products expect. */
 export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Guarded): void {
   const { retrieval, documents } = corpus
   server.registerTool(
@@ -98,7 +98,7 @@ export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Gu
   addSearchAndFetch(server, corpus, guarded)
 }
 
-/** As ChatGPT's connectors and deep research ask for them: https://platform.openai.com/docs/mcp */
+/** In the form that ChatGPT's connectors and deep research expect: https://platform.openai.com/docs/mcp */
 function addSearchAndFetch(
   server: McpServer,
   { retrieval, documents }: McpCorpus,
@@ -148,16 +148,17 @@ interface Origin {
   documentId: string
 }
 
+/** A document as a source, for readers. */
 export function sourceOf({ title, url, documentId }: Origin): string {
   return [title, url, `document ${documentId}`].filter(Boolean).join(', ')
 }
 
-/** A document as programs read it. */
+/** A document as a source, for programs. */
 export function toSource({ title, url, documentId: id }: Origin): z.output<typeof Source> {
   return { id, title: title || id, url: url ?? uriOf(id) }
 }
 
-/** The address of a document as a resource. */
+/** The URI of a document as a resource. */
 export const uriOf = (id: string) => `document:///${encodeURIComponent(id)}`
 
 function describeHit(hit: Hit, index: number): string {
@@ -165,13 +166,13 @@ function describeHit(hit: Hit, index: number): string {
   return `[${index + 1}] ${sourceOf(hit)} (${place})\n${hit.text}`
 }
 
-/** A part that begins at `start`, and where the next one does. */
+/** A part of a text that begins at `start`, followed by where to read on if there is more. */
 export function withMore({ text, length }: { text: string; length: number }, start = 0): string {
   const end = start + text.length
   return `${text}${end < length ? `\n[more: get_document reads on with start ${end}]` : ''}`
 }
 
-/** A piece of a document's text, from an offset as hits have them. Throws `document_not_found`. */
+/** Reads part of a document's text from an offset, in the units of hits. Throws AppError `document_not_found`. */
 export async function readDocument(
   documents: Pick<Documents, 'text'>,
   { id, start }: { id: string; start: number },

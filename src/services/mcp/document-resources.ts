@@ -9,12 +9,15 @@ import { AppError } from '../../errors.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
 
-/** Documents on a page of the list. */
+/** Documents per page of the list. */
 const PAGE = 200
-/** Of the newest documents; older ones are found by the tools, and read by their address all the same. Clients of the SDK read 64 pages at most, and fail if there are more. */
+/**
+ * Pages of the list, newest documents first; older documents are found by the tools, and can still be read by their
+ * URI. SDK clients read 64 pages at most, and fail if there are more.
+ */
 const MAX_PAGES = 50
 
-/** The newest documents as resources, and each by its address. */
+/** Adds the newest documents as listed resources, and every document as a resource by its URI. */
 export function addDocumentResources(
   server: McpServer,
   documents: McpCorpus['documents'],
@@ -37,7 +40,7 @@ export function addDocumentResources(
     description: `The text of a document, ${MAX_PIECE} characters at most; \`get_document\` reads on.`,
     mimeType: 'text/plain',
   }
-  // Without a list of its own, which would have no pages.
+  // No `list` in the template, since that would have no pages.
   const template = new ResourceTemplate('document:///{id}', { list: undefined })
   server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
     guarded(async () => {
@@ -65,7 +68,9 @@ async function readText(
   }
 }
 
-/** A cursor is the number of its page and the cursor of the store. Throws `invalid_request` for any other. */
+/**
+ * Lists one page. A cursor is a page number and the store's cursor; any other throws a ProtocolError (invalid params).
+ */
 async function listPage(
   documents: McpCorpus['documents'],
   given: string | undefined,

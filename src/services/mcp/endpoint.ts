@@ -3,7 +3,7 @@ import type { createHandler, McpDependencies } from './server.ts'
 
 export type McpEndpoint = ReturnType<typeof serveMcp>
 
-/** This server as an MCP server; the protocol is loaded when somebody speaks it, since that takes a tenth of a second. */
+/** This server as an MCP server. The protocol code is loaded on first use, since that takes a tenth of a second. */
 export function serveMcp(dependencies: McpDependencies) {
   let loaded: Promise<ReturnType<typeof createHandler>> | undefined
   const load = () => {
@@ -11,7 +11,7 @@ export function serveMcp(dependencies: McpDependencies) {
     return loaded
   }
   return {
-    /** One exchange of the protocol. */
+    /** Answers one HTTP request of the protocol. */
     fetch: async (request: Request, parsedBody: unknown, caller: Caller): Promise<Response> =>
       (await load()).fetch(request, parsedBody, caller),
     close: async (): Promise<void> => (await loaded)?.close(),

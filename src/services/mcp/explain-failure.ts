@@ -13,7 +13,7 @@ import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 
 const MAX_DEPTH = 5
 
-/** What went wrong with a server, in words of this program alone: neither a secret nor the server's text is in them. */
+/** Explains a server's failure in this program's own words: they contain neither a secret nor text from the server. */
 export function explainFailure(error: unknown): string {
   for (const one of causes(error)) {
     const explanation = explainOne(one)
@@ -22,7 +22,7 @@ export function explainFailure(error: unknown): string {
   return 'The server cannot be used; the log has the kind of the failure'
 }
 
-/** Whether the server no longer knows the session: it did nothing, so the same call may be made again in a new one. */
+/** Whether the server no longer knows the session: it did nothing, so the call can be repeated in a new session. */
 export function isForgottenSession(error: unknown): boolean {
   return (
     (error instanceof SdkHttpError && [400, 404].includes(error.status)) ||
@@ -34,7 +34,7 @@ export function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
 }
 
-/** What the log may have of an error, whose text and fields can hold what a server or a header said. */
+/** What may be logged of an error: names and codes, since messages and fields can hold what a server or header said. */
 export function kindOf(error: unknown): string {
   return causes(error)
     .map((one) => ('code' in one ? `${one.name} ${String(one.code)}` : one.name))
@@ -42,7 +42,7 @@ export function kindOf(error: unknown): string {
 }
 
 function explainOne(error: Error): string | undefined {
-  // Of our own: where what was accepted cannot be read, nothing is accepted.
+  // Errors of this program, such as an unreadable lock file of accepted tools.
   if (error instanceof MissingVariable || error instanceof AppError) return error.message
   const outbound = outboundCause(error)
   if (outbound) return outbound.message
@@ -59,7 +59,7 @@ function explainOne(error: Error): string | undefined {
 }
 
 function explainStatus(status: number): string {
-  // What was asked for as an event stream is none.
+  // An event stream was requested, and something else was returned.
   if (status === 200) return NOT_MCP
   if (status === 401) return 'The server does not accept the credentials (HTTP 401)'
   if (status === 403) return 'The server denies access (HTTP 403)'

@@ -3,10 +3,9 @@ import { z } from 'zod'
 import type { LockFile } from '../../stores/lock-file.ts'
 import type { RemoteTool } from './session.ts'
 
-/** The name of the lock file. */
 export const MCP_LOCK_FILE = 'mcp-lock'
 
-/** What has been accepted: the digest of each tool's definition, by connection and tool. */
+/** What has been accepted: the digest of each tool definition, by connection and tool name. */
 export const McpLock = z.strictObject({
   version: z.literal(1),
   connections: z.record(
@@ -18,25 +17,26 @@ export type McpLock = z.output<typeof McpLock>
 
 export const EMPTY_MCP_LOCK: McpLock = { version: 1, connections: {} }
 
-/** How a definition differs from the one that was accepted. */
+/** How a tool definition differs from the accepted ones. */
 export type ToolChange = 'new' | 'changed'
 
 export type ToolLock = ReturnType<typeof createToolLock>
 
-/** The tools of servers as they were accepted. */
+/** Records the accepted tool definitions of servers, and compares current ones with them. */
 export function createToolLock(lockFile: LockFile<McpLock>) {
   return {
+    /** Records the current definitions of a connection's tools as accepted. */
     async accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void> {
       await lockFile.update((lock) => {
         const known = lock.connections[connection]
-        // A tool that is away for now stays accepted.
+        // A tool that is temporarily missing stays accepted.
         const kept = known?.url === url ? known.tools : {}
         return withTools(lock, connection, url, { ...kept, ...digestsOf(tools) })
       })
     },
     /**
-     * The changes, by the names of tools. Where a connection, or its address, is seen for the first time, there
-     * is nothing to compare with: what it has is accepted.
+     * Returns the changed tools by name. When a connection, or its URL, is seen for the first time, there is nothing to
+     * compare with: all of its tools are accepted.
      */
     async compare(
       connection: string,
@@ -46,7 +46,7 @@ export function createToolLock(lockFile: LockFile<McpLock>) {
       let lock = await lockFile.read()
       if (lock.connections[connection]?.url !== url) {
         lock = await lockFile.update((now) =>
-          // Another server may just have seen it for the first time, too.
+          // Another server process may have just recorded it.
           now.connections[connection]?.url === url
             ? now
             : withTools(now, connection, url, digestsOf(tools)),
@@ -73,12 +73,12 @@ function digestsOf(tools: readonly RemoteTool[]): Digests {
   return Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 }
 
-/** Of all tools of a server, in any order: names what an operator has looked at and accepts. */
+/** One digest of all tools of a server, in any order; identifies what an operator has reviewed and accepts. */
 export function digestOfAll(tools: readonly RemoteTool[]): string {
   return hash('sha256', tools.map(digestOf).toSorted().join('\n'))
 }
 
-/** Of everything that a model reads of a tool, in any order of the fields. */
+/** The digest of everything that a model reads of a tool, independent of the order of fields. */
 function digestOf({ name, title, description, inputSchema }: RemoteTool): string {
   return hash('sha256', JSON.stringify({ name, title, description, inputSchema }, sorted))
 }

@@ -16,14 +16,14 @@ import {
 } from './remote-server.ts'
 import type { McpServer } from './settings.ts'
 
-/** A server that answered this lately is believed to be there. */
+/** A server that answered this recently is not checked again. */
 const BELIEVED_MS = 5_000
-/** For the state of a connection that somebody asks for. */
+/** How long a request for the state of a connection waits for the check. */
 const LOOK_MS = 1_000
 
 interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
   servers: Readonly<Record<string, McpServer>>
-  /** Takes the files of the tools that are tried. */
+  /** Stores the files that tested tools return. */
   artifacts: () => Artifacts
 }
 
@@ -31,7 +31,7 @@ type McpRecord = Capabilities['mcp'][number]
 
 export type Mcp = ReturnType<typeof createMcp>
 
-/** The connections to MCP servers, none of which can hold up or break another. */
+/** The connections to MCP servers; none of them can delay or break another. */
 export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
   const create = (name: string, settings: McpServer) =>
     createRemoteServer({ name, settings, ...shared })
@@ -39,16 +39,16 @@ export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
   const enabled = all.filter(({ settings }) => settings.enabled)
 
   return {
-    /** Begins to connect to every server and waits for none. */
+    /** Starts connecting to every enabled server, without waiting. */
     start(): void {
       for (const { connection } of enabled) connection.start()
     },
-    /** The tools of the servers that are known by now. */
+    /** The tools of all servers known so far. */
     tools: (): readonly Tool[] =>
       enabled.flatMap((server) => server.tools().flatMap(({ off, tool }) => (off ? [] : [tool]))),
-    /** Each connection as it is found at this moment. */
+    /** The current state of each connection. */
     records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
-    /** Throws `connection_not_found`. */
+    /** Tests one connection step by step. Throws AppError `connection_not_found`. */
     async test(name: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult> {
       const known = all.find((server) => server.name === name)
       if (!known) throw new AppError('connection_not_found', `There is no connection "${name}"`)
@@ -69,7 +69,7 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
   const record = { name, url: settings.url }
   if (!settings.enabled) return { ...record, state: 'off' }
   const late = AbortSignal.timeout(LOOK_MS)
-  // What fails here shows in `session` and `reason`.
+  // A failure here shows in `session` and `reason`.
   if (connection.session) {
     await untilAborted(connection.prove(BELIEVED_MS), late).catch(() => undefined)
   }
@@ -85,13 +85,13 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
   return { ...record, state: 'on', transport, protocol, tools: usable, waiting }
 }
 
-/** A connection made a moment ago is not made again. */
+/** A connection verified within this time is not verified again by the step `connect`. */
 const CONNECTED_MS = 3_600_000
 
 const OTHER_TOOLS =
   'Nothing was accepted: send the `digest` of the definitions that you have looked at, as this answer has it'
 
-/** Takes the steps that a call in a chat takes, one by one, until one fails. Throws only what `signal` was aborted with. */
+/** Takes the steps of a tool call in a chat one by one, until one fails. Throws only the reason of `signal`. */
 async function testConnection(
   server: RemoteServer,
   request: McpTestRequest,
@@ -102,7 +102,7 @@ async function testConnection(
   const steps: McpTestStep[] = []
   let output: string | undefined
 
-  /** Answers whether the step succeeded, which `work` may say more about. */
+  /** Runs and records a step; resolves with whether it succeeded. `work` may return a message about the success. */
   async function step(name: McpTestStep['step'], work: () => Promise<string | undefined>) {
     const started = performance.now()
     const done = (ok: boolean, message: string | undefined) => {
@@ -131,7 +131,7 @@ async function testConnection(
 
   const digest = () => digestOfAll(server.tools().map(({ remote }) => remote))
 
-  /** What was looked at, and nothing that came since. */
+  /** Accepts the definitions that were reviewed, and nothing that changed since. */
   async function accept(): Promise<undefined> {
     if (request.digest !== digest()) throw new ToolFailure(OTHER_TOOLS)
     await server.accept()

@@ -12,15 +12,15 @@ import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from
 import type { McpServer } from './settings.ts'
 import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
 
-/** A call that progresses may take as long, in all. */
+/** The total deadline of a call, even one that reports progress. */
 const CALL_MS = 620_000
-/** A server that was silent for longer is asked for its tools before one is called. */
+/** Before a tool is called, a server that was silent for longer than this is asked for its tools again. */
 const TRUSTED_MS = 30_000
 const MAX_DESCRIPTION = 4_000
-/** UTF-16 code units of a server's own words on a call that it refuses. */
+/** UTF-16 code units kept of the server's own message about a refused call. */
 const MAX_MESSAGE = 1_000
 
-/** UTF-16 code units; anything shorter may stand in a text by chance. */
+/** UTF-16 code units; a shorter value may occur in a text by chance. */
 const MIN_SECRET = 6
 
 export interface RemoteServerOptions {
@@ -28,19 +28,19 @@ export interface RemoteServerOptions {
   settings: McpServer
   environment: Environment
   fetch: Fetch
-  /** What was accepted of the servers' tools. */
+  /** The tool definitions that were accepted. */
   toolLock: ToolLock
   log: ConnectionLog
 }
 
 export interface OfferedTool extends ResolvedTool {
-  /** As the model may be offered it. */
+  /** The tool as it may be offered to the model. */
   tool: Tool
 }
 
 export type RemoteServer = ReturnType<typeof createRemoteServer>
 
-/** One MCP server of the configuration: the connection to it, and the tools that it brings. */
+/** One configured MCP server: its connection, and the tools that it offers. */
 export function createRemoteServer(options: RemoteServerOptions) {
   const { name, settings, environment, fetch, toolLock, log } = options
   const target = () => toSessionTarget(settings, environment, fetch)
@@ -69,7 +69,7 @@ export function createRemoteServer(options: RemoteServerOptions) {
     }
   }
 
-  /** The tool as the server has it now, if it may still be used. Throws `ToolFailure`. */
+  /** The tool as the server defines it now, if it may still be used. Throws `ToolFailure`. */
   async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
     await untilAborted(connection.prove(TRUSTED_MS), signal).catch((error: unknown) => {
       signal.throwIfAborted()
@@ -82,7 +82,7 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 
   const hide = (text: string) => hideCredentials(text, target())
-  /** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
+  /** Calls a tool; returns what the model reads. Throws `ToolFailure`, `ToolInputError`, and the reason of `signal`. */
   async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
     const parsed = Input.safeParse(input)
     if (!parsed.success) throw new ToolInputError('The arguments must be an object')
@@ -103,11 +103,11 @@ export function createRemoteServer(options: RemoteServerOptions) {
 
   return {
     ...{ name, settings, connection },
-    /** Throws where a variable is missing. */
+    /** Throws `MissingVariable` if a variable is missing. */
     checkSettings: () => void target(),
-    /** Every tool that was last seen. */
+    /** Every tool of the last listing. */
     tools: (): readonly OfferedTool[] => tools,
-    /** Accepts the definitions that were last seen. */
+    /** Accepts the tool definitions of the last listing. */
     async accept(): Promise<void> {
       const remotes = tools.map(({ remote }) => remote)
       await toolLock.accept(name, settings.url, remotes)
@@ -121,7 +121,7 @@ function approvalOf(tool: string, { approval = 'never' }: McpServer): Approval {
   return approval.includes(tool) ? 'always' : 'never'
 }
 
-/** Some servers repeat the credentials that they were sent, above all in what they refuse. */
+/** Some servers repeat the credentials that they were sent, above all in error messages. */
 function hideCredentials(
   text: string,
   { headers, oauth }: Pick<SessionTarget, 'headers' | 'oauth'>,
@@ -132,7 +132,7 @@ function hideCredentials(
     .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
 }
 
-/** A tool as the model reads it. */
+/** How a tool is described to the model. */
 function describe(connection: string, { name, title, description, ...remote }: RemoteTool) {
   const { $schema: _dialect, ...schema } = remote.inputSchema
   return {
@@ -146,7 +146,7 @@ function describe(connection: string, { name, title, description, ...remote }: R
 
 const Input = freeObject()
 
-/** A refusal in the server's own words, which tell the model what to mend; any other failure in ours. */
+/** A refusal includes the server's message, which tells the model what to correct; other failures are in our words. */
 function explainCall(error: unknown): string {
   if (!(error instanceof ProtocolError)) return explainFailure(error)
   return `${explainFailure(error)}: ${error.message.slice(0, MAX_MESSAGE)}`

@@ -19,21 +19,21 @@ import {
 } from './corpus-tools.ts'
 import { addDocumentResources } from './document-resources.ts'
 
-/** Streams that wait for notifications, all clients together. */
+/** The maximum number of streams that wait for notifications, over all clients. */
 const MAX_SUBSCRIPTIONS = 64
 
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the agent of the server answer a question with citations.'
 
 export interface McpDependencies {
-  /** The corpus as a caller may see it. */
+  /** The corpus restricted to what a caller may see. */
   limitedTo: (caller: Caller) => McpCorpus
   chat: Pick<Chat, 'frames'>
   version: string
   log: Record<'error' | 'warn', (fields: object, message: string) => void>
 }
 
-/** The corpus and the agent as an MCP server, for clients of both eras of the protocol. Nothing is kept between two requests. */
+/** The corpus and the agent as an MCP server for clients of both eras of the protocol; stateless between requests. */
 export function createHandler(dependencies: McpDependencies) {
   const { log } = dependencies
   const callers = new WeakMap<object, Caller>()
@@ -44,7 +44,7 @@ export function createHandler(dependencies: McpDependencies) {
   }
   const handler = createMcpHandler(build, {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
-    // Of the exchange, which is the client's; what a tool fails with is logged by `answer`.
+    // Failures of the exchange, which are the client's; failures of tools are logged by `answer`.
     onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
   })
   return {
@@ -59,7 +59,7 @@ export function createHandler(dependencies: McpDependencies) {
 
 const NOBODY: AuthInfo = { token: '', clientId: '', scopes: [] }
 
-/** With the tools and resources that the caller may use. */
+/** A server with the tools and resources that the caller may use. */
 function createServer(dependencies: McpDependencies, caller: Caller): McpServer {
   const { version, limitedTo, chat, log } = dependencies
   const mayRead = caller.scopes.includes('query')
@@ -117,7 +117,7 @@ function addAgentTool(
   )
 }
 
-/** The client reads what this server foresaw; anything else is for the log. */
+/** The client sees errors that this server anticipated; anything else goes only to the log. */
 async function answer(
   work: () => Promise<Answered>,
   log: McpDependencies['log'],
@@ -135,12 +135,12 @@ async function answer(
 
 const inText = (text: string) => [{ type: 'text' as const, text }]
 
-/** Between two signs of life; clients give a call up that shows none. */
+/** The interval between progress notifications; clients give up a call that shows no progress. */
 const PROGRESS_MS = 1_000
 
 type Question = { question: string } & Pick<ChatRequest, 'topK' | 'mode' | 'collection' | 'filter'>
 
-/** The agent's answer and the sources that its numbers stand for. Throws AppError where the run fails. */
+/** Returns the agent's answer and the sources that its citation numbers refer to. Throws AppError if the run fails. */
 export async function askAgent(
   frames: (request: ChatRequest) => AsyncIterable<ChatFrame[]>,
   { question, ...settings }: Question,

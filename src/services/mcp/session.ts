@@ -19,9 +19,9 @@ import type { McpServer } from './settings.ts'
 
 const LIST_MS = 10_000
 const READ_MS = 20_000
-/** Pages of a list of tools. */
+/** Maximum pages of a tool list. */
 const MAX_PAGES = 16
-/** For one call in all, also where it reports progress. */
+/** The total time of one call, even if it reports progress. */
 const MAX_CALL_MS = 600_000
 const LISTEN_AGAIN_MS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }
@@ -31,20 +31,20 @@ type TransportKind = 'streamable-http' | 'sse'
 export type Fetch = GuardedFetch['fetch']
 
 interface SessionEvents {
-  /** The server says that its tools have changed. */
+  /** The server announced that its tools have changed. */
   toolsChanged(): void
-  /** Something went wrong; whether the server still answers has to be asked. */
+  /** Something went wrong; whether the server still answers must be checked. */
   trouble(): void
 }
 
 export interface RemoteCall {
   tool: RemoteTool
   input: Record<string, unknown>
-  /** Silence after which the call is given up; progress begins it anew. */
+  /** The call is given up after this long without progress; each progress notification restarts the time. */
   idleMs: number
 }
 
-/** Connects by the first transport that the server speaks. Throws what the last one failed with, or the signal's reason. */
+/** Connects with the first transport that the server speaks. Throws the last failure, or the signal's reason. */
 export async function openSession(
   target: SessionTarget,
   events: SessionEvents,
@@ -85,7 +85,7 @@ async function connect(
   return toSession(kind, client, events)
 }
 
-/** A server that chose both a pattern and the text to match it could keep this process busy for ever. */
+/** Results are not validated: a server that chose both a pattern and the text could block this process forever. */
 function acceptAnything<Data>(): JsonSchemaValidator<Data> {
   // The interface promises a type that nobody here relies on: results are read as text.
   return (input) => ({ valid: true, data: input as Data, errorMessage: undefined })
@@ -107,12 +107,12 @@ function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget[
   return new ClientCredentialsProvider({
     ...client,
     ...(scope !== undefined && { scope }),
-    // Without an issuer the secret goes to whichever authorisation server the MCP server names.
+    // Without an issuer, the secret goes to whichever authorisation server the MCP server names.
     ...(issuer !== undefined && { expectedIssuer: issuer }),
   })
 }
 
-/** The headers of the configuration are for the server alone, not for the authorisation server that it names. */
+/** The configured headers go only to the server itself, not to the authorisation server that it names. */
 function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
   return (url, { method, headers: own, body, redirect, signal } = {}) => {
     const all = new Headers(new URL(url).origin === origin ? headers : {})
@@ -125,7 +125,7 @@ function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchL
 
 export type McpSession = ReturnType<typeof toSession>
 
-/** A session with one server, by one transport. */
+/** A session with one server over one transport. */
 function toSession(transport: TransportKind, client: Client, events: SessionEvents) {
   const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
   let closing = false
@@ -139,7 +139,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     transport,
     server: { name, version },
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
-    /** Answers every tool, and proves that the server lives. */
+    /** Lists all tools, which also proves that the server is alive. */
     async listTools(signal: AbortSignal): Promise<RemoteTool[]> {
       const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
@@ -147,7 +147,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     callTool({ tool, input, idleMs }: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
       const options = {
         ...{ signal, toolDefinition: tool, timeout: idleMs, maxTotalTimeout: MAX_CALL_MS },
-        // Asked for, so that the server tells and the time begins anew.
+        // Requesting progress makes the server report it, which restarts the timeout.
         ...{ onprogress: () => undefined, resetTimeoutOnProgress: true },
       }
       return client.callTool({ name: tool.name, arguments: input }, options)
@@ -161,7 +161,10 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
   }
 }
 
-/** The stream of change notifications ends when anything between the two ends restarts; a change may have been missed. */
+/**
+ * Reopens the stream of change notifications, which ends when anything on the way restarts; since a change may have
+ * been missed, `toolsChanged` is called after it is reopened.
+ */
 async function keepListening(
   client: Client,
   events: SessionEvents,
@@ -179,7 +182,10 @@ async function keepListening(
 
 const REFUSED_AS_CALLER = [401, 403, 407, 408, 429]
 
-/** An older server answers 4xx to a request that it does not know. One that is down, or wants a key, need not be older. */
+/**
+ * Whether to try an older transport: an older server answers 4xx to a request that it does not know. A server that is
+ * down, or that wants a key, need not be older.
+ */
 function speaksOtherwise(error: unknown): boolean {
   if (!(error instanceof SdkHttpError)) return false
   const { status } = error
@@ -188,7 +194,10 @@ function speaksOtherwise(error: unknown): boolean {
 
 export type SessionTarget = ReturnType<typeof toSessionTarget>
 
-/** Where and how to connect, the variables filled in; `fetch` reaches only what may be reached. Throws `MissingVariable`. */
+/**
+ * Where and how to connect, with variables filled in; `fetch` is the guarded one, which reaches only allowed addresses.
+ * Throws `MissingVariable`.
+ */
 export function toSessionTarget(
   { url, type, headers, oauth }: McpServer,
   environment: Environment,
@@ -197,7 +206,7 @@ export function toSessionTarget(
   const fill = (text: string) => expandVariables(text, environment)
   const filled = Object.entries(headers).map(([name, value]) => [name, fill(value).trim()])
   const transports: TransportKind[] = []
-  // A server without a type may speak either: the current way first.
+  // A server without a configured type may speak either transport: the current one is tried first.
   if (type !== 'sse') transports.push('streamable-http')
   if (type === undefined || type === 'sse') transports.push('sse')
   return {

@@ -9,7 +9,7 @@ const MAX_ALLOWED_TOOLS = 500
 const DEFAULT_TIMEOUT_SECONDS = 60
 const MAX_TIMEOUT_SECONDS = 600
 
-/** The value of a header with such a name counts as a secret. */
+/** The value of a header with a matching name counts as a secret. */
 export const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
 // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
 const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong into this file'
@@ -72,7 +72,7 @@ const McpServer = z
   })
   .meta({ id: 'McpServer' })
 
-/** Connections by their names, in the shape that editors have. */
+/** Connections by name, in the shape that code editors use. */
 export const McpServers = z
   .record(
     z

@@ -7,9 +7,9 @@ import { kindOf } from './explain-failure.ts'
 import type { ToolChange } from './lock-file.ts'
 import type { RemoteTool } from './session.ts'
 
-/** Tools of one connection that are taken; models choose badly among more. */
+/** The maximum number of tools taken from one connection; models choose badly among more. */
 const MAX_TOOLS = 128
-/** UTF-16 code units of a tool's schema, as JSON. */
+/** Maximum UTF-16 code units of a tool's schema as JSON. */
 const MAX_SCHEMA = 50_000
 
 const Schema = freeObject()
@@ -18,11 +18,11 @@ export interface ResolvedTool {
   remote: RemoteTool
   /** Left out by the configuration. */
   off: boolean
-  /** Why it must not be used. */
+  /** Why the tool must not be used; absent if it may be. */
   refusal?: string
 }
 
-/** The tools of a server, each once, with what speaks against using it. */
+/** The tools of a server, without duplicate names, each with what forbids its use. */
 export function resolveTools(
   remotes: readonly RemoteTool[],
   allowed: readonly string[] | undefined,
@@ -50,13 +50,13 @@ function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): st
 const HOW =
   'look at it and accept it with POST /agent/mcp/{connection}/test {"accept": true, "digest": …}'
 
-/** What chat-completions models allow. */
+/** The length limit for tool names in the chat-completions API. */
 const MAX_LENGTH = 64
 const HASH_LENGTH = 8
 
 /**
- * The name under which the model sees a tool of a connection. A name that has to be changed to fit bears a
- * hash of what it was, so that no two tools get the same; nobody ever reads it back.
+ * The name under which the model sees a connection's tool. A name that has to be changed to fit gets a hash of the
+ * original, so that no two tools share a name; it is never parsed back.
  */
 export function mcpToolName(connection: string, tool: string): string {
   const wanted = `mcp__${connection}__${tool}`
@@ -68,9 +68,9 @@ export function mcpToolName(connection: string, tool: string): string {
 
 /** Parts of a result that are read. */
 const MAX_PARTS = 50
-/** Links of a result that are followed, on the server that gave them. */
+/** Links in a result that are followed, on the server that returned them. */
 const MAX_LINKS = 5
-/** UTF-16 code units of a text resource that the model reads; a longer one becomes a file. */
+/** UTF-16 code units of a text resource that the model reads inline; a longer one becomes a file. */
 const MAX_INLINE = 20_000
 const MAX_NAME = 100
 
@@ -79,7 +79,7 @@ interface Dependencies {
   readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
 }
 
-/** What a call answered, as the model reads it; pictures, sounds and large resources become files. */
+/** Renders the result of a call for the model; images, audio and large resources become files. */
 export async function readResult(
   { content, structuredContent }: CallToolResult,
   { artifacts, readResource }: Dependencies,
@@ -133,7 +133,7 @@ export async function readResult(
     }
   }
 
-  // One after the other: files are to be numbered in their order.
+  // Sequentially, so that files are numbered in order.
   const parts = await Array.fromAsync(content.slice(0, MAX_PARTS), readBlock)
   const rest = content.length - MAX_PARTS
   if (rest > 0) parts.push(`[cut: ${rest} more parts]`)

@@ -12,27 +12,27 @@ import {
 import { createSandboxSessions } from './sessions.ts'
 import { verifySandbox } from './verify.ts'
 
-/** The start of the server comes first. */
+/** Preparing waits until the server's own start is over. */
 const PREPARE_DELAY_MS = 5_000
-/** All probes together. */
+/** The deadline for all probes together. */
 const VERIFY_MS = 300_000
-/** For each kind that is tried. */
+/** The deadline for each kind that is tried. */
 const CHECK_MS = 10_000
-/** How long it is believed that none works. */
+/** After no kind worked, how long until they are tried again. */
 const RETRY_MS = 30_000
 
 const SWITCHED_OFF = 'agent.json switches the sandbox off'
 
 interface Dependencies {
   settings: SandboxSettings
-  /** Strongest first; none where the sandbox is switched off. */
+  /** Strongest first; empty if the sandbox is switched off. */
   candidates: readonly Sandbox[]
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
 export type CodeSandbox = ReturnType<typeof createCodeSandbox>
 
-/** Where the agent runs code: one sandbox for each conversation, of the kind that is configured or the strongest that works. */
+/** Where the agent runs code: one sandbox per conversation, of the configured kind or the strongest that works. */
 export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
   const { limits } = settings
   const closing = new AbortController()
@@ -55,7 +55,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
     }
   }
 
-  /** The sandbox as it is at this moment. */
+  /** The current state of the sandbox. */
   async function record(): Promise<SandboxRecord> {
     if (candidates.length === 0) return { kind: 'none', state: 'off', reason: SWITCHED_OFF }
     const details = { limits, ...(verified && { verified }) }
@@ -69,7 +69,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
     }
   }
 
-  /** Shared by all who ask meanwhile; none of them can abort it for the others. */
+  /** Shared by concurrent callers; none of them can abort it for the others. */
   async function verifyOnce(): Promise<SandboxReport> {
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(VERIFY_MS), closing.signal])
@@ -82,14 +82,14 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
 
   return {
     ...{ limits, run: sessions.run, end: sessions.end, record },
-    /** Why no code can be run, as far as is known; nothing where it can. */
+    /** Why no code can be run, as far as is known; undefined if it can. */
     unavailable: () => (candidates.length === 0 ? SWITCHED_OFF : failure()),
-    /** Tries what the sandbox must do and must prevent. Throws `sandbox_unavailable` where there is none. */
+    /** Tests what the sandbox must do and must prevent. Throws AppError `sandbox_unavailable` if there is none. */
     async verify(signal: AbortSignal): Promise<SandboxReport> {
       verifying ??= verifyOnce()
       return untilAborted(verifying, signal)
     },
-    /** Gets ready for the first run, a while after the server's own start. */
+    /** Prepares for the first run, some time after the server's own start. */
     start(): void {
       if (candidates.length > 0) {
         timer = setTimeout(() => void prepare(), PREPARE_DELAY_MS).unref()
@@ -104,7 +104,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
   }
 }
 
-/** Asks each sandbox whether it works; the answer is kept. */
+/** Chooses a sandbox by asking each whether it works; the result is cached. */
 function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates' | 'log'>) {
   let chosen: Promise<Sandbox> | undefined
   let failure: string | undefined
@@ -133,15 +133,15 @@ function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates
   }
 
   return {
-    /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
+    /** The first that works; throws AppError `sandbox_unavailable`, with the reason of the last one, if none does. */
     choose(signal: AbortSignal): Promise<Sandbox> {
       if (failure !== undefined && Date.now() - failedAt > RETRY_MS) chosen = undefined
       chosen ??= tryAll()
       return untilAborted(chosen, signal)
     },
-    /** The failure that was seen last, if none has worked since. */
+    /** The last failure, unless one has worked since. */
     failure: () => failure,
-    /** Looks again next time: what was chosen does not work any more. */
+    /** Clears the choice, because the chosen sandbox no longer works; the next call chooses anew. */
     forget(): void {
       chosen = undefined
     },
@@ -179,7 +179,7 @@ export const SandboxSettings = z.strictObject({
 })
 export type SandboxSettings = z.output<typeof SandboxSettings>
 
-/** In `agent.json`: the settings, or a kind alone. */
+/** In `agent.json`: the settings, or just a kind. */
 export const SandboxSection = z.union([Kind, SandboxSettings], {
   error: `must be auto, ${SANDBOX_KINDS.join(', ')}, or an object with a kind and limits`,
 })

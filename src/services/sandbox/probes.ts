@@ -4,7 +4,7 @@ import type { SandboxLimits, SandboxProbeName } from '../../schemas/sandbox.ts'
 /** What the probes may use of the server's machine. */
 export interface ProbeContext {
   limits: SandboxLimits
-  /** A server on the loopback that counts who connects. */
+  /** The port of a server on the loopback interface that counts connections. */
   port: number
   connections: () => number
   /** A file that the server can read. */
@@ -14,23 +14,23 @@ export interface ProbeContext {
 export interface Probe {
   name: SandboxProbeName
   request: (context: ProbeContext) => RunRequest
-  /** What is wrong with the result; nothing where it is as it must be. */
+  /** Describes what is wrong with the result; undefined if it is as it must be. */
   findFault: (result: RunResult, context: ProbeContext) => string | undefined
   remedy: string
 }
 
 const CONTENT = 'one,two\n1,2\n'
 const GROUPS = 'Let the server make control groups, or take another kind of sandbox'
-/** A processor is measured no better than this. */
+/** Tolerance of the measured processor use, which is not more precise than this factor. */
 const CPU_SLACK = 1.5
 const ISOLATION = 'Do not use this sandbox for code that nobody vouches for; take another kind'
 
-/** Names in an environment that may hold what only the server should know. */
+/** Names of environment variables that may hold what only the server should know. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|DATABASE|CHAT_|SERVER_/
-/** In Python's own images: the fingerprint of whoever signed the release. */
+/** Set in Python's official images: the fingerprint of the key that signed the release. */
 const HARMLESS_NAMES = ['GPG_KEY']
 
-/** For code that prints something where it is not kept from what it tries. */
+/** For code that prints something only if it is not prevented from what it tries. */
 const unlessSilent = (fault: string): Probe['findFault'] => {
   return ({ stdout }) => (stdout === '' ? undefined : fault)
 }
@@ -141,7 +141,7 @@ const HOG = `held = []
 for _ in range(MEGABYTES): held.append(b"x" * 2**20)
 print("taken")`
 
-/** Four processes, each within the limit. */
+/** Four processes, each within the memory limit. */
 const hogs = (megabytes: number) => `import os, time
 def hog():
     try:
@@ -166,7 +166,7 @@ try:
 except OSError: pass
 for pid in pids: os.kill(pid, 9); os.waitpid(pid, 0)`
 
-/** How many processors that many processes take together. */
+/** Measures how many processors that many processes use together. */
 const burns = (processes: number) => `import os, time
 def burn():
     end = time.monotonic() + 1
@@ -196,7 +196,7 @@ except OSError: pass
 for name in ("fill-1", "fill-2"):
     if os.path.exists(name): os.remove(name)`
 
-/** What went wrong, with the last line of the traceback. */
+/** The fault, with the last line of the traceback. */
 function withLastLine(what: string, stderr: string): string {
   const last = stderr.trim().split('\n').at(-1) ?? ''
   return last === '' ? what : `${what}: ${last.slice(0, 300)}`

@@ -5,7 +5,7 @@ import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandb
 const OPEN_MS = 60_000
 
 export interface SessionRun extends RunResult {
-  /** Whether nothing of an earlier run was there. */
+  /** Whether the session was new, with no state of an earlier run. */
   fresh: boolean
 }
 
@@ -13,14 +13,14 @@ export type SandboxSessions = ReturnType<typeof createSandboxSessions>
 
 interface Dependencies {
   sandbox: (signal: AbortSignal) => Promise<Sandbox>
-  /** Called where a sandbox cannot be opened. */
+  /** Called when a sandbox cannot be opened. */
   onFailure: () => void
   maximum: number
   idleMs: number
   log: { warn(fields: object, message: string): void }
 }
 
-/** One sandbox for each conversation, as long as it is used. */
+/** One sandbox per conversation, for as long as it is used. */
 export function createSandboxSessions({ sandbox, onFailure, log, ...bounds }: Dependencies) {
   const closing = new AbortController()
   const pool = createSessionPool({ open, log, ...bounds })
@@ -40,8 +40,8 @@ export function createSandboxSessions({ sandbox, onFailure, log, ...bounds }: De
 
   return {
     /**
-     * Runs code in the sandbox of a conversation; opens it where there is none. Throws `sandbox_unavailable`
-     * where none can be opened, and what `signal` was aborted with.
+     * Runs code in the conversation's sandbox; opens one if there is none. Throws AppError `sandbox_unavailable` if
+     * none can be opened, and the reason of `signal` if it is aborted.
      */
     async run(conversation: string, request: RunRequest, signal: AbortSignal): Promise<SessionRun> {
       closing.signal.throwIfAborted()
@@ -56,7 +56,7 @@ export function createSandboxSessions({ sandbox, onFailure, log, ...bounds }: De
     },
     /** Ends the sandbox of a conversation, if there is one. */
     end: pool.end,
-    /** Ends all of them; there are no new ones. */
+    /** Ends all sandboxes; no new ones are opened afterwards. */
     async close(): Promise<void> {
       closing.abort(new AppError('shutting_down', 'The server is being stopped'))
       await pool.endAll()
@@ -64,7 +64,10 @@ export function createSandboxSessions({ sandbox, onFailure, log, ...bounds }: De
   }
 }
 
-/** Also where the sandbox does not heed the signal, such as an engine that hangs: a session that comes too late is ended. */
+/**
+ * Opens a session before the deadline, even if the sandbox ignores the signal (such as a hanging engine): a session
+ * that opens too late is ended.
+ */
 async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxSession> {
   const opening = sandbox.open(signal)
   try {
@@ -75,13 +78,13 @@ async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<Sandbo
   }
 }
 
-/** After this the next run of a conversation gets a new sandbox, however busy it is. */
+/** The maximum age of a session; the next run after that gets a new one, unless runs are in flight in the old one. */
 const MAX_AGE_MS = 2 * 3_600_000
 
 interface PooledSession {
   session: Promise<SandboxSession>
   openedAt: number
-  /** Runs that wait or are under way. */
+  /** Runs that are queued or in flight. */
   runs: number
   expiry?: NodeJS.Timeout | undefined
 }
@@ -90,9 +93,12 @@ interface PoolOptions extends Pick<Dependencies, 'maximum' | 'idleMs' | 'log'> {
   open: () => Promise<SandboxSession>
 }
 
-/** Sessions by conversation: bounded in number, the one unused for longest goes first, and each a while after its last run. */
+/**
+ * A pool of sessions by conversation: bounded in number, with the least recently used idle one evicted first; each ends
+ * after an idle timeout.
+ */
 function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
-  /** The one used last stands last. */
+  /** In order of use, most recently used last. */
   const pooled = new Map<string, PooledSession>()
 
   async function end(conversation: string): Promise<void> {
@@ -100,7 +106,7 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
     if (!entry) return
     pooled.delete(conversation)
     clearTimeout(entry.expiry)
-    // Why one could not be opened was logged then.
+    // A failure to open was logged when it happened.
     const session = await entry.session.catch(() => undefined)
     try {
       await session?.kill()
@@ -120,8 +126,8 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
 
   return {
     /**
-     * The conversation's session, if it still works, or else a new one; it counts as used until it is
-     * released. Throws `sandbox_unavailable` where all are at work.
+     * The conversation's session if it still works, else a new one; it counts as in use until released. Throws AppError
+     * `sandbox_unavailable` if all are in use.
      */
     async acquire(conversation: string): Promise<{ entry: PooledSession; fresh: boolean }> {
       for (let entry = pooled.get(conversation); entry; entry = pooled.get(conversation)) {
@@ -134,7 +140,7 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
         entry.runs -= 1
         if (pooled.get(conversation) === entry) await end(conversation)
       }
-      // Nothing was awaited since the map was read, so the next caller finds the entry.
+      // There was no `await` since the map was last read, so the next caller finds this entry.
       makeRoom()
       const entry: PooledSession = { session: open(), openedAt: Date.now(), runs: 1 }
       pooled.set(conversation, entry)

@@ -10,7 +10,7 @@ import type { SandboxSessions } from './sessions.ts'
 
 const LOOPBACK = '127.0.0.1'
 
-/** Runs the probes one after the other, each the way the tool runs code, in a conversation of their own. */
+/** Runs the probes one after the other, each in the way the tool runs code, in a conversation of their own. */
 export async function verifySandbox(
   { kind, limits }: Pick<Sandbox, 'kind' | 'limits'>,
   sessions: Pick<SandboxSessions, 'run' | 'end'>,

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { exists } from '../../lib/files.ts'
 
-/** Where a page finds the bundle's files. */
+/** The URL path of the bundle's files. */
 export const ASSET_PATH = '/ui/assets'
 const ENTRY = 'main.tsx'
 const PAGE = 'index.html'
 const ICON = 'icon.svg'
-/** Beside the sources; made for the container image, which carries nothing else of `ui/`. */
+/** The folder of prebuilt files next to the sources, for the container image, which holds nothing else of `ui/`. */
 const PREBUILT = 'dist'
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -31,13 +31,13 @@ export interface Asset {
 
 export interface Bundle {
   page: Asset
-  /** By name; each name holds a hash of its content. */
+  /** By file name; each name includes a hash of the content. */
   assets: ReadonlyMap<string, Asset>
 }
 
 /**
- * Answers the screen's files, made once, at the first call. Where that fails the next call tries again: somebody may
- * have mended the source.
+ * Returns a function that answers the screen's files, built once, on the first call. After a failure the next call
+ * tries again, since the source may have been fixed.
  */
 export function createBundle(directory: string): () => Promise<Bundle> {
   let made: Promise<Bundle> | undefined
@@ -50,7 +50,7 @@ export function createBundle(directory: string): () => Promise<Bundle> {
   }
 }
 
-/** Makes the files ahead of time, for an installation without the sources. */
+/** Builds the files ahead of time, for an installation without the sources. */
 export async function prebuild(directory: string): Promise<void> {
   const target = join(directory, PREBUILT)
   await mkdir(target, { recursive: true })
@@ -78,9 +78,9 @@ async function readFiles(directory: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read))
 }
 
-/** The page, its script, its style and its icon. */
+/** Builds the page, its script, its style sheet and its icon. */
 async function bundle(directory: string): Promise<Map<string, Buffer>> {
-  // Loaded here, because a server whose screen nobody opens needs none of it.
+  // Imported here, because a server whose screen nobody opens does not need it.
   const { build, stop } = await import('esbuild')
   try {
     const { outputFiles } = await build({
@@ -108,12 +108,12 @@ async function bundle(directory: string): Promise<Map<string, Buffer>> {
     const page = await readFile(join(directory, PAGE), 'utf8')
     return files.set(PAGE, Buffer.from(withAssets(page, [...files.keys()])))
   } finally {
-    // It keeps a process for the next build, which there is none of.
+    // esbuild keeps a process for further builds, and there are none.
     await stop()
   }
 }
 
-/** `{{.js}}` in the page stands for the address of the file of that kind. */
+/** Replaces `{{.js}}` in the page by the URL of the file with that extension. */
 function withAssets(page: string, names: readonly string[]): string {
   return page.replace(/\{\{(\.\w+)\}\}/g, (_, kind: string) => {
     const name = names.find((one) => extname(one) === kind)
@@ -123,7 +123,7 @@ function withAssets(page: string, names: readonly string[]): string {
 
 const packBrotli = promisify(brotliCompress)
 const packGzip = promisify(gzip)
-/** Nearly as small as with the highest, in a tenth of the time. */
+/** Nearly as small as with the highest quality, in a tenth of the time. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 async function pack(name: string, content: Buffer): Promise<Asset> {

@@ -7,32 +7,33 @@ import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 import { parseJson } from '../../lib/text/json.ts'
 
-/** Of a session, counted from the sign-in; using it does not prolong it. */
+/** The lifetime of a session, counted from sign-in; use does not extend it. */
 export const SESSION_SECONDS = 7 * 24 * 3_600
-/** Signed in at the same time; one more ends the oldest. */
+/** Concurrent sessions; one more ends the oldest. */
 const MAX_SESSIONS = 64
 const TOKEN_MS = 30 * 60_000
 const SECRET_BYTES = 32
-/** How often an address may fail within the window. */
+/** Failed sign-ins per address that are allowed within the window. */
 const MAX_FAILURES = 10
 const FAILURE_WINDOW_MS = 60_000
-/** Addresses that are remembered; the one that failed first is forgotten for one more. */
+/** Addresses that are remembered; beyond that, the oldest window is evicted. */
 const MAX_ADDRESSES = 10_000
 
 const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
 
 interface Options {
   serverApiKey: string
-  /** Keeps the sessions over a restart, if it can be written. */
+  /** Keeps the sessions across restarts, if it can be written. */
   file: string
-  /** Is given why sessions will end with the process. */
+  /** Called with the error that keeps the sessions from being saved; they will then end with the process. */
   onUnwritable: (error: unknown) => void
   now?: () => number
 }
 
 /**
- * Who is signed in to the screen. A session is a random value that only its browser has; kept are its MAC under the
- * server's key and its end. So what is on disk opens nothing, and with another key no session is valid any more.
+ * Who is signed in to the screen. A session is a random value that only its browser has; the server keeps only its MAC
+ * under the server's key, and its expiry. So what is on disk gives no access, and changing the key invalidates every
+ * session.
  */
 export async function openSessions(options: Options) {
   const { serverApiKey, now = Date.now } = options
@@ -61,14 +62,17 @@ export async function openSessions(options: Options) {
   }
 
   return {
-    /** A value that opens one session within half an hour; the one before it no longer does. */
+    /** Issues a single-use token that opens a session within half an hour; it replaces the previous token. */
     issueToken(): string {
       const value = randomBytes(SECRET_BYTES).toString('base64url')
       token = { value, endsAt: now() + TOKEN_MS }
       return value
     },
 
-    /** Begins a session and answers its value. Throws `unauthorized`, and `too_many_attempts` for an address that was wrong too often. */
+    /**
+     * Opens a session and returns its value. Throws AppError `unauthorized`, and `too_many_attempts` for an address
+     * that failed too often.
+     */
     async signIn(secret: { key: string } | { token: string }, address: string): Promise<string> {
       const retryAfter = limit.waitSeconds(address)
       if (retryAfter > 0) {
@@ -97,14 +101,14 @@ export async function openSessions(options: Options) {
       if (sessions.delete(macOf(session))) await save()
     },
 
-    /** For somebody who is signed in. */
+    /** The server's key; only for somebody who is signed in. */
     revealKey: () => serverApiKey,
   }
 }
 
 export type Sessions = Awaited<ReturnType<typeof openSessions>>
 
-/** What cannot be read is no session: everybody signs in again. */
+/** An unreadable file counts as no sessions: everybody has to sign in again. */
 async function readSessions(file: string): Promise<Map<string, number>> {
   const text = await readIfPresent(file).catch(() => undefined)
   const kept = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
@@ -116,12 +120,12 @@ async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise
   await replaceFile(file, JSON.stringify(kept), 0o600)
 }
 
-/** Counts failures by address, in windows that begin with the first one. Memory is bounded. */
+/** Counts failures by address, in windows that begin with the first failure. Memory is bounded. */
 function createFailureLimit(now: () => number) {
   const windows = new Map<string, { count: number; endsAt: number }>()
 
   return {
-    /** Seconds until the address may try again; 0 where it may now. */
+    /** Seconds until the address may try again; 0 if it may try now. */
     waitSeconds(address: string): number {
       const window = windows.get(address)
       if (!window || window.count < MAX_FAILURES) return 0

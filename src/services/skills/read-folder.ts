@@ -12,24 +12,24 @@ import {
 } from './read-skill.ts'
 import { MAX_UNPACKED_BYTES } from './unpack.ts'
 
-/** What was a file when its folder was listed may have become a link. */
+/** What was a file when its folder was listed may have been replaced by a link since. */
 const NO_LINKS = constants.O_RDONLY | constants.O_NOFOLLOW
 const MAX_DEPTH = 5
-/** Folders that are looked into for skills. */
+/** Folders that are searched for skills. */
 const MAX_FOLDERS = 2_000
-/** Folders that hold no skill of their own, whatever is in them. */
+/** Folders that are never searched, whatever they contain. */
 const NOT_SEARCHED = new Set(['node_modules', '.git'])
 
-/** What a source gives. */
+/** The skills found in one source. */
 export interface SkillSet {
   skills: Skill[]
-  /** The folders whose skill cannot be used, and why. */
+  /** Folders whose skill cannot be used, and why. */
   failures: { name: string; reason: string }[]
 }
 
 export const NO_SKILLS: SkillSet = { skills: [], failures: [] }
 
-/** Every skill at or below a folder. Throws `SkillError` where the folder cannot be searched. */
+/** Reads every skill at or below a folder. Throws `SkillError` if the folder cannot be searched. */
 export async function readFolder(folder: string, source: string): Promise<SkillSet> {
   const found: SkillSet = { skills: [], failures: [] }
   const root = await realpath(folder).catch((cause) => {
@@ -37,7 +37,7 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
   })
   const folders = [{ path: root, depth: 0 }]
   let room = MAX_UNPACKED_BYTES
-  // Grows while it is walked.
+  // The array grows while it is iterated.
   for (const { path, depth } of folders) {
     const entries = await readdir(path, { withFileTypes: true })
     if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) {
@@ -67,7 +67,10 @@ async function addSkill(found: SkillSet, name: string, read: () => Promise<Skill
   }
 }
 
-/** The files below the folder of a skill. Links are left out, for they may lead anywhere; a recursive `readdir` would follow them. */
+/**
+ * Reads the files below a skill's folder. Links are left out, since they may lead anywhere; a recursive `readdir` would
+ * follow them.
+ */
 async function readFiles(root: string, room: number): Promise<FileContents> {
   const paths: string[] = []
   const folders = [root]
@@ -92,13 +95,13 @@ async function readFiles(root: string, room: number): Promise<FileContents> {
   return files
 }
 
-/** Neither hidden nor a link. */
+/** A file or folder that is neither hidden, nor a link, nor excluded. */
 function isPlain(entry: Dirent): boolean {
   if (entry.name.startsWith('.') || NOT_SEARCHED.has(entry.name)) return false
   return entry.isFile() || entry.isDirectory()
 }
 
-/** Every skill among files that were unpacked; one at the root has the name that is given. */
+/** Every skill among unpacked files; a skill at the root is named `rootName`. Throws `SkillError` if there is none. */
 export async function skillsOfFiles(
   files: FileContents,
   rootName: string,
@@ -109,7 +112,7 @@ export async function skillsOfFiles(
     .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
     .map((path) => path.slice(0, -SKILL_FILE.length))
     .toSorted()
-  // A skill within a skill is a resource of the outer one.
+  // A skill inside another skill is a resource of the outer one.
   const outermost = roots.filter(
     (root) => !roots.some((other) => other !== root && root.startsWith(other)),
   )

@@ -1,33 +1,33 @@
 import { z } from 'zod'
 
-/** Of all files of one skill together, and how many. */
+/** Maximum bytes of all files of one skill together, and maximum number of files. */
 export const MAX_SKILL_BYTES = 16_000_000
 export const MAX_SKILL_FILES = 512
-/** UTF-16 code units of SKILL.md. */
+/** Maximum UTF-16 code units of SKILL.md. */
 const MAX_SKILL_TEXT = 200_000
-/** The one file that every skill has. */
+/** The file that every skill must have. */
 export const SKILL_FILE = 'SKILL.md'
 
-/** Contents by their paths, with forward slashes. */
+/** Contents by path, with forward slashes. */
 export type FileContents = Map<string, Uint8Array>
 
-/** A skill as it was loaded; nothing in it has been run, and nothing will be but in the sandbox. */
+/** A skill as loaded; nothing of it has been run, and nothing ever runs outside the sandbox. */
 export interface Skill {
   name: string
   description: string
   /** The instructions: SKILL.md without its front matter. */
   body: string
-  /** Names of tools, as the skill gives them; nothing where it does not say. */
+  /** Names of tools, as the skill gives them; undefined if it gives none. */
   allowedTools: readonly string[] | undefined
-  /** All but SKILL.md. */
+  /** All files except SKILL.md. */
   files: Readonly<FileContents>
-  /** Where it was found, as configured. */
+  /** The source it was found in, as configured. */
   source: string
-  /** Departures from the format that were tolerated. */
+  /** Tolerated deviations from the format. */
   warnings: readonly string[]
 }
 
-/** A skill or a source that cannot be used; `message` says why and may be shown. */
+/** A skill or source that cannot be used; `message` says why and may be shown to clients. */
 export class SkillError extends Error {
   override readonly name = 'SkillError'
 }
@@ -46,7 +46,7 @@ const Name = z
     'is not lower-case letters and digits with single hyphens between them',
   )
 
-/** The format word for word; what departs from it is warned of, and used where it can be. */
+/** The exact format; deviations cause warnings, and are used as far as possible. */
 const Format = z.strictObject({
   name: Name,
   description: z
@@ -59,7 +59,10 @@ const Format = z.strictObject({
   'allowed-tools': z.string().optional(),
 })
 
-/** Makes a skill of the files of a folder, whose name is to be the skill's. Throws `SkillError` where it cannot be used at all. */
+/**
+ * Builds a skill from the files of a folder, whose name should be the skill's name. Throws `SkillError` if it cannot be
+ * used at all.
+ */
 export async function readSkill(folder: string, all: FileContents, source: string): Promise<Skill> {
   const files = new Map(all)
   files.delete(SKILL_FILE)
@@ -103,7 +106,7 @@ function advice(name: string, folder: string, body: string): string[] {
   ]
 }
 
-/** `Bash(git:*) Read`, with commas too, or a list: the names without what stands in parentheses. */
+/** Parses `Bash(git:*) Read`, also with commas, or a list: the names without what is in parentheses. */
 function readTools(value: unknown): string[] | undefined {
   const text = Array.isArray(value) ? value.join(' ') : value
   if (typeof text !== 'string') return undefined
@@ -115,16 +118,18 @@ function oneLine(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll(/\s+/g, ' ').trim() : ''
 }
 
-/** UTF-16 code units of the YAML. */
+/** Maximum UTF-16 code units of the YAML. */
 const MAX_FRONT_MATTER = 20_000
-/** Of brackets within one another the parser takes the longer the more there are. */
+/** Bounded because the parser's time grows with the depth of nested brackets. */
 const MAX_BRACKETS = 200
-/** Lines between two markers. `gray-matter` by itself does without an end, and takes what follows a marker for a language. */
+/**
+ * Lines between two markers. `gray-matter` itself needs no end marker, and takes text after a marker for a language.
+ */
 const ENCLOSED = /^\ufeff?---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\r?\n|$)/
-/** `key: a value: with a colon`, which many write and YAML forbids. */
+/** `key: a value: with a colon`, which many write although YAML forbids it. */
 const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
 
-/** As it ships, `gray-matter` evaluates JavaScript; and options keep it from caching texts for ever. */
+/** By default `gray-matter` evaluates JavaScript; and passing options keeps it from caching texts forever. */
 const FRONT_MATTER_OPTIONS = {
   engines: {
     yaml: (yaml: string) => ({ yaml }),
@@ -141,8 +146,8 @@ interface FrontMatter {
 }
 
 /**
- * Splits SKILL.md. The front matter is YAML 1.2 of the core schema: no code, no types of other languages, no
- * aliases, which could grow without bound. Throws `SkillError`.
+ * Splits SKILL.md into front matter and body. The front matter is YAML 1.2 with the core schema: no code, no
+ * language-specific types, and no aliases, which could expand without bound. Throws `SkillError`.
  */
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
   if (!ENCLOSED.test(text)) {
@@ -188,7 +193,7 @@ async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
     if (!isMap(document.contents)) throw new Error('it must be a list of `key: value`')
     return document.toJS({ maxAliasCount: 0 })
   } catch (cause) {
-    // An alias, or nesting without end, among others.
+    // Such as an alias, or nesting without end.
     const reason = cause instanceof Error ? cause.message.split('\n')[0] : 'it cannot be read'
     throw new SkillError(`The front matter is not usable YAML: ${reason}`, { cause })
   }

@@ -9,15 +9,15 @@ import { type FileContents, MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './re
 import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
 import { MAX_UNPACKED_BYTES, unpack, unpackTar } from './unpack.ts'
 
-/** Others may accept something else meanwhile; again and again they do not. */
+/** Another server process may accept something else in the meantime, but not again and again. */
 const MAX_TRIES = 5
 const ARCHIVE = /\.(?:skill|zip|tar\.gz|tgz)$/i
 
 const Copy = z.array(z.tuple([z.string(), z.base64()]))
 
-/** Remote sources as they were accepted. */
+/** Keeps remote sources as they were accepted. */
 export function createRemoteSkills(copies: SkillCopies) {
-  /** What was accepted last. Throws `SkillError` where there is no copy of it. */
+  /** The version accepted last. Throws `SkillError` if there is no copy of it. */
   async function kept(source: string): Promise<SkillSet> {
     const copy = await copies.read(source)
     const files = copy && decode(copy.bytes)
@@ -25,7 +25,7 @@ export function createRemoteSkills(copies: SkillCopies) {
     return skillsOfFiles(files, nameOf(source), source)
   }
 
-  /** False where it differs from what was accepted, and is not to be accepted. */
+  /** Stores the files as accepted. Returns false if they differ from what was accepted and `accept` is not set. */
   async function keep(source: string, files: FileContents, accept: boolean): Promise<boolean> {
     const digest = digestOf(files)
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -46,8 +46,9 @@ export function createRemoteSkills(copies: SkillCopies) {
   return {
     kept,
     /**
-     * What the source gives now: used if it is new or as it was accepted, or if it is accepted by this call.
-     * Otherwise, and where the source gives nothing, the copy is used and the failure reported.
+     * Uses the source's current content if it is new, equal to what was accepted, or accepted by this call. Otherwise,
+     * and if the source cannot be fetched, the accepted copy is used and the failure reported. Throws `SkillError` if
+     * there is no copy.
      */
     async update(
       source: string,
@@ -61,7 +62,7 @@ export function createRemoteSkills(copies: SkillCopies) {
         if (error instanceof SkillError) return fallBack(source, error.message)
         throw error
       }
-      // Before anything is kept: what holds no skill is no better than nothing.
+      // Checked before anything is stored: content without a skill counts as a failure.
       const found = await skillsOfFiles(files, nameOf(source), source)
       return (await keep(source, files, accept)) ? found : fallBack(source, CHANGED)
     },
@@ -71,7 +72,7 @@ export function createRemoteSkills(copies: SkillCopies) {
 const CHANGED =
   'It has changed since it was accepted; look at it and accept it with POST /agent/skills/reload {"accept": true}'
 
-/** Of the files alone, since the same files may come in different archives. */
+/** The digest of the files alone, since the same files may come in different archives. */
 function digestOf(files: FileContents): string {
   const parts = [...files].map(([path, content]) => `${hash('sha256', content)} ${path}`)
   return hash('sha256', parts.toSorted().join('\n'))
@@ -100,7 +101,7 @@ function decode(bytes: Uint8Array): FileContents | undefined {
 
 const MAX_INDEXED = 64
 
-/** `.well-known/agent-skills/index.json`, version 0.2.0 of the draft. */
+/** The format of `.well-known/agent-skills/index.json`, version 0.2.0 of the draft. */
 const Index = z.object({
   skills: z
     .array(
@@ -117,7 +118,7 @@ const Index = z.object({
 type Fetch = GuardedFetch['fetch']
 type Remote = Extract<SourceKind, { url: URL }>
 
-/** The files of a remote source. Throws `SkillError` where there are none to be had. */
+/** Fetches the files of a remote source. Throws `SkillError` if that fails. */
 async function fetchSkills(
   remote: Remote,
   fetch: Fetch,
@@ -140,7 +141,7 @@ async function fetchSkills(
   }
 }
 
-/** A skill that is the folder itself keeps the folder's name. */
+/** If the folder itself is a skill, prefixes its files with the folder's name. */
 function inFolder(below: string, files: FileContents): FileContents {
   const name = below.split('/').at(-1)
   if (!name || !files.has(SKILL_FILE)) return files
@@ -192,13 +193,13 @@ async function download(url: URL, fetch: Fetch, signal: AbortSignal): Promise<Ui
 }
 
 interface Dependencies {
-  /** The path of a local source. */
+  /** Resolves a local source to its path. */
   resolve: (source: string) => string
   remote: ReturnType<typeof createRemoteSkills>
   fetch: Fetch
 }
 
-/** Reads sources of every kind; offline, remote ones give the copy that was accepted last. */
+/** Reads sources of every kind; offline, a remote source yields the copy that was accepted last. */
 export function createSourceReader({ resolve, remote, fetch }: Dependencies): ReadSource {
   return async (source, { offline = false, accept = false }, signal) => {
     const kind = kindOfSource(source)
@@ -231,11 +232,11 @@ async function readArchive(path: string, source: string): Promise<SkillSet> {
   return skillsOfFiles(await unpack(await readFile(path)), nameOf(basename(path)), source)
 }
 
-/** What a source of the configuration is. */
+/** The kind of a configured source. */
 type SourceKind =
   | { kind: 'folder' | 'archive' }
   | { kind: 'skill-url' | 'archive-url' | 'index-url'; url: URL }
-  /** A folder of a repository on GitHub, as the archive that GitHub makes of it. */
+  /** A folder of a GitHub repository, downloaded as the archive that GitHub makes of the repository. */
   | { kind: 'github'; url: URL; below: string }
 
 const GITHUB =
@@ -244,7 +245,7 @@ const GITHUB_PAGE =
   /^https:\/\/github\.com\/(?<owner>[\w.-]+)\/(?<name>[\w.-]+?)(?:\.git)?(?:\/tree\/(?<ref>[\w.-]+)(?<path>(?:\/.*)?))?\/?$/
 const INDEX = '/.well-known/agent-skills/index.json'
 
-/** Throws `SkillError` for what looks like a source and is none. */
+/** Throws `SkillError` for what looks like a remote source but is not valid. */
 export function kindOfSource(source: string): SourceKind {
   const { groups } = GITHUB.exec(source) ?? GITHUB_PAGE.exec(source) ?? {}
   if (groups) {
@@ -261,7 +262,7 @@ export function kindOfSource(source: string): SourceKind {
   return { kind: 'index-url', url: url.pathname.endsWith('.json') ? url : new URL(INDEX, url) }
 }
 
-/** Whether somebody else has to be asked for it. */
+/** Whether the source has to be fetched from another server. */
 export function isRemoteSource(source: string): boolean {
   return source.startsWith('github:') || /^[a-z][a-z\d+.-]+:\/\//i.test(source)
 }

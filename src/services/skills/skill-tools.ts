@@ -8,7 +8,7 @@ import type { Skill } from './read-skill.ts'
 const MAX_PIECE = 40_000
 const SOURCE = 'skill'
 
-/** The tools by which a model comes to know more of the skills than their descriptions; none where there are no skills. */
+/** The tools with which a model reads more of the skills than their descriptions; empty if there are no skills. */
 export function createSkillTools(skills: readonly Skill[]): Tool[] {
   const byName = new Map(skills.map((skill) => [skill.name, skill]))
   const [first, ...others] = byName.keys()
@@ -67,8 +67,8 @@ function readResource({ files }: Skill, wanted: string, offset: number): string 
 }
 
 /**
- * Why a tool may not be called in a run: a skill that is active names the tools it allows, and this is none of them.
- * Names of tools that this server does not have say nothing.
+ * Returns why a tool may not be called in a run: active skills name the tools that they allow, and this is not one of
+ * them. Names of tools that this server does not have are ignored.
  */
 export function refuseTool(
   skills: readonly Skill[],
@@ -85,7 +85,7 @@ export function refuseTool(
   return `A skill that is active allows only these tools: ${[...new Set(allowed)].join(', ')}`
 }
 
-/** `mcp__tickets__*` stands for every tool of a connection. */
+/** `mcp__tickets__*` matches every tool of a connection. */
 function matches(allowed: string, name: string): boolean {
   return allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed
 }

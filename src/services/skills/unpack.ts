@@ -4,13 +4,13 @@ import { gunzip } from 'node:zlib'
 import type { Entry as ZipEntry } from 'yauzl'
 import { type FileContents, MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
 
-/** Of all skills of one archive together. */
+/** Maximum bytes of all skills of one archive together. */
 export const MAX_UNPACKED_BYTES = 4 * MAX_SKILL_BYTES
 const MAX_UNPACKED_FILES = 4 * MAX_SKILL_FILES
-/** A whole repository may be in the archive, of which a part is wanted. */
+/** Larger, since the archive may hold a whole repository of which only a part is wanted. */
 const MAX_TAR_BYTES = 256_000_000
 const MAX_PATH = 300
-/** Archives as they were before POSIX count, too; the types do not know of them. */
+/** `allowUnknownFormat` admits archives older than POSIX; the type declarations lack it. */
 const TAR_OPTIONS = { highWaterMark: 65_536, allowUnknownFormat: true }
 
 const ZIP_SIGNATURE = 'PK'
@@ -19,15 +19,17 @@ const SYMBOLIC_LINK = 0o120000
 
 const inflate = promisify(gunzip)
 
-/** The files of an archive, whose kind its first bytes tell: names and media types are often wrong. Throws `SkillError`. */
+/**
+ * Unpacks an archive, detected by its first bytes, since names and media types are often wrong. Throws `SkillError`.
+ */
 export function unpack(bytes: Uint8Array): Promise<FileContents> {
   const signature = Buffer.from(bytes.subarray(0, ZIP_SIGNATURE.length)).toString('latin1')
   return signature === ZIP_SIGNATURE ? unpackZip(bytes) : unpackTar(bytes)
 }
 
 /**
- * The files of a gzipped tar archive. Of a repository's archive, those below a path, where the archive's own
- * folder does not count. Throws `SkillError`.
+ * Unpacks a gzipped tar archive. With `part`, only the files below a path, relative to the archive's top folder (as in
+ * archives of a repository). Throws `SkillError`.
  */
 export async function unpackTar(
   bytes: Uint8Array,
@@ -60,7 +62,7 @@ async function inflateBounded(bytes: Uint8Array): Promise<Buffer> {
   }
 }
 
-/** The sizes that the archive lies about are found out while reading. */
+/** Sizes that the archive misstates are detected while reading. */
 async function unpackZip(bytes: Uint8Array): Promise<FileContents> {
   const unpacking = startUnpacking()
   try {
@@ -89,13 +91,13 @@ function asSkillError(error: unknown, message: string): SkillError {
   return error instanceof SkillError ? error : new SkillError(message, { cause: error })
 }
 
-/** Takes the files of an archive as long as there is room. */
+/** Collects the files of an archive up to the size limits. */
 function startUnpacking() {
   const files: FileContents = new Map()
   let room = MAX_UNPACKED_BYTES
   return {
     files,
-    /** Throws `SkillError` where a file of this size would be one too many or too large. */
+    /** Throws `SkillError` if the path is a duplicate, or a file of this size would exceed the limits. */
     async add(path: string, size: number, content: AsyncIterable<unknown>): Promise<void> {
       if (files.has(path)) throw new SkillError('The archive holds a path twice')
       room -= size
@@ -108,7 +110,7 @@ function startUnpacking() {
   }
 }
 
-/** Where an entry goes; nothing for one that is not wanted. */
+/** The path where an entry goes; undefined for an entry that is not wanted. */
 function placeOf(name: string, part: { below: string } | undefined): string | undefined {
   const path = archivePath(name)
   if (!part || path === undefined) return path
@@ -118,8 +120,8 @@ function placeOf(name: string, part: { below: string } | undefined): string | un
 }
 
 /**
- * The path of an entry, if it may be used: below the archive's root on every system. Nothing for what is of
- * no use, such as hidden files. Throws `SkillError` for a way out.
+ * The path of an entry, which is safe below the archive's root on every system. Undefined for entries of no use, such
+ * as hidden files. Throws `SkillError` for a path that leads out.
  */
 function archivePath(entry: string): string | undefined {
   const path = entry.replace(/^(?:\.\/)+/, '')

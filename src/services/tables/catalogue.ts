@@ -3,12 +3,12 @@ import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument, TABLE_ENDINGS } from '../../stores/lookup.ts'
 import type { TableFormat } from './table-job.ts'
 
-/** Documents that can be asked as tables; the newest, where there are more. */
+/** Maximum documents that can be queried as tables; if there are more, the newest. */
 const MAX_TABLES = 2_000
 
 export interface TableEntry {
   name: string
-  /** Of the document, or the name of its file. */
+  /** The document's title, or the name of its file. */
   title: string
   document: StoredDocument
   format: TableFormat
@@ -23,7 +23,7 @@ const FORMATS: Record<(typeof TABLE_ENDINGS)[number], TableFormat> = {
   '.ndjson': 'jsonl',
 }
 
-/** The documents that are tables, each with the name that statements call it by. */
+/** The documents that are tables, each with the table name used in SQL statements. */
 export async function listTableEntries(
   lookup: Pick<DocumentLookup, 'findDocuments'>,
   filter: Filter | undefined,
@@ -32,7 +32,7 @@ export async function listTableEntries(
   const found = await Array.fromAsync(
     eachDocument(lookup, { tabular: true, filter }, MAX_TABLES, signal),
   )
-  // The oldest first, so that a new document takes no name from an old one.
+  // Oldest first, so that a new document never takes the name of an older one.
   const entries = found.toReversed().flatMap(toEntry)
   const names = distinctNames(entries.map(({ title }) => tableName(title)))
   return entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' }))
@@ -47,7 +47,7 @@ function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
 
 const MAX_NAME = 48
 
-/** Words that a statement reads as its own; a table of such a name would have to be quoted. */
+/** Reserved words of SQL; a table with such a name would have to be quoted. */
 const RESERVED = new Set(
   `all and any as asc between by case cast column create cross desc distinct else end except exists false
   for from full group having in inner intersect into is join left like limit natural not null offset on or
@@ -55,18 +55,19 @@ const RESERVED = new Set(
   with`.split(/\s+/),
 )
 
-/** What a statement calls the table of a document with this title or file name. */
+/** The table name for a document with this title or file name. */
 export function tableName(title: string): string {
   const slug = slugOf(title.replace(/\.[A-Za-z0-9]{1,8}$/, '')) || 'table'
   const begun = /^\d/.test(slug) ? `t_${slug}` : slug
   return RESERVED.has(begun) ? `${begun}_table` : begun
 }
 
+/** The table name of a sheet, `<table>__<sheet>`; a name without letters or digits becomes the number from 1. */
 export function sheetName(table: string, sheet: string, index: number): string {
   return `${table}__${slugOf(sheet) || index + 1}`
 }
 
-/** Letters of any script stay: the engine takes them in names. */
+/** Letters of any script are kept: the engine accepts them in names. */
 function slugOf(text: string): string {
   const words = text
     .normalize('NFC')
@@ -78,7 +79,7 @@ function slugOf(text: string): string {
     .replaceAll(/^_+|_+$/g, '')
 }
 
-/** Each name once, in large letters or small: a later one that is taken gets a number. */
+/** Makes names unique, ignoring case: a later duplicate gets a number. */
 export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((name) => {

@@ -1,28 +1,28 @@
 import { calendarPlaces } from '../../lib/text/calendar-names.ts'
 import { quoteText } from './duckdb.ts'
 
-/** How the texts of a column are read as values of a type. */
+/** A way to read the texts of a column as values of a type. */
 export interface Reading {
   type: string
-  /** SQL that makes a value of a text, given in SQL, and NULL of a text that it does not fit. */
+  /** Returns an SQL expression for the value of a text, itself given in SQL; NULL if the text does not fit. */
   toValue(text: string): string
-  /** In words for the model, where it is a guess. */
+  /** Describes the reading for the model if it is a guess. */
   guess?: string
 }
 
-/** What the texts of a whole file tell about one column that does not tell it itself. */
+/** Conventions of the whole file, for columns whose own texts are ambiguous. */
 export interface Habits {
-  /** A decimal comma, and points between thousands. */
+  /** Decimal commas, with dots as thousands separators. */
   hasDecimalComma: boolean
   isMonthFirst: boolean
 }
 
-/** Texts that say that a value is missing, in lower case. */
+/** Texts that stand for a missing value, in lower case. */
 export const MISSING = [
   ...['-', '–', '—', 'n/a', 'na', 'null', '#n/a', 'nan', 'k.a.', 'k. a.', '?', '.', '..'],
 ]
 
-/** `shape` is a regular expression that DuckDB and JavaScript read alike. */
+/** `shape` is a regular expression with the same meaning in DuckDB and JavaScript. */
 function typed(type: string, shape: string) {
   const whole = new RegExp(`^(?:${shape})$`)
   return {
@@ -45,14 +45,14 @@ const PLAIN = [
   typed('TIME', '[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?'),
 ]
 
-/** What may hold of all texts of a column, going by some of them; the likeliest first. */
+/** Possible readings of a column, judged by a sample of its texts; the likeliest first. */
 export function readingsOf(sample: readonly string[], habits: Habits, isPlain: boolean): Reading[] {
   const texts = sample.map((text) => text.trim()).filter((text) => !isMissing(text))
   if (texts.length === 0) return []
   const plain = PLAIN.filter(({ fits }) => texts.every((text) => fits(text)))
   if (isPlain) return plain
   const local = [...numberReadings(texts, habits), ...dateReadings(texts, habits)]
-  // With a decimal comma, `1.234` is no decimal number.
+  // With a decimal comma, `1.234` is not a decimal number.
   const isInteger = plain.some(({ type }) => type === 'BIGINT')
   return usesComma(texts, habits) && !isInteger ? [...local, ...plain] : [...plain, ...local]
 }
@@ -60,7 +60,7 @@ export function readingsOf(sample: readonly string[], habits: Habits, isPlain: b
 export const isMissing = (text: string) => text === '' || MISSING.includes(text.toLowerCase())
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
-/** Signs and names of currencies, and percent. */
+/** Currency signs and names, percent and per mille. */
 const UNIT = /\p{Sc}|%|‰|(?<!\p{L})(?:[A-Z]{3}|kr\.?|zł|Kč|Fr\.|Ft|lei|TL)(?!\p{L})/u
 const COMMA_NUMBER = /^(?:0|[1-9]\d{0,17}|[1-9]\d{0,2}(?:[. '’]\d{3})+)(?:,\d+)?$/
 const POINT_NUMBER = /^(?:0|[1-9]\d{0,17}|[1-9]\d{0,2}(?:[, '’]\d{3})+)(?:\.\d+)?$/
@@ -68,7 +68,7 @@ const CLEARLY_COMMA = /,\d{1,2}$|,\d{4,}$|\.\d{3},\d+$|\.\d{3}\.\d{3}/
 const CLEARLY_POINT = /\.\d{1,2}$|\.\d{4,}$|,\d{3}\.\d+$|,\d{3},\d{3}/
 const ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/
 
-/** A text without its sign, its unit and odd spaces, as far as it can be a number. */
+/** Strips a text of its sign, unit and unusual spaces, so that only the digits of a possible number are left. */
 function bare(text: string): string {
   return text
     .replace(UNIT, '')
@@ -76,7 +76,7 @@ function bare(text: string): string {
     .replaceAll(/^[(\s]*[-+−]?\s*|\s*-?[)\s]*$/g, '')
 }
 
-/** Whether numbers of these texts have a decimal comma, as far as they tell it. */
+/** Whether numbers in these texts have a decimal comma; undefined if they do not tell. */
 export function commaIn(texts: readonly string[]): boolean | undefined {
   const numbers = texts.map(bare).filter((text) => /^\d[\d.,' ’]*$/.test(text))
   const hasComma = numbers.some((text) => CLEARLY_COMMA.test(text) && COMMA_NUMBER.test(text))
@@ -91,7 +91,7 @@ function usesComma(texts: readonly string[], { hasDecimalComma }: Habits): boole
 function numberReadings(texts: readonly string[], habits: Habits): Reading[] {
   const units = [...new Set(texts.flatMap((text) => UNIT.exec(text)?.[0] ?? []))]
   const [unit = ''] = units
-  // Sums of amounts in several currencies would be wrong.
+  // Adding up amounts in different currencies would be wrong.
   if (units.length > 1 || (/^[A-Z]{3}$/.test(unit) && !CURRENCIES.has(unit))) return []
   const isComma = usesComma(texts, habits)
   const numbers = texts.map(bare)
@@ -144,7 +144,7 @@ const NAMED_MONTH = `${WEEKDAY}(\\p{L}+)\\.? (${DAY})(?:st|nd|rd|th)?,? ([0-9]{4
 
 interface DayShape {
   pattern: string
-  /** What the three parts of a day are, in their order. */
+  /** The meaning of the three captured parts of a date, in order. */
   order: 'dmy' | 'mdy' | 'ymd'
   months?: ReadonlyMap<string, number>
   guess: string
@@ -183,7 +183,7 @@ function numericShapes(texts: readonly string[], isMonthFirst: boolean): DayShap
   return (isMonthFirstHere ?? (isMonthFirst && !hasPoints)) ? shapes.toReversed() : shapes
 }
 
-/** Whether the month stands before the day in dates of these texts, as far as they tell it. */
+/** Whether the month precedes the day in these dates; undefined if they do not tell. */
 export function monthFirstIn(texts: readonly string[]): boolean | undefined {
   const days = partsOf(texts, NUMERIC_DAY)
   if (!days) return undefined
@@ -192,7 +192,7 @@ export function monthFirstIn(texts: readonly string[]): boolean | undefined {
   return isDayFirst === isMonthFirst ? undefined : isMonthFirst
 }
 
-/** The three parts of each text; nothing where one does not fit. */
+/** The three parts of each text; undefined if one text does not match. */
 function partsOf(texts: readonly string[], pattern: string): string[][] | undefined {
   const expression = new RegExp(`^(?:${pattern})${TIME_OF_DAY}$`, 'u')
   const parts = texts.map((text) => expression.exec(text)?.slice(1, 4))

@@ -20,11 +20,11 @@ import type { ConvertJob, Sheet } from './table-job.ts'
 import { typeColumns } from './type-columns.ts'
 
 const MAX_SHEETS = 50
-/** Texts around one table that are kept; each has a cell's length. */
+/** Notes around one table that are kept; each is at most as long as a cell. */
 const MAX_NOTES = 20
-/** A larger text is read by the engine alone, as one table. */
+/** A larger text is read by the engine alone, as a single table. */
 const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
-/** So much of a larger text tells its delimiter and where its head is. */
+/** Bytes of a larger text that are examined for its delimiter and its head. */
 const SAMPLE_BYTES = 2 ** 18
 
 /** A part of the file that one `SELECT` reads. */
@@ -32,11 +32,11 @@ interface Part {
   name: string
   source: string
   notes: string[]
-  /** How its texts become values; absent where the engine reads typed values. */
+  /** How its texts become values; absent if the engine itself reads typed values. */
   texts?: { plain: ReadonlySet<number>; hasDecimalComma: boolean }
 }
 
-/** Reads a file into typed tables of a database file. Throws `JobRefusal` for a file that is none. */
+/** Converts a file into typed tables in a database file. Throws `JobRefusal` for a file that is not a table. */
 export async function convertTable(job: ConvertJob): Promise<{ sheets: Sheet[] }> {
   const parts = await partsOf(job)
   return withDatabase(job.target, async (connection) => ({
@@ -59,7 +59,7 @@ async function loadPart(connection: DuckDBConnection, part: Part, table: string)
   return { name: part.name, table, rows, columns, ...(listed[0] && { notes: listed }) }
 }
 
-/** What is tried in turn where the rows of a text do not fit together: fill up short ones, then take all as it stands. */
+/** Options tried in turn if the rows of a text are inconsistent: pad short rows, then accept invalid quoting, too. */
 const LENIENT = [
   ', null_padding = true, parallel = false',
   ', null_padding = true, strict_mode = false, parallel = false',
@@ -108,7 +108,7 @@ const engineRead = (source: string): Part => ({ name: '', source, notes: [] })
 
 const READ_TEXTS = 'all_varchar = true, header = true'
 
-/** The tables of a text; of a long one the engine reads what follows its first head. */
+/** The tables of a text file; of a long one, the engine reads everything from the first head on, as one table. */
 async function textParts(path: string): Promise<Part[]> {
   const { text, isWhole } = await beginningOf(path)
   const delimiter = delimiterOf(text)
@@ -121,7 +121,7 @@ async function textParts(path: string): Promise<Part[]> {
   }
   const [first] = tables
   const above = Math.max(0, (first?.first ?? 0) - 1)
-  // Quoted line ends above the head would be counted as lines; such a file is read from its first line on.
+  // Quoted line breaks above the head would count as lines; such a file is read from its start.
   const skip = text.split('\n').slice(0, above).join('').includes('"') ? 0 : above
   const source = `read_csv(${quoteText(path)}, ${READ_TEXTS}, delim = ${quoteText(delimiter)}, skip = ${skip})`
   const notes = first?.notes ?? []
@@ -142,7 +142,7 @@ async function beginningOf(path: string): Promise<{ text: string; isWhole: boole
   }
 }
 
-/** Text in any encoding becomes UTF-8, which the engine reads. */
+/** Re-encodes a text file in any encoding as UTF-8, which the engine reads. */
 async function toUtf8(path: string): Promise<void> {
   const encoding = await fileEncoding(path)
   if (encoding === 'utf-8') return
@@ -152,7 +152,10 @@ async function toUtf8(path: string): Promise<void> {
   await rename(decoded, path)
 }
 
-/** What the beginning looks like; where the rest is no UTF-8 after all, what Western files are most often. */
+/**
+ * Detects the encoding from the beginning; if later bytes are not valid UTF-8 after all, assumes windows-1252, the most
+ * common one of Western files.
+ */
 async function fileEncoding(path: string): Promise<string> {
   const strict = new TextDecoder('utf-8', { fatal: true })
   let isFirst = true
@@ -182,7 +185,7 @@ async function workbookParts(source: string): Promise<Part[]> {
 
 const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.length > 0
 
-/** Each table as plain CSV; of several on a sheet each is named by what stands over it. */
+/** Writes each table as plain CSV; if a sheet has several tables, each is named by its first note. */
 async function writeParts(
   path: string,
   sheets: readonly { sheet: string; tables: SheetTable[] }[],
@@ -215,7 +218,7 @@ async function writeParts(
 
 const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !== '')
 
-/** Those with numbers and days that are none of texts. */
+/** Columns with numbers or dates that the file holds as such, and not as text. */
 function plainColumns(rows: readonly TableRow[]): Set<number> {
   const isTyped = (cell: Cell) => typeof cell === 'number' || cell instanceof Date
   return new Set(rows.flatMap((row) => row.flatMap((cell, i) => (isTyped(cell) ? [i] : []))))
@@ -227,7 +230,7 @@ function toField(value: Cell): string {
   return `"${String(value).replaceAll('"', '""')}"`
 }
 
-/** A day without a time of day stays one. */
+/** A date without a time of day stays a date. */
 function toTime(date: Date): string {
   return date
     .toISOString()

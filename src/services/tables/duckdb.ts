@@ -4,7 +4,7 @@ import type { Cell } from './table-job.ts'
 const MEMORY_LIMIT = '512MB'
 const THREADS = 2
 
-/** Run before anything that others wrote is read, so that no file or statement reaches outside this instance. */
+/** Run before any untrusted data is read, so that no file or statement reaches outside this instance. */
 const LOCKED = [
   'SET enable_external_access = false',
   'SET autoinstall_known_extensions = false',
@@ -15,7 +15,7 @@ const LOCKED = [
   'SET lock_configuration = true',
 ]
 
-/** Opens a database of its own, bounded in memory; closed when `use` is done. */
+/** Opens a separate database, bounded in memory; it is closed when `use` is done. */
 export async function withDatabase<T>(
   path: string,
   use: (connection: DuckDBConnection) => Promise<T>,
@@ -35,28 +35,30 @@ export async function withDatabase<T>(
   }
 }
 
-/** After this no statement can reach a file, the network, an extension or a setting. */
+/** After this, no statement can access files, the network, extensions or settings. */
 export async function lockDown(connection: DuckDBConnection): Promise<void> {
   for (const statement of LOCKED) await connection.run(statement)
 }
 
-/** All rows that a statement answers, few enough to be held. */
+/** All rows of a statement's result, which must be few enough to hold in memory. */
 export async function rowsOf(connection: DuckDBConnection, sql: string, values: string[] = []) {
   return (await connection.runAndReadAll(sql, values)).getRows()
 }
 
+/** Quotes an identifier for SQL. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** Quotes a string literal for SQL. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** UTF-16 code units of one cell. */
+/** Maximum UTF-16 code units of one cell. */
 const MAX_CELL_LENGTH = 1_000
 
-/** A value of the engine, as JSON, in a form that can be shown. */
+/** Converts a value in the engine's JSON form to a cell that can be shown. */
 export function toCell(value: unknown): Cell {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean') return value

@@ -8,7 +8,7 @@ import type { Column, IndexJob } from './table-job.ts'
 const MAX_CELLS = 10_000_000
 const MAX_COLUMNS = 200
 
-/** Writes the rows of a table into a file with an ordered index for each column. Throws `JobRefusal` for too large a one. */
+/** Writes the rows of a table into a file with an ordered index per column. Throws `JobRefusal` if it is too large. */
 export async function indexTable(job: IndexJob): Promise<void> {
   const { source, table, rows, columns, target } = job
   if (rows * columns.length > MAX_CELLS || columns.length > MAX_COLUMNS) {

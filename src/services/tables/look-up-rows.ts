@@ -8,14 +8,14 @@ import {
   type RowCondition,
 } from './table-job.ts'
 
-// Without the engine of the tables: neither the server nor the process of a look-up needs to load it.
+// This module does not import DuckDB: neither the server nor the look-up process needs to load it.
 
-/** Rows that are counted; where there are more, that is said. */
+/** Rows that are counted; beyond that, the result only says that there are more. */
 const MAX_COUNTED = 10_000
-/** The last character there is: whatever begins with a text comes before the text with it at its end. */
+/** The last code point: every text with a given prefix sorts before the prefix followed by this. */
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** Finds rows in a file that `indexTable` has written. Throws `JobRefusal` in words for the model. */
+/** Finds rows in a file written by `indexTable`. Throws `JobRefusal`, worded for the model. */
 export async function lookUpRows({ file, columns, conditions, maximumRows }: LookUpJob) {
   const tests = conditions.flatMap((condition) => testsOf(condition, columns))
   const { rows, count } = findRows(file, tests, { maximumRows, mostCounted: MAX_COUNTED + 1 })
@@ -26,7 +26,7 @@ export async function lookUpRows({ file, columns, conditions, maximumRows }: Loo
   } satisfies FoundRows
 }
 
-/** What the keys of a row have to pass for a condition. */
+/** The tests for a row's keys that a condition implies. Throws `JobRefusal` if it does not fit the columns. */
 export function testsOf(condition: RowCondition, columns: readonly Column[]): KeyTest[] {
   const wanted = condition.field.toLowerCase()
   const index = columns.findIndex(({ name }) => name.toLowerCase() === wanted)
@@ -45,12 +45,12 @@ export function testsOf(condition: RowCondition, columns: readonly Column[]): Ke
     ...test('>=', begun),
     ...test('<', begun === undefined ? undefined : begun + LAST_CHARACTER),
     ...test('>=', from),
-    // The last day counts to its end.
+    // The last day is included up to its end.
     ...(kind === 'time' && to !== undefined ? test('<', to + LAST_CHARACTER) : test('<=', to)),
   ]
 }
 
-/** What the values have to begin with: a day is the beginning of its times. */
+/** The prefix that values must have: a day is a prefix of its times. */
 function beginning(
   kind: KeyKind,
   value: RowCondition['equals'],
@@ -66,7 +66,7 @@ function keyFor(value: string | number | boolean, kind: KeyKind, { name, type }:
   throw new JobRefusal(`${name} is ${type}: ${JSON.stringify(value)} is no value of it`)
 }
 
-/** How the values of a column compare. */
+/** How the values of a column are compared. */
 type KeyKind = 'number' | 'boolean' | 'time' | 'text'
 
 const NUMBER = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\([\d,]+\))$/
@@ -75,7 +75,7 @@ const TIME = /^(?:DATE|TIMESTAMP[\w ]*)$/
 const MAX_KEY = 1_000
 const MAX_BIGINT = 2n ** 63n
 
-/** By the column's type in the database of tables. */
+/** By the column's type in DuckDB. */
 export function keyKindOf(type: string): KeyKind {
   if (NUMBER.test(type)) return 'number'
   if (TIME.test(type)) return 'time'
@@ -83,8 +83,8 @@ export function keyKindOf(type: string): KeyKind {
 }
 
 /**
- * What an index keeps of a value: numbers as such, whole ones exactly, truths as 0 and 1, days and times as
- * ISO texts, which sort. Nothing where the value is not of that kind.
+ * The key that an index stores for a value: numbers as such (integers exactly), booleans as 0 and 1, dates and times as
+ * ISO texts, which sort correctly. Null if the value is not of that kind.
  */
 export function toKey(value: Cell, kind: KeyKind): string | number | bigint | null {
   if (value === null) return null

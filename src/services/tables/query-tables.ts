@@ -8,15 +8,15 @@ import { JobRefusal } from '../../lib/processes/job.ts'
 import { lockDown, quoteName, quoteText, rowsOf, toCell, withDatabase } from './duckdb.ts'
 import type { Cell, QueryJob, QueryResult } from './table-job.ts'
 
-/** Rows past the cap that are still counted. */
+/** Rows beyond the cap that are still counted. */
 const MAX_COUNTED = 1_000_000
-/** Functions that give rows and read nothing. */
+/** Functions that generate rows and read nothing. */
 const ROW_FUNCTIONS = ['range', 'generate_series', 'unnest', 'repeat', 'repeat_row']
-/** Functions that give values of the machine, or of the engine, and not of the data. */
+/** Functions that reveal the machine or the engine instead of the data. */
 const OF_THE_SYSTEM =
   /^(?:duckdb_|pragma|pg_|current_(?!date|time|localt)|getenv|getvariable|has_|json_execute|query|txid|write_log)/i
 
-/** Runs one statement that reads, over views of read-only files. Throws `JobRefusal` in the words of the engine. */
+/** Runs one reading statement over views of read-only files. Throws `JobRefusal` in the engine's words. */
 export function queryTables(job: QueryJob): Promise<QueryResult> {
   return withDatabase(':memory:', async (connection) => {
     await attach(connection, job)
@@ -67,13 +67,14 @@ interface Node {
   function_name?: string
   function?: Node
   cte_map?: { map: { key: string }[] }
-  /** What a `SHOW_REF` is about; null where that is the catalogue. */
+  /** The subject of a `SHOW_REF`; null if that is the catalogue. */
   query?: Node | null
 }
 
 /**
- * Lets a statement read the views, what it defines itself, and nothing else: not the catalogue, no file, no text
- * as a statement. Answers false where it cannot be told what the statement reads, as of anything but a SELECT.
+ * Lets a statement read the views and what it defines itself, and nothing else: neither the catalogue, nor files, nor
+ * text run as SQL. Returns false if what the statement reads cannot be determined, as for anything but a SELECT; throws
+ * `JobRefusal` for a forbidden source.
  */
 async function checkSources(
   connection: DuckDBConnection,

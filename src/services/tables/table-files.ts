@@ -27,15 +27,15 @@ const INDEXING = {
 const MAX_SOURCE_BYTES = 500_000_000
 const MAX_TOTAL_BYTES = 5_000_000_000
 const MAX_REFUSALS = 1_000
-/** Part of each file's name: raised when the conversion changes, so that tables of the older one are made again. */
+/** Part of each file name: raised when the conversion changes, so that older tables are converted again. */
 const FORMAT_VERSION = 2
-/** Names of tables and their indexes. */
+/** File names of tables, their descriptions and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
-/** How often the tables of documents that were deleted or replaced are removed. */
+/** The interval at which tables of deleted or replaced documents are removed. */
 const SWEEP_INTERVAL_MS = 60_000
 
-/** The document and the revision that the tables were made from. */
+/** The document and the revision that the tables were converted from. */
 const Owner = z.object({ document: z.string(), revision: z.int() })
 
 interface TableFile extends Converted {
@@ -43,20 +43,20 @@ interface TableFile extends Converted {
   file: string
 }
 
-/** A table in the database file that it was converted to. */
+/** A table in the database file that it was converted into. */
 interface StoredSheet extends Pick<IndexJob, 'table' | 'rows' | 'columns'> {
   file: string
 }
 
 interface Dependencies {
-  /** Made with the first table if it is missing; what is in it can be made again. */
+  /** Created with the first table if missing; its contents can be regenerated. */
   directory: string
   store: Pick<DocumentStore, 'get' | 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
   run: JobRunner
 }
 
-/** The files that documents were converted to: one for each revision, the oldest going when there is no room. */
+/** The files that documents were converted into: one set per revision, the oldest evicted when space runs out. */
 export function createTableFiles(parts: Dependencies) {
   const stopping = new AbortController()
   const shareConversion = createSharedWork<TableFile>()
@@ -64,10 +64,10 @@ export function createTableFiles(parts: Dependencies) {
   const refusals = createRefusals()
   let prepared: Promise<void> | undefined
   const sweep = () => removeStale(parts)
-  // What cannot be removed now is removed the next time.
+  // What cannot be removed now is removed in a later sweep.
   const timer = setInterval(() => void sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref()
 
-  /** After a failure the next call tries again: there may be room by then. */
+  /** After a failure the next call tries again, since there may be space by then. */
   async function prepareOnce(): Promise<void> {
     prepared ??= prepare(parts.directory)
     try {
@@ -89,7 +89,10 @@ export function createTableFiles(parts: Dependencies) {
   }
 
   return {
-    /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
+    /**
+     * The document as typed tables, converted on first use. Throws `JobRefusal` for a file that is not a table, and
+     * AppError `storage_full`.
+     */
     tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
       const { id, servedRevision } = document
       const digest = createHash('sha256')
@@ -98,12 +101,12 @@ export function createTableFiles(parts: Dependencies) {
       const key = digest.slice(0, 40)
       return shareConversion(key, () => convertOnce(document, format, key), signal)
     },
-    /** The file with the table's rows and an index for each column, made when first asked for. Throws `JobRefusal`. */
+    /** The file with the table's rows and an index per column, created on first use. Throws `JobRefusal`. */
     indexOf(sheet: StoredSheet, signal: AbortSignal): Promise<string> {
       const index = sheet.file.replace(/\.duckdb$/, `.${sheet.table}.sqlite`)
       return shareIndexing(index, () => makeIndex(parts, sheet, index, stopping.signal), signal)
     },
-    /** Removes the tables of documents that are no longer what they were made of; by itself once a minute. */
+    /** Removes the tables of documents that were deleted or replaced; also runs once a minute. */
     sweep,
     close() {
       clearInterval(timer)
@@ -123,7 +126,10 @@ function createRefusals() {
       const reason = refused.get(key)
       if (reason !== undefined) throw new JobRefusal(reason)
     },
-    /** Returns what to throw. A crash or a lack of time or memory may be chance once; the second time it is remembered. */
+    /**
+     * Records a failure and returns the error to throw. A crash, a timeout or running out of memory may be chance the
+     * first time; only a second one is remembered.
+     */
     add(key: string, error: unknown): unknown {
       const crash = error instanceof JobCrashed
       const refusal = crash ? new JobRefusal(`${CONVERSION.task} failed`, { cause: error }) : error
@@ -189,7 +195,7 @@ async function makeIndex(
   })
 }
 
-/** Calls `use` with a new directory, which is removed in any case, and with a runner whose jobs may write there. */
+/** Calls `use` with a new directory, which is always removed afterwards, and a runner whose jobs may write there. */
 async function inWorkDirectory<T>(
   { directory, run }: Dependencies,
   name: string,
@@ -209,7 +215,7 @@ async function inWorkDirectory<T>(
   }
 }
 
-/** Removes what an earlier process left unfinished. */
+/** Creates the directory and removes what an earlier process left unfinished. */
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const names = await readdir(directory)
@@ -233,7 +239,7 @@ async function removeStale({ directory, store }: Dependencies): Promise<void> {
   }
 }
 
-/** Undefined where the description is missing, incomplete or older than the schema: the tables are made again then. */
+/** Undefined if the description is missing, incomplete or older than the schema: the tables are converted again. */
 async function readDescription<Schema extends z.ZodType>(path: string, schema: Schema) {
   try {
     return schema.parse(JSON.parse(await readFile(path, 'utf8')))
@@ -242,12 +248,12 @@ async function readDescription<Schema extends z.ZodType>(path: string, schema: S
   }
 }
 
-/** Removes the oldest tables and indexes where all of them take too much room; they can be made again. */
+/** Removes the oldest tables and indexes if they take up too much space together; they can be regenerated. */
 export async function makeRoom(directory: string, maximumBytes = MAX_TOTAL_BYTES): Promise<void> {
   const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
   const files = await Promise.all(
     names.map(async (name) => {
-      // Another call that makes room may have removed it.
+      // A concurrent call may have removed it.
       const found = await stat(join(directory, name), { throwIfNoEntry: false })
       return { name, size: found?.size ?? 0, mtimeMs: found?.mtimeMs ?? 0 }
     }),

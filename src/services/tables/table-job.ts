@@ -5,19 +5,19 @@ export type TableFormat = 'csv' | 'tsv' | 'xlsx' | 'parquet' | 'jsonl'
 export const Column = z.object({
   name: z.string(),
   type: z.string(),
-  /** How its texts were read, where they could have been read otherwise. */
+  /** How its texts were read, if they could have been read differently. */
   guess: z.string().optional(),
 })
 
-/** One table of a document; a workbook has one for each sheet. */
+/** One table of a document; a workbook has one or more per sheet. */
 export const Sheet = z.object({
-  /** Empty where the file is one table. */
+  /** Empty if the file is a single table. */
   name: z.string(),
-  /** Its name in the database file that it was converted to. */
+  /** Its name in the database file that it was converted into. */
   table: z.string(),
   rows: z.int(),
   columns: z.array(Column),
-  /** What stands around it in the file, and what was left out of it. */
+  /** Texts around it in the file, and what was left out of it. */
   notes: z.array(z.string()).optional(),
 })
 
@@ -28,15 +28,15 @@ export const Cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
 export const QueryResult = z.object({
   columns: z.array(Column),
   rows: z.array(z.array(Cell)),
-  /** How many rows there are in all; those past the cap are not in `rows`. */
+  /** The number of rows in total; those beyond the cap are not in `rows`. */
   rowCount: z.int(),
-  /** Whether there are more than were counted. */
+  /** Whether there are more rows than were counted. */
   isMore: z.boolean(),
 })
 
-/** What a row has to have in one column. */
+/** A condition on one column of a row; all given bounds must hold. */
 export interface RowCondition {
-  /** The column's name, in any case. */
+  /** The column's name, case-insensitive. */
   field: string
   equals?: string | number | boolean | undefined
   prefix?: string | undefined
@@ -47,7 +47,7 @@ export interface RowCondition {
 export const FoundRows = z.object({
   rows: z.array(
     z.object({
-      /** Its place in the table, from 1; the head does not count. */
+      /** Its position in the table, from 1, not counting the head. */
       row: z.int(),
       cells: z.array(Cell),
     }),
@@ -56,20 +56,20 @@ export const FoundRows = z.object({
   isMore: z.boolean(),
 })
 
-/** Reads a file into a database file, a table for each sheet. */
+/** Converts a file into a database file with its tables. */
 export interface ConvertJob {
   source: string
   format: TableFormat
   target: string
 }
 
-/** Writes the rows of a table of the database file `source` into a file with an index for each column. */
+/** Writes the rows of a table in the database file `source` into a file with an index per column. */
 export interface IndexJob extends Pick<Sheet, 'table' | 'rows' | 'columns'> {
   source: string
   target: string
 }
 
-/** A look-up in the file that an `IndexJob` has written. */
+/** A look-up in the file that an `IndexJob` wrote. */
 export interface LookUpJob {
   file: string
   columns: Column[]
@@ -78,11 +78,11 @@ export interface LookUpJob {
 }
 
 export interface QueryJob {
-  /** What the statement calls each table, and where it is: in which database file, and under which name. */
+  /** The name of each table in the statement, and where it is: its database file and its name there. */
   views: { name: string; file: string; table: string }[]
   sql: string
   maximumRows: number
-  /** True for statements of our own. */
+  /** True for statements of this program, which are not checked. */
   isTrusted: boolean
 }
 

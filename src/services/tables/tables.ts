@@ -26,17 +26,17 @@ export const LOOK_UP: Job = {
   ...{ module: new URL('./look-up-rows.ts', import.meta.url), run: 'lookUpRows' },
   ...ASKING,
 }
-/** Tables in one statement. */
+/** Maximum tables in one statement. */
 const MAX_VIEWS = 20
 
 export interface Table extends Sheet {
-  /** What statements call it. */
+  /** Its name in statements. */
   name: string
-  /** The sheet of a workbook of several; empty elsewhere. */
+  /** The sheet, if a workbook has several; empty otherwise. */
   sheet: string
   title: string
   document: StoredDocument
-  /** The database file that holds it. */
+  /** The database file that contains it. */
   file: string
 }
 
@@ -50,7 +50,7 @@ export interface RowAnswer extends FoundRows {
 }
 
 export interface RowQuery {
-  /** Its name, as the catalogue has it. */
+  /** The table's name in the catalogue. */
   table: string
   /** At least one; all of them must hold. */
   conditions: RowCondition[]
@@ -62,7 +62,7 @@ export interface TableQuery {
   sql: string
   maximumRows: number
   filter: Filter | undefined
-  /** True for statements of our own. */
+  /** True for statements of this program, which are not checked. */
   isTrusted?: boolean
 }
 
@@ -75,14 +75,14 @@ interface Dependencies {
 
 export type Tables = ReturnType<typeof createTables>
 
-/** Documents that are tables, as something to ask in SQL. */
+/** Documents that are tables, to be queried in SQL. */
 export function createTables({ directory, store, lookup, run = createJobRunner() }: Dependencies) {
   const files = createTableFiles({ directory, store, lookup, run })
 
   const entries = (filter: Filter | undefined, signal: AbortSignal) =>
     listTableEntries(lookup, filter, signal)
 
-  /** The tables of one document. Throws `JobRefusal` where it is none after all. */
+  /** The tables of one document. Throws `JobRefusal` if it turns out not to be a table. */
   async function open(entry: TableEntry, signal: AbortSignal): Promise<Table[]> {
     const { name, title, document, format } = entry
     const { file, sheets } = await files.tablesOf(document, format, signal)
@@ -98,7 +98,7 @@ export function createTables({ directory, store, lookup, run = createJobRunner()
   const openAll = async (named: readonly TableEntry[], signal: AbortSignal) =>
     (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
 
-  /** One table by its name. Throws `JobRefusal` where there is none. */
+  /** Finds a table by name. Throws `JobRefusal` if there is none. */
   async function find(name: string, filter: Filter | undefined, signal: AbortSignal) {
     const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
     const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
@@ -110,7 +110,7 @@ export function createTables({ directory, store, lookup, run = createJobRunner()
     entries,
     open,
     find,
-    /** One statement that reads. Throws `JobRefusal` in words for the model. */
+    /** Runs one reading statement. Throws `JobRefusal`, worded for the model. */
     async query(
       { sql, maximumRows, filter, isTrusted = false }: TableQuery,
       signal: AbortSignal,
@@ -122,7 +122,7 @@ export function createTables({ directory, store, lookup, run = createJobRunner()
       const input: QueryJob = { views, sql, maximumRows, isTrusted }
       return { ...(await run(QUERY, QueryResult, input, signal)), tables }
     },
-    /** Rows of one table, found through indexes. Throws `JobRefusal` in words for the model. */
+    /** Finds rows of one table through its indexes. Throws `JobRefusal`, worded for the model. */
     async lookUp(
       { table: name, conditions, maximumRows, filter }: RowQuery,
       signal: AbortSignal,
@@ -136,7 +136,7 @@ export function createTables({ directory, store, lookup, run = createJobRunner()
   }
 }
 
-/** The tables whose names occur anywhere in the statement. A view that it does not need does no harm. */
+/** The tables whose names occur anywhere in the statement. A view that the statement does not need does no harm. */
 function namedIn(sql: string, entries: readonly TableEntry[]): TableEntry[] {
   const words = new Set(sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
   const roots = new Set([...words].map((word) => word.split('__')[0]))

@@ -11,9 +11,9 @@ import {
 import { quoteName, quoteText, rowsOf } from './duckdb.ts'
 
 const SAMPLE_ROWS = 1_000
-/** With more rows than this that are named like totals, none is taken for one. */
+/** If more rows than this are labelled as totals, none is treated as one. */
 const MAX_LABELLED = 100
-/** Of a row that is left out, in UTF-16 code units. */
+/** UTF-16 code units shown of a row that is left out. */
 const MAX_SHOWN = 1_000
 const TOTAL = [
   ...['total', 'totals', 'grand total', 'subtotal', 'sub-total', 'sum', 'overall', 'summe'],
@@ -26,18 +26,18 @@ const TOTAL = [
 interface Texts {
   connection: DuckDBConnection
   table: string
-  /** All of text. */
+  /** The names of the columns, all of which hold text. */
   columns: readonly string[]
 }
 
 interface Kinds {
-  /** Columns whose numbers and days need no guess: those of a workbook. */
+  /** Columns whose numbers and dates need no guess, since a workbook stored them as such. */
   plain: ReadonlySet<number>
-  /** Where the file is divided by semicolons. */
+  /** True if the file is delimited by semicolons. */
   hasDecimalComma: boolean
 }
 
-/** Gives columns of text the types of what they hold, and takes rows of totals out. Returns what was guessed. */
+/** Converts text columns to the types of their contents, and removes rows of totals. Returns what was guessed. */
 export async function typeColumns(
   texts: Texts,
   kinds: Kinds,
@@ -107,11 +107,11 @@ const readAs = (name: string, { toValue }: Reading) =>
 
 interface Verified {
   reading: Reading
-  /** Texts that say that there is no value. */
+  /** Texts that stand for a missing value. */
   missing: number
 }
 
-/** The first reading of each column that all of its texts fit; the rows in `aside` do not count. */
+/** The first reading of each column that all of its texts fit, ignoring the rows in `aside`. */
 async function verified(
   { connection, table, columns }: Texts,
   candidates: readonly Reading[][],
@@ -142,7 +142,7 @@ async function verified(
   return found
 }
 
-/** Rows of which one text says that they are a total. */
+/** Rows with a text that labels them as a total. */
 async function labelledRows({ connection, table, columns }: Texts): Promise<number[]> {
   const labels = TOTAL.flatMap((label) => [label, `${label}:`])
     .map(quoteText)
@@ -156,7 +156,7 @@ async function labelledRows({ connection, table, columns }: Texts): Promise<numb
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
-/** The labelled rows that hold the sum of all rows above them, or of the rows since the labelled row before. */
+/** The labelled rows that hold the sum of all rows above them, or of the rows since the previous labelled row. */
 async function provenTotals(
   { connection, table, columns }: Texts,
   readings: ReadonlyMap<number, Verified>,
@@ -188,7 +188,7 @@ async function provenTotals(
   )
 }
 
-/** Amounts are written with two decimals, whatever they were added up from. */
+/** Amounts are written with two decimals, even if their summands had more. */
 function isNear(value: number, sum: number): boolean {
   return value !== 0 && Math.abs(value - sum) <= Math.max(0.011, Math.abs(sum) * 1e-9)
 }
@@ -209,15 +209,15 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
 }
 
-/** Of the decimals that columns of amounts become. */
+/** The precision of the decimals that columns of amounts become. */
 const DIGITS = 18
 const MAX_DECIMALS = 6
-/** Values below it leave room for the decimals. */
+/** Smaller values leave room for the decimals. */
 const MAX_VALUE = 10 ** (DIGITS - MAX_DECIMALS - 1)
 
 /**
- * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
- * are: sums of them are exact then.
+ * Converts DOUBLE columns to DECIMAL if every value has only a few decimals, as amounts of money do: their sums are
+ * then exact.
  */
 async function narrowDecimals({ connection, table }: Texts): Promise<void> {
   const doubles = await rowsOf(

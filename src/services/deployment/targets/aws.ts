@@ -6,7 +6,7 @@ export const aws: Target = {
   title: 'AWS ECS Express Mode',
   facts: {
     storage: 'none',
-    // The load balancer's, unless somebody sets it higher there.
+    // The load balancer's default, which can be raised there.
     silenceSeconds: 60,
     killSeconds: 30,
     sandboxes: ['embedded', 'e2b'],

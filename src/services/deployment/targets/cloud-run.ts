@@ -69,7 +69,7 @@ function service(plan: Plan) {
           annotations: {
             'autoscaling.knative.dev/minScale': String(plan.instances),
             'autoscaling.knative.dev/maxScale': String(plan.instances),
-            // Ingestion goes on after a document was acknowledged.
+            // Ingestion goes on after a document was acknowledged, and needs the processor then.
             'run.googleapis.com/cpu-throttling': 'false',
             'run.googleapis.com/startup-cpu-boost': 'true',
             'run.googleapis.com/execution-environment': 'gen2',

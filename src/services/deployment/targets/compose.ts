@@ -9,10 +9,10 @@ const PASSWORD = 'POSTGRES_PASSWORD'
 const Service = z.record(z.string(), z.unknown())
 const Variables = z.record(z.string(), z.string())
 const ComposeFile = z.object({ services: z.record(z.string(), Service) })
-/** What asks for it in a Compose file: the command stops where it is not set. */
+/** A required variable in a Compose file: the command stops if it is not set. */
 const asked = (name: string) => `\${${name}:?set it in .env}`
 
-/** A server of one's own: Docker Compose, and Caddy in front for TLS. */
+/** A machine of one's own: Docker Compose, with Caddy in front for TLS. */
 export const compose: Target = {
   name: 'compose',
   title: 'Docker Compose',
@@ -51,7 +51,7 @@ function render(plan: Plan): Rendering {
   }
 }
 
-/** docker-compose.yml with what this deployment needs of it, and Caddy. */
+/** docker-compose.yml reduced to what this deployment needs, plus Caddy. */
 function composeFile(plan: Plan) {
   const { agent, folder, killSeconds, engines } = plan
   const { services } = ComposeFile.parse(parse(agent.project.files['docker-compose.yml'] ?? ''))
@@ -78,7 +78,7 @@ function composeFile(plan: Plan) {
         volumes: ['./Caddyfile:/etc/caddy/Caddyfile:ro', 'certificates:/data'],
         depends_on: Object.fromEntries([healthy('agent-server')]),
         cap_drop: ['ALL'],
-        // Its program asks for it.
+        // Caddy's binary requires this capability.
         cap_add: ['NET_BIND_SERVICE'],
         restart: 'unless-stopped',
         mem_limit: '256m',
@@ -90,7 +90,7 @@ function composeFile(plan: Plan) {
 }
 
 function environment({ plain, secrets, engines }: Plan) {
-  // A dollar would begin the name of a variable.
+  // Escaped, since a dollar sign would begin a variable reference.
   const settings = Object.entries(plain).map(([name, value]) => [
     name,
     value.replaceAll('$', '$$$$'),
@@ -103,7 +103,7 @@ function environment({ plain, secrets, engines }: Plan) {
   ])
 }
 
-/** As docker-compose.yml has it, with its secrets asked for. */
+/** The engine as in docker-compose.yml, with its secrets taken from variables. */
 function engine(service: Record<string, unknown> = {}, { secrets }: Plan) {
   const { profiles: _profiles, environment: given, ...rest } = service
   const known = Variables.parse(given)

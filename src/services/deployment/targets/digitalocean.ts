@@ -18,7 +18,8 @@ function render(plan: Plan): Rendering {
   const { folder, secrets, agent } = plan
   const image = `registry.digitalocean.com/$REGISTRY/${IMAGE}:${agent.project.version}`
   const push = buildAndPush(plan, image)
-  // Read line by line, as a shell would take the signs in a URL for its own; no other dollar is touched.
+  // Read line by line, since a shell would interpret special characters in URLs; only the named
+  // variables are substituted.
   const filled = `(while IFS= read -r line; do export "$line"; done < ${folder}/.env; envsubst '${secrets.map((name) => `$${name}`).join(' ')}' < ${folder}/app.yaml)`
   return {
     files: { ...imageFiles(plan), 'app.yaml': quoteNames(toYaml(specification(plan))) },
@@ -43,7 +44,7 @@ function render(plan: Plan): Rendering {
   }
 }
 
-/** What stands for a secret in quotes: it may be filled in with signs of YAML. */
+/** Puts quotes around the placeholders of secrets, whose values may contain special characters of YAML. */
 function quoteNames(yaml: string): string {
   return yaml.replaceAll(/^( *value: )(\$\{\w+\})$/gm, "$1'$2'")
 }
@@ -60,7 +61,7 @@ function specification({ agent, plain, secrets, instances, killSeconds }: Plan) 
         instance_count: instances,
         instance_size_slug: 'apps-s-1vcpu-2gb',
         health_check: { http_path: '/readiness', period_seconds: 5, timeout_seconds: 4 },
-        // It restarts on this, so it is not readiness.
+        // Its failure causes a restart, so it does not check readiness.
         liveness_health_check: { http_path: '/health', period_seconds: 10, timeout_seconds: 5 },
         termination: { grace_period_seconds: killSeconds },
         envs: [

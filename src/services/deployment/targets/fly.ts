@@ -48,7 +48,7 @@ function render(plan: Plan): Rendering {
   }
 }
 
-/** Strings of TOML are written as those of JSON. */
+/** Strings in TOML are written like those in JSON. */
 function flyToml(plan: Plan): string {
   const { folder, plain, isShared, killSeconds, requestSeconds } = plan
   const variables = Object.entries(plain).map(

@@ -5,11 +5,11 @@ export const kamal: Target = {
   name: 'kamal',
   title: 'Kamal',
   facts: {
-    // The server before and the one after overlap at each deployment, so none has a volume to itself.
+    // At each deployment the old and the new server overlap, so neither has a volume to itself.
     storage: 'none',
     killSeconds: 600,
     sandboxes: ['embedded', 'e2b'],
-    // Its certificates are for one machine.
+    // Its certificates are managed per machine.
     instances: 1,
     proxies: 1,
   },

@@ -11,7 +11,7 @@ import {
   YAML_OPTIONS,
 } from '../target.ts'
 
-/** Kustomize, of what deploy/kubernetes has. */
+/** Kustomize, based on the files of deploy/kubernetes. */
 export const kubernetes: Target = {
   name: 'kubernetes',
   title: 'Kubernetes',
@@ -108,7 +108,7 @@ const CLAIM = {
   metadata: { name: IMAGE },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
 }
-/** What a stop takes before the server hears of it. */
+/** Seconds of a pod's termination before the server receives the signal. */
 const PAUSE_SECONDS = 5
 
 function adapt(deployment: Document, { instances, isShared, killSeconds, secrets }: Plan): void {
@@ -119,7 +119,7 @@ function adapt(deployment: Document, { instances, isShared, killSeconds, secrets
   set([...pod, 'terminationGracePeriodSeconds'], killSeconds + PAUSE_SECONDS)
   set([...pod, 'containers', 0, 'env'], secrets.map(secret))
   if (isShared) return
-  // Two servers must never have the disk at the same time.
+  // Two servers must never use the disk at the same time.
   set(['spec', 'strategy'], { type: 'Recreate' })
   set([...pod, 'volumes', 0], { name: 'data', persistentVolumeClaim: { claimName: IMAGE } })
 }

@@ -66,7 +66,7 @@ function railwayFile({ folder, instances, killSeconds, isShared }: Plan) {
   }
 }
 
-/** As a shell takes it for one word, whatever is in it. */
+/** Quotes a text as a single word for a shell, whatever it contains. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

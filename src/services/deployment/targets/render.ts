@@ -6,7 +6,7 @@ export const render: Target = {
   title: 'Render',
   facts: {
     storage: 'disk',
-    // Without a disk it may be up to 300.
+    // Without a disk it could be up to 300.
     killSeconds: 30,
     sandboxes: ['embedded', 'e2b'],
     hasServiceNames: true,
@@ -57,7 +57,7 @@ function blueprint({ folder, plain, secrets, instances, isShared }: Plan) {
         plan: 'standard',
         dockerfilePath: `./${folder}/Dockerfile`,
         dockerContext: '.',
-        // It restarts on this, so it is not readiness.
+        // Its failure causes a restart, so it does not check readiness.
         healthCheckPath: '/health',
         ...(isShared ? { numInstances: instances } : { disk }),
         envVars: [

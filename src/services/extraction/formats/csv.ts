@@ -2,19 +2,19 @@ import { parse } from 'csv-parse/sync'
 import type { Extracted } from '../extracted.ts'
 import { rowsToText } from './xlsx.ts'
 
-/** The comma last: it stands in titles and notes, too. */
+/** The comma comes last, since it also occurs within titles and notes. */
 const DELIMITERS = [';', '\t', '|', ','] as const
 const SAMPLE_LINES = 20
 const MAX_ROWS = 100_000
 
-/** `isCut` where the text is only the beginning of the file. */
+/** `isCut` means that the text is only the beginning of the file. */
 export function extractCsv(text: string, isCut: boolean): Extracted {
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text
   const rows = parseRows(whole)
   return { text: rowsToText(rows.slice(0, MAX_ROWS), isCut || rows.length > MAX_ROWS) }
 }
 
-/** At most so many rows, empty ones included. Where a quotation mark is never closed, none means anything. */
+/** Parses at most `to` rows, including empty ones. Quotation marks are literal if one is never closed. */
 export function parseRows(text: string, to = MAX_ROWS + 1): string[][] {
   const options = {
     ...{ delimiter: delimiterOf(text), bom: true, to },
@@ -27,7 +27,7 @@ export function parseRows(text: string, to = MAX_ROWS + 1): string[][] {
   }
 }
 
-/** The one that divides the first lines most evenly. */
+/** The delimiter that divides the first lines most evenly. */
 export function delimiterOf(text: string): string {
   const sample = text.slice(0, 65_536).split('\n', SAMPLE_LINES)
   const lines = sample.map((line) => line.replaceAll(/"[^"]*"/g, '')).filter(Boolean)

@@ -3,12 +3,12 @@ import type { Extracted } from '../extracted.ts'
 import { htmlToMarkdown } from './html.ts'
 import type { SeePicture } from './image.ts'
 
-/** What is read in its pictures by `see` stands where they do. */
+/** Text that `see` recognises in images is placed where the images are. */
 export async function extractDocx(bytes: Buffer, see: SeePicture): Promise<Extracted> {
   let pictures = 0
   const convertImage = mammoth.images.imgElement(async (image) => {
     const text = await see(Buffer.from(await image.readAsBuffer()), `picture ${++pictures}`)
-    // The picture itself would be written into the text, as long as it is.
+    // Without this, the image itself would be embedded in the text as a data URL.
     return { src: '', ...(text !== '' && { alt: `\n\n${text}\n\n` }) }
   })
   const options = { convertImage, externalFileAccess: false }

@@ -5,10 +5,10 @@ import { elementToMarkdown, parsePage } from './html.ts'
 import { readXml } from './xml.ts'
 
 const CONTAINER = 'META-INF/container.xml'
-/** Where shops say who may read a book. */
+/** Where book shops state who may read a book. */
 const RIGHTS = 'META-INF/rights.xml'
 
-/** The chapters in the order of reading. */
+/** The chapters in reading order. */
 export async function extractEpub(zip: ZipArchive): Promise<Extracted> {
   if (zip.has(RIGHTS)) {
     throw new ExtractionError('encrypted_file', 'The book is protected by its shop')
@@ -22,7 +22,7 @@ export async function extractEpub(zip: ZipArchive): Promise<Extracted> {
   return { text: text.toString() }
 }
 
-/** Chapters are XHTML, in which an empty element may end itself; the first lines would be taken for text. */
+/** Chapters are XHTML, in which an empty element may be self-closing; the XML declaration would be taken for text. */
 function asHtml(xhtml: string): string {
   return xhtml
     .replace(/^\uFEFF?\s*<\?xml[^>]*>/, '')
@@ -57,7 +57,7 @@ async function bookPath(zip: ZipArchive): Promise<string> {
   return path
 }
 
-/** A percent sign that was not escaped stands for itself. */
+/** An unescaped percent sign is taken literally. */
 function decodePath(href: string): string {
   const [path = ''] = href.split('#')
   try {

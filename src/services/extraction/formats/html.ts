@@ -4,15 +4,15 @@ import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 
-/** What is taken for the main content must hold so much of the page's text, or the whole page is taken. */
+/** The detected main content must have at least this share of the page's text; otherwise the whole page is used. */
 const MIN_SHARE = 0.25
 /**
- * UTF-16 code units of a page in which main content is looked for, which takes three trees of it, each fifty
- * times as large as it is. A longer page, such as a manual on one page, is hardly made of anything else.
+ * UTF-16 code units of a page up to which main content is searched for, which builds three trees, each fifty times the
+ * size of the page. A longer page, such as a manual on one page, has hardly anything but main content.
  */
 const MAX_SEARCHED = 2_000_000
 
-/** The main content of a page, without its navigation, under its title. */
+/** The main content of a page, without navigation, under the page's title. */
 export function extractHtml(html: string): Extracted {
   const page = parsePage(html)
   const title = page.querySelector('title')?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
@@ -23,7 +23,7 @@ export function extractHtml(html: string): Extracted {
 function mainContent(html: string, { body }: Page): string | undefined {
   if (html.length > MAX_SEARCHED) return undefined
   const whole = lettersIn(body?.textContent ?? '')
-  // The reader takes the document apart, so it gets one of its own.
+  // Readability modifies the document, so it gets one of its own.
   const article = new Readability(parsePage(html)).parse()
   const isMain = article?.content && lettersIn(article.textContent ?? '') >= whole * MIN_SHARE
   return isMain ? htmlToMarkdown(article.content ?? '') : undefined
@@ -39,7 +39,7 @@ function lettersIn(text: string): number {
   return text.replaceAll(/\s+/g, '').length
 }
 
-/** Tables as Markdown, whose first row is the head; those that only arrange other things are taken apart. */
+/** Converts tables to Markdown, with the first row as the head; tables used only for layout are dissolved. */
 function addTableRules(service: TurndownService): void {
   service.addRule('cell', {
     filter: ['th', 'td'],
@@ -65,15 +65,15 @@ function addTableRules(service: TurndownService): void {
 }
 
 interface TableShape {
-  /** Mails and old pages put everything into tables. */
+  /** Whether the table is only used for layout, as in mails and old pages. */
   isArrangement: boolean
   head: PageElement | undefined
 }
 
-/** Looked at once, and not for each of its cells. */
+/** Cached per table, so that it is not determined again for each cell. */
 const shapes = new WeakMap<PageElement, TableShape>()
 
-/** How the table is made that a row or a cell belongs to. */
+/** The shape of the table that a row or cell belongs to. */
 function shapeOf(node: PageElement): TableShape {
   const table = node.closest('table')
   if (!table) return { isArrangement: true, head: undefined }
@@ -98,32 +98,33 @@ const service = new TurndownService({
   bulletListMarker: '-',
 })
 service.remove((node) => LEFT_OUT.includes(node.nodeName.toLowerCase()))
-// Where a link or a picture leads is nothing that anybody searches for.
+// Nobody searches for the target of a link or the source of an image.
 service.addRule('link', { filter: 'a', replacement: (content) => content })
 service.addRule('picture', {
   filter: 'img',
   replacement: (_, node: PageElement) => node.getAttribute('alt') ?? '',
 })
 addTableRules(service)
-// For reading, not for rendering: an escaped word would not be found.
+// The text is read, not rendered: a word with escapes would not be found.
 service.escape = (text) => text
 
-/** A fragment of HTML as Markdown. */
+/** Converts a fragment of HTML to Markdown. */
 export function htmlToMarkdown(html: string): string {
   const { body } = parsePage(`<!doctype html><html><body>${html}</body></html>`)
   return body ? elementToMarkdown(body) : ''
 }
 
+/** Converts an element to Markdown. Throws `text_too_long`. */
 export function elementToMarkdown(element: PageElement): string {
   const text = createBoundedText()
   text.add(service.turndown(element))
   return text.toString()
 }
 
-/** Real pages nest up to a hundred levels. The time and the stack that a tree takes grow with its depth. */
+/** Real pages nest up to a hundred levels. The time and the stack needed for a tree grow with its depth. */
 const MAX_DEPTH = 1_000
 
-/** As much of an element as is asked for here: the server itself has no DOM. */
+/** The part of the DOM that is used here: the server's type declarations have no DOM. */
 interface PageElement {
   readonly textContent: string | null
   readonly children: { readonly length: number }
@@ -139,13 +140,13 @@ export interface Page {
   querySelector(selectors: string): PageElement | null
 }
 
-/** Also of HTML without the elements around its content. Throws `file_too_complex` where elements nest too deeply. */
+/** Also parses HTML without the elements `html` and `body`. Throws `file_too_complex` if elements nest too deeply. */
 export function parsePage(html: string): Page {
   refuseDepth(html)
   return parseHTML(asDocument(html)).document
 }
 
-/** The parser adds nothing of what browsers add: it would take the first element for the whole. */
+/** Adds the elements that browsers add but this parser does not: it would take the first element for the root. */
 function asDocument(html: string): string {
   const body = html.search(/<body[\s>]/i)
   if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`

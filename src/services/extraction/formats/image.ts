@@ -23,7 +23,7 @@ const require = createRequire(import.meta.url)
 
 export type PictureKind = 'png' | 'jpeg' | 'webp' | 'bmp' | 'gif' | 'tiff'
 
-/** The text that is seen in a picture, or on the pages of a TIFF. `onPage` is called before each page. */
+/** Recognises the text of an image, or of the pages of a TIFF. `onPage` is called before each page. */
 export async function extractImage(
   bytes: Buffer,
   kind: PictureKind,
@@ -46,14 +46,18 @@ export async function extractImage(
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
 }
 
-/** Pictures of one document; further ones are not read. */
+/** Images within one document; further ones are not read. */
 const MAX_WITHIN = 500
-/** Taken for the size of every TIFF, which is hardly ever a logo. */
+/** Assumed as the size of every TIFF, since a TIFF is hardly ever a logo. */
 const A_PAGE = { width: 2_480, height: 3_508 }
 
-/** Reads the pictures within a document, each with the words that name it in a warning; nothing where there is no text. */
+/** Reads an image within a document; `what` names it in a warning. Resolves with '' if there is no text. */
 export type SeePicture = (bytes: Buffer, what: string) => Promise<string>
 
+/**
+ * Without `recognition`, every image reads as ''. Images that cannot be read are reported to it and read as '', too; of
+ * extraction errors, only `extraction_timeout` is thrown.
+ */
 export function createSeePicture(
   recognition: Recognition | undefined,
   kindOf: (bytes: Buffer) => PictureKind | undefined,
@@ -71,14 +75,14 @@ export function createSeePicture(
     const onUnreadable = () => recognition.onUnreadable(what)
     return readLarge(bytes, kind, { ...recognition, onUnreadable }).catch((error: unknown) => {
       if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
-      // Without text it is a photograph; the rest of the document is whole.
+      // An image without text is a photograph; the rest of the document is complete.
       if (error.code !== 'empty_document') onUnreadable()
       return ''
     })
   }
 }
 
-/** The pages of the file, each made when it is asked for. */
+/** The pages of the file, each decoded on demand. */
 function picturesOf(bytes: Buffer, kind: PictureKind): (() => Uint8Array)[] {
   if (kind === 'tiff') return tiffPages(bytes)
   const { width, height } = sizeOf(bytes, kind)
@@ -87,7 +91,7 @@ function picturesOf(bytes: Buffer, kind: PictureKind): (() => Uint8Array)[] {
 }
 
 function tiffPages(bytes: Buffer): (() => Uint8Array)[] {
-  // An import has its functions under another name in Node.js than in tests.
+  // `import` would expose the functions under another name in Node.js than under vitest.
   const tiff: typeof Tiff = require('utif2')
   const buffer = Uint8Array.from(bytes).buffer
   const pages = readable(() => tiff.decode(buffer))
@@ -103,7 +107,7 @@ function tiffPages(bytes: Buffer): (() => Uint8Array)[] {
   })
 }
 
-/** What the reader of a rare format gives. Throws `damaged_file` where it throws. */
+/** Calls a reader of a rare format. Throws `damaged_file` if it throws. */
 function readable<Result>(read: () => Result): Result {
   try {
     return read()
@@ -133,7 +137,7 @@ function gifPicture(bytes: Buffer): Uint8Array {
   })
 }
 
-/** What the head of the file says, before any of it is unpacked. Throws `damaged_file`. */
+/** The size according to the file header, before anything is decoded. Throws `damaged_file`. */
 function sizeOf(bytes: Buffer, kind: Exclude<PictureKind, 'tiff'>): Size {
   return readable(() => {
     switch (kind) {
@@ -162,10 +166,10 @@ function webpSize(bytes: Buffer): Size {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
-/** The frame of a JPEG comes after segments of any length. */
+/** The frame header of a JPEG follows segments of any length. */
 function jpegSize(bytes: Buffer): Size {
   for (let at = 2; at < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
-    // Any number of fill bytes may come before a marker.
+    // A marker may be preceded by any number of fill bytes.
     while (bytes[at + 1] === 0xff) at++
     const marker = bytes[at + 1] ?? 0
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)

@@ -2,7 +2,7 @@ import { type BoundedText, createBoundedText, type Extracted, fenced } from '../
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
-/** A line per record, with the path of each value before it. What is neither JSON nor lines of it is kept as it is. */
+/** One line per record, each value preceded by its path. What is neither JSON nor JSON Lines is kept as it is. */
 export function extractJson(source: string): Extracted {
   const value = parse(source) ?? parseLines(source)
   if (value === undefined) return { text: fenced(source, 'json') }
@@ -13,19 +13,19 @@ export function extractJson(source: string): Extracted {
   return { text: text.toString() }
 }
 
-/** Enough digits for a whole number that JavaScript would round. */
+/** Enough digits for an integer that JavaScript might round. */
 const LONG_NUMBER = /\d{16}/
 
 function parse(source: string): Json | undefined {
   try {
-    // Only where there may be one: parsing takes twice as long with it.
+    // The reviver is used only where such a number may occur, since it doubles the time of parsing.
     return JSON.parse(source, LONG_NUMBER.test(source) ? asWritten : undefined)
   } catch {
     return undefined
   }
 }
 
-/** Long numbers are mostly ids, which must not change. */
+/** Long numbers are mostly IDs, which must not change. */
 function asWritten(_name: string, value: unknown, ...[context]: { source?: string }[]): unknown {
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value)
   return isRounded ? (context?.source ?? value) : value
@@ -49,7 +49,7 @@ function addRecords(text: BoundedText, records: readonly Json[]): void {
   }
 }
 
-/** What is an object or a list itself gets a heading of its own, behind the plain values. */
+/** Plain values come first; each value that is an object or a list follows under a heading of its own. */
 function addSections(text: BoundedText, object: { [name: string]: Json }): void {
   const isSection = ([, value]: [string, Json]) => typeof value === 'object' && value !== null
   const entries = Object.entries(object)
@@ -63,7 +63,7 @@ function addSections(text: BoundedText, object: { [name: string]: Json }): void 
   }
 }
 
-/** Every value that is no list or object, as `path: value`. */
+/** Every value that is neither a list nor an object, as `path: value`. */
 function* pairs(value: Json, path: string): Generator<string> {
   if (value === null) return
   if (typeof value !== 'object') yield withPath(path, String(value))

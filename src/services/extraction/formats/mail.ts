@@ -8,12 +8,12 @@ import {
 import { extractHtml } from './html.ts'
 
 const MAX_ATTACHMENTS = 100
-/** A mail may hold a mail that holds a mail, and so on. */
+/** A mail may contain a mail that contains a mail, and so on. */
 const MAX_NESTING = 20
 
 type Extract = (file: SourceFile) => Promise<Extracted>
 
-/** The headers, the body, and the attachments with their texts, where `extract` can read them. */
+/** The headers, the body, and the attachments, with their texts if `extract` can read them. */
 export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extracted> {
   const mail = await PostalMime.parse(bytes, { maxNestingDepth: MAX_NESTING })
   const text = createBoundedText()

@@ -5,7 +5,7 @@ import { rowsToText } from './xlsx.ts'
 
 const MAX_SHOWN_ROWS = 100
 
-/** The names and types of the columns, and the first rows where their compression is known. */
+/** The names and types of the columns, and the first rows if their compression is supported. */
 export async function extractParquet({ name, bytes }: SourceFile): Promise<Extracted> {
   const file = Uint8Array.from(bytes).buffer
   const metadata = parquetMetadata(file)
@@ -23,7 +23,7 @@ async function firstRows(file: ArrayBuffer): Promise<string> {
     const cells = rows.map((row) => names.map((name) => toCell(row[name])))
     return `## First rows\n\n${rowsToText([names, ...cells])}`
   } catch {
-    // Compressed in a way that only the tools of the agent read; the columns are worth having alone.
+    // Compressed in a way that only the agent's tools can read; the columns alone are still useful.
     return ''
   }
 }

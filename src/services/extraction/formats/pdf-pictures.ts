@@ -3,7 +3,7 @@ import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from '../recognise.ts'
 
 const MAX_PICTURES = 50
 
-/** As much of a page of PDF.js as is asked for here. */
+/** The part of a PDF.js page that is used here. */
 export interface PdfPage {
   getOperatorList(): Promise<{ fnArray: number[]; argsArray: unknown[] }>
   objs: { get(name: string, use: (value: unknown) => void): unknown }
@@ -14,13 +14,13 @@ interface Picture {
   width: number
   height: number
   data: Uint8Array
-  /** 1: a bit for each pixel, 2: red, green and blue, 3: with opacity. */
+  /** 1: one bit per pixel; 2: red, green and blue; 3: the same with opacity. */
   kind?: number
 }
 
 /**
- * The pictures of a page from top to bottom, those that are strips of one joined, as files for the recogniser; and
- * whether there are others, which the parser could not unpack.
+ * Returns the images of a page from top to bottom, as files for the recogniser, with the strips of one image joined;
+ * and whether there are further images, which the parser could not decode.
  */
 export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]; lost: boolean }> {
   const { placed, lost } = await placedPictures(page)
@@ -60,7 +60,7 @@ async function placedPictures(page: PdfPage) {
   return { placed, lost }
 }
 
-/** Follows where the top of a picture is. The rest of the matrix does not matter: scanned pages are hardly ever turned. */
+/** Tracks the vertical position of images. The rest of the matrix is ignored: scanned pages are hardly ever rotated. */
 function createTops() {
   const states: number[] = []
   let top = 0

@@ -8,14 +8,14 @@ import {
   PDFRef,
 } from '@cantoo/pdf-lib'
 
-/** A form has hundreds; what is beyond is left out. */
+/** Forms have hundreds of fields; any beyond this limit are left out. */
 const MAX_FIELDS = 10_000
 const MAX_VALUE = 10_000
-/** Types of fields that hold no text by whoever filled in the form. */
+/** Types of fields that hold no text entered by the person who filled in the form. */
 const WORDLESS = ['', 'button', 'signature']
 const NOT_CHECKED = 'Off'
 
-/** The values of the filled fields of a form as `Name: value`, a line each, by the page that they are on, from 1. */
+/** The values of a form's filled fields as lines `Name: value`, by page number, from 1. */
 export function fieldsByPage(fields: Iterable<readonly unknown[]>): Map<number, string> {
   const pages = new Map<number, string[]>()
   const seen = new Set<string>()
@@ -47,7 +47,7 @@ function toLine(field: Partial<Record<string, unknown>>): string | undefined {
   return words === '' ? undefined : `${plainName(name)}: ${words}`
 }
 
-/** As readers see it, where the form keeps something else for programs. */
+/** The value as readers see it, if the form stores a different one for programs. */
 function displayed(value: string, items: readonly unknown[]): string {
   for (const item of items) {
     const { exportValue, displayValue } = Object(item)
@@ -56,21 +56,21 @@ function displayed(value: string, items: readonly unknown[]): string {
   return value
 }
 
-/** Without the numbers that some programs write behind each step of a name. */
+/** The name without the indices that some programs append to each of its parts. */
 function plainName(name: string): string {
   return name.replaceAll(/\[\d+\]/g, '').replaceAll(/\s+/g, ' ')
 }
 
-/** Of a node of the tree of pages. */
+/** The maximum number of kids of a node in the page tree. */
 const MAX_KIDS = 100
 const KIDS = PDFName.of('Kids')
 const COUNT = PDFName.of('Count')
 const PAGES = PDFName.of('Pages')
 
 /**
- * The same PDF with nodes of at most so many kids between the root and its pages: who looks for a page passes
- * all kids before it, so that a list of ten thousand would be passed ten thousand times. Answers nothing where
- * the tree is fine as it is, or where this parser cannot read the file.
+ * Returns the PDF with intermediate nodes of at most `MAX_KIDS` kids in the page tree: finding a page means passing all
+ * kids before it, so a flat list of ten thousand pages would be traversed ten thousand times. Undefined if the tree is
+ * fine as it is, or if this parser cannot read the file.
  */
 export async function withShortLists(bytes: Uint8Array): Promise<Uint8Array | undefined> {
   try {

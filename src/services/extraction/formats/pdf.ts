@@ -17,10 +17,10 @@ import {
 import { type PdfPage, pagePictures } from './pdf-pictures.ts'
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
-/** Far beyond any book. */
+/** Far more than any book has. */
 const MAX_PAGES = 50_000
 const QUIET = 0
-/** With fewer pages, one long list of them costs no noticeable time. */
+/** Below this number of pages, a flat list of them costs no noticeable time. */
 const MANY_PAGES = 2_000
 /** A larger file leaves no memory for the copies that `withShortLists` makes. */
 const MAX_COPIED_BYTES = 100_000_000
@@ -28,13 +28,13 @@ const PARSER = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/packag
 
 type Pdf = PDFDocumentProxy
 
-// The parser sums lengths and widths with a function that Node.js does not have yet.
+// The parser sums lengths and widths with `Math.sumPrecise`, which Node.js does not have yet.
 if (!('sumPrecise' in Math)) {
   const sumPrecise = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
   Object.assign(Math, { sumPrecise })
 }
 
-/** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
+/** Extracts the text page by page. Pages that cannot be read are left out; if none can, the file is damaged. */
 export async function extractPdf(bytes: Buffer, recognition?: Recognition): Promise<Extracted> {
   const pdf = await openWithShortLists(bytes)
   if (pdf.numPages > MAX_PAGES) {
@@ -60,7 +60,7 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
 
 type Sight = (page: PdfPage, number: number) => Promise<string>
 
-/** What reads pages that are pictures. */
+/** Recognises the text of pages that are images. */
 function createSight(recognition: Recognition | undefined): Sight {
   let pages = 0
   return async (page, number) => {
@@ -78,7 +78,7 @@ function createSight(recognition: Recognition | undefined): Sight {
   }
 }
 
-/** The parser takes the memory that it is given. */
+/** The parser takes over the memory of the buffer that it is given, so it gets a copy. */
 async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
   if (bytes.length > MAX_COPIED_BYTES) return open(bytes)
   const pdf = await open(Buffer.from(bytes))
@@ -96,7 +96,7 @@ async function open(bytes: Buffer): Promise<Pdf> {
       data,
       verbosity: QUIET,
       maxImageSize: MAX_PIXELS,
-      // Decoders of CCITT, JBIG2 and JPEG 2000, and the characters of East Asian fonts that bring none.
+      // Decoders for CCITT, JBIG2 and JPEG 2000, and character maps of fonts not embedded.
       ...{ wasmUrl: `${PARSER}/wasm/`, cMapUrl: `${PARSER}/cmaps/` },
     }).promise
   } catch (error) {
@@ -107,12 +107,12 @@ async function open(bytes: Buffer): Promise<Pdf> {
   }
 }
 
-/** What stands in the fields of a form is no text of its pages. */
+/** The values of form fields are not part of the text of the pages. */
 async function readFields(pdf: Pdf): Promise<Map<number, string>> {
   try {
     return fieldsByPage((await pdf.getFieldObjects())?.values() ?? [])
   } catch {
-    // Left out, as a page that is broken.
+    // Left out, like a broken page.
     return new Map()
   }
 }
@@ -126,7 +126,7 @@ async function readPage(pdf: Pdf, number: number, sight: Sight): Promise<string 
     return text
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
-    // The page is left out, whatever is wrong with it; the pages after it may be whole.
+    // The page is left out, whatever is wrong with it; later pages may be intact.
     return undefined
   }
 }
@@ -157,15 +157,15 @@ interface Line {
   height: number
 }
 
-/** Lines further apart than this many heights belong to different paragraphs. */
+/** Lines that are further apart than this many line heights belong to different paragraphs. */
 const PARAGRAPH_GAP = 1.9
-/** Larger letters than most of the page has, by this factor, make a heading. */
+/** A line is a heading if its letters are larger than those of most of the page by this factor. */
 const HEADING_FACTOR = 1.25
 const MAX_HEADING = 120
-/** A word that a line's end divides: letter, hyphen, small letter. */
+/** A word hyphenated at the end of a line: letter, hyphen, lower-case letter. */
 const DIVIDED = /(\p{L})-\n(\p{Ll})/gu
 
-/** The text of a page in paragraphs, lines in larger letters as headings. */
+/** The text of a page in paragraphs, with lines in larger letters as headings. */
 export function toPageText(items: readonly PdfItem[]): string {
   const lines = toLines(items)
   const usual = usualHeight(lines)

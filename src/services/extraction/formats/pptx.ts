@@ -6,7 +6,10 @@ import { readXml } from './xml.ts'
 
 const PRESENTATION = 'ppt/presentation.xml'
 
-/** Slide by slide, each under its title; a slide counts as a page. What `see` reads in its pictures and speaker's notes follow their slide. */
+/**
+ * Slide by slide, each under its title; a slide counts as a page. Text that `see` recognises in a slide's images, and
+ * the speaker notes, follow the slide.
+ */
 export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
@@ -24,7 +27,7 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
   return { text: text.toString(), pageStarts }
 }
 
-/** In the order of the presentation. */
+/** The slides in the order of the presentation. */
 async function slidePaths(zip: ZipArchive): Promise<string[]> {
   const targets = await targetsOf(zip, PRESENTATION)
   const paths: string[] = []
@@ -37,7 +40,7 @@ async function slidePaths(zip: ZipArchive): Promise<string[]> {
   return paths
 }
 
-/** Each once, however often it is shown. */
+/** Each image once, however often it is shown. */
 async function picturesOf(zip: ZipArchive, slide: string): Promise<Set<string>> {
   const targets = [...(await targetsOf(zip, slide)).values()]
   const pictures = targets.filter(({ type, path }) => type.endsWith('/image') && zip.has(path))
@@ -53,7 +56,7 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
   return ''
 }
 
-/** What a part refers to, by the name that it uses for it. */
+/** The parts that a part refers to, by relationship ID. */
 async function targetsOf(zip: ZipArchive, part: string) {
   const targets = new Map<string, { type: string; path: string }>()
   const folder = posix.dirname(part)
@@ -76,7 +79,7 @@ export interface Slide {
 }
 
 const TITLES = ['title', 'ctrTitle']
-/** Placeholders that stand on every slide. */
+/** Types of placeholders that are repeated on every slide. */
 const FURNITURE = ['dt', 'ftr', 'sldNum', 'hdr', 'sldImg']
 
 /** Reads the XML of a slide or of its notes. */
@@ -125,7 +128,7 @@ export function readSlide(xml: string): Slide {
     close(name) {
       if (name === 'a:t') isText = false
       if (name === 'a:p') endParagraph()
-      // A table or a picture that follows is in no placeholder.
+      // A table or an image that follows is in no placeholder.
       if (name === 'p:sp') placeholder = ''
       if (name === 'a:tc') endCell()
       if (name === 'a:tr') endRow()

@@ -11,11 +11,11 @@ export async function extractXlsx(bytes: Buffer): Promise<Extracted> {
   return { text: text.toString() }
 }
 
-/** The sheets of a workbook, the bytes of which or the path to which are given. */
+/** Reads the sheets of a workbook, given as bytes or as a path. */
 export async function readWorkbook(
   workbook: Buffer | string,
 ): Promise<{ sheet: string; rows: TableRow[] }[]> {
-  // Not with this file, which others have for their rows.
+  // Imported on demand, since other modules use only `rowsToText` of this file.
   const { default: readSheets } = await import('read-excel-file/node')
   const sheets = await readSheets(workbook)
   return sheets.map(({ sheet, data }) => ({ sheet, rows: data.map((row) => row.map(toCell)) }))
@@ -23,20 +23,20 @@ export async function readWorkbook(
 
 function toCell(value: unknown): Cell {
   if (typeof value === 'string' || typeof value === 'number') return value
-  // A cell that is shown as a day may hold a number that is none.
+  // A cell formatted as a date may hold a number that is no valid date.
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value
   return typeof value === 'boolean' ? value : null
 }
 
-/** What one sheet may add to the text; the tools of the agent read all of it. */
+/** Maximum UTF-16 code units that one sheet adds to the text; the agent's tools read all of it. */
 const MAX_CHARACTERS = 2_000_000
-/** Of a longer table a heading tells every so many rows which they are. */
+/** In a longer table, a heading states the row numbers every so many rows. */
 const ROWS_PER_SECTION = 25
 const MAX_TITLE = 120
 
 /**
- * A line per row, with the name of the column before each value, so that a row is understood wherever the
- * table is cut. Empty cells are left out. What is too much ends in a line that says how much there is.
+ * Writes a line per row, with the column name before each value, so that a row can be understood wherever the table is
+ * cut into chunks. Empty cells are left out. A table that is too long ends in a line that says how many rows it has.
  */
 export function rowsToText(rows: readonly TableRow[], isCut = false): string {
   const text = createBoundedText(Number.POSITIVE_INFINITY)
@@ -70,7 +70,7 @@ function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: st
   return rows.length
 }
 
-/** Rows are counted from 1, with all that stands above them. */
+/** Rows are numbered from 1, counting everything above them on the sheet. */
 function sectionAt(position: number, rows: number, first: number, level: string): string {
   if (rows <= ROWS_PER_SECTION) return ''
   const last = Math.min(position + ROWS_PER_SECTION, rows)

@@ -6,7 +6,7 @@ interface XmlHandler {
   close?(name: string): void
 }
 
-/** Reads XML from beginning to end. The five entities of XML and those of character numbers are all that is resolved. */
+/** Parses XML from beginning to end. Only the five predefined entities and character references are resolved. */
 export function readXml(xml: string, { open, text, close }: XmlHandler): void {
   const parser = new Parser(
     {
