@@ -31,6 +31,11 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
   /** The removal of a killed server's containers: once, before the first session, and again after a failure. */
   let swept: Promise<void> | undefined
 
+  const sweepAgain = (error: unknown) => {
+    swept = undefined
+    throw error
+  }
+
   let connected: Docker | undefined
   const connect = async () => (connected ??= await connectEngine(host))
 
@@ -38,13 +43,12 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     signal.throwIfAborted()
     try {
       const engine = await connect()
-      swept ??= sweep(engine, owner)
+      swept ??= sweep(engine, owner).catch(sweepAgain)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
       return await sessions.open(channel, signal)
     } catch (error) {
       signal.throwIfAborted()
-      swept = undefined
       log.warn({ err: error }, 'no sandbox in a container')
       throw explainEngineFailure(error, image)
     }

@@ -44,6 +44,25 @@ describe('A sandbox in containers', () => {
 })
 
 describe('The engine', () => {
+  it('is asked once for what an earlier server has left, also where a container cannot be started', async () => {
+    const asked: string[] = []
+    const engine = createServer(({ method, url = '' }, response) => {
+      asked.push(`${method} ${url.split('?')[0]}`)
+      const isList = url.includes('/containers/json')
+      response.writeHead(isList ? 200 : 500).end(isList ? '[]' : '{"message": "no room"}')
+    })
+    onTestFinished(() => void engine.close())
+    await once(engine.listen(0, '127.0.0.1'), 'listening')
+    const host = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`
+    const log = { warn: () => undefined }
+    const sandbox = createDockerSandbox({ limits: LIMITS, image: 'x', host, owner: 'x', log })
+    await expect(sandbox.open(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+    await expect(sandbox.open(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+    expect(asked.filter((request) => request.includes('/containers/json'))).toHaveLength(1)
+    expect(asked.filter((request) => request.includes('/containers/create'))).toHaveLength(2)
+    await sandbox.close()
+  })
+
   it('may break the connection to a container before it has started', async () => {
     const attached = Promise.withResolvers<Socket>()
     const answer = async (url: string, response: ServerResponse) => {
