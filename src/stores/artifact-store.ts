@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 
 export interface NewArtifact {
-  /** A word, `_` and a UUID without hyphens, where the caller has made it; else it is made here. */
+  /** A word, `_` and a UUID without hyphens; generated if the caller does not pass one. */
   id?: string
-  /** As its maker names it; it is stored under a name that is safe as a file name. */
+  /** The name given by its creator; it is stored under a name that is safe as a file name. */
   name: string
   mediaType: string
   bytes: Uint8Array
-  /** The id of the key that it was made for; nothing where that was the master key. */
+  /** The id of the key that it was created for; undefined for the master key. */
   owner?: string | undefined
 }
 
@@ -17,32 +17,35 @@ export interface StoredArtifact {
   mediaType: string
   /** In bytes. */
   size: number
-  /** When it is removed, in milliseconds since 1970. */
+  /** When it expires, in milliseconds since the epoch. */
   expiresAt: number
-  /** A path that opens it without a key, for a while; where there are such. */
+  /** A path that opens it without a key for a while, if the store has such links. */
   link?: string | undefined
 }
 
-/** Files that tools made, and responses of the agent, kept for a while: bounded in number, size and age. The oldest are removed first. */
+/**
+ * Files made by tools and responses of the agent, kept for a while within limits of number, size and age. The oldest
+ * are removed first.
+ */
 export interface ArtifactStore {
-  /** The largest file that is taken, in bytes. */
+  /** The size of the largest file accepted, in bytes. */
   readonly maximumBytes: number
-  /** Throws `storage_full` where the disk is, RangeError for more than `maximumBytes`. */
+  /** Throws `storage_full` if the disk is full, RangeError for more than `maximumBytes`. */
   add(file: NewArtifact): Promise<StoredArtifact>
-  /** Nothing where there is none (any more), or where an owner is named and it belongs to somebody else. */
+  /** Returns undefined if there is none (any more), or if `owner` is given and is not its owner. */
   read(
     id: string,
     owner?: string,
   ): Promise<{ artifact: StoredArtifact; bytes: Uint8Array } | undefined>
-  /** Whether there was one. */
+  /** Returns whether it existed. */
   remove(id: string): Promise<boolean>
 }
 
-/** What there is room for. */
+/** The limits of an artifact store; sizes are in bytes. */
 export interface ArtifactBounds {
-  /** Of one file. */
+  /** The size of one file. */
   maximumBytes: number
-  /** Of all files together. */
+  /** The size of all files together. */
   maximumTotalBytes: number
   maximumCount: number
   maximumAgeMs: number
@@ -55,18 +58,18 @@ export const ARTIFACT_BOUNDS: ArtifactBounds = {
   maximumAgeMs: 7 * 24 * 3_600_000,
 }
 
-/** Responses of the agent, which are kept in the same way, apart from the artifacts. */
+/** For responses of the agent, which are stored in the same way but separately. */
 export const RESPONSE_BOUNDS: ArtifactBounds = {
   ...ARTIFACT_BOUNDS,
   maximumAgeMs: 30 * 24 * 3_600_000,
 }
 
-/** An identifier that nobody guesses. */
+/** An unguessable identifier. */
 export function newId(word: string): string {
   return `${word}_${randomUUID().replaceAll('-', '')}`
 }
 
-/** What is kept of a new artifact beside its bytes, under an id of its own. Throws RangeError where it is too large. */
+/** What is stored of a new artifact besides its bytes, with its id. Throws RangeError if it is too large. */
 export function describeArtifact(
   { id = newId('art'), name, mediaType, bytes }: NewArtifact,
   maximumBytes: number,
@@ -85,10 +88,10 @@ export function describeArtifact(
 const MAX_CHARACTERS = 120
 const FALLBACK = 'file'
 
-// Separators of folders, characters that shells and Windows treat specially, controls, and marks that reverse the direction of text.
+// Path separators, characters special to shells or Windows, control characters, marks that reverse the text direction.
 const UNSAFE = /[\\/:*?"<>|\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** A file name that no system takes for a path. Where it is too long it keeps its ending. */
+/** A file name that no system mistakes for a path. If too long, it is cut, but for its extension. */
 function safeName(name: string): string {
   const cleaned = name
     .normalize('NFC')
@@ -104,7 +107,7 @@ function safeName(name: string): string {
 
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,99}$/
 
-/** The media type, or that of unknown bytes where it is none. */
+/** The media type, or `application/octet-stream` if it is not valid. */
 function safeMediaType(mediaType: string): string {
   const lower = mediaType.toLowerCase()
   return MEDIA_TYPE.test(lower) ? lower : 'application/octet-stream'

@@ -1,15 +1,15 @@
 import { deserialize, serialize } from 'node:v8'
 import type { NewChunk } from './document-store.ts'
 
-/** Some chunks of a long document in their order, before they have keys. */
+/** Some consecutive chunks of a long document, before they have keys. */
 export interface ChunkBatch {
   chunks: readonly Omit<NewChunk, 'key' | 'ordinal'>[]
 }
 
-/** Size of the number before each chunk batch, which says how long the batch is. */
+/** The size of the number before each chunk batch, which is the batch's length in bytes. */
 const HEAD_BYTES = 4
 
-/** Whatever else the chunk batch holds is packed with it. */
+/** Any other properties of the batch are packed too. */
 export function packChunkBatch<Batch extends ChunkBatch>(batch: Batch): Buffer {
   const body = serialize(batch)
   const head = Buffer.alloc(HEAD_BYTES)
@@ -18,11 +18,11 @@ export function packChunkBatch<Batch extends ChunkBatch>(batch: Batch): Buffer {
 }
 
 interface ChunkBatchReader<Batch> {
-  /** The chunk batches that are whole with these bytes, the next ones of the file. */
+  /** Takes the next bytes of the file, and yields the chunk batches that they complete. */
   push(bytes: Uint8Array): Generator<Batch>
 }
 
-/** Takes chunk batches out of the bytes of a file, holding no more than one of them. */
+/** Extracts chunk batches from the bytes of a file, holding no more than one of them. */
 export function createChunkBatchReader<
   Batch extends ChunkBatch = ChunkBatch,
 >(): ChunkBatchReader<Batch> {
@@ -56,9 +56,9 @@ export function createChunkBatchReader<
 }
 
 /**
- * Vectors are kept as 16-bit floats, which takes half of the room: their rounding, below 0.05 % of each
- * number, moves a cosine by some 0.0001, far less than what separates two chunks. See
- * docs/retrieval-quality.md for what was measured.
+ * Vectors are stored as 16-bit floats, which takes half the space: the rounding error, below 0.05 % of each number,
+ * changes a cosine by about 0.0001, far less than the difference between two chunks. See docs/retrieval-quality.md for
+ * the measurements.
  */
 export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new Float16Array(vector).buffer)
@@ -66,7 +66,7 @@ export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {
 
 /** Writes the numbers of a stored vector into `target`, which may be shorter. */
 export function fromHalfFloats(stored: Uint8Array, target: Float32Array): void {
-  // The bytes may begin at an odd address, where no 16-bit array can.
+  // The bytes may begin at an odd address, where a 16-bit array cannot start.
   const aligned = stored.byteOffset % 2 === 0 ? stored : stored.slice()
   target.set(new Float16Array(aligned.buffer, aligned.byteOffset, target.length))
 }
@@ -76,8 +76,8 @@ export function dimensionOf(stored: Uint8Array): number {
 }
 
 /**
- * The same bytes in pieces of `length`; the last one may be shorter. A piece is valid until the next is asked for:
- * all share one memory, which is handed from thread to thread without copies that wait to be collected.
+ * The same bytes in pieces of `length`; the last one may be shorter. A piece is valid only until the next is requested:
+ * all share one buffer, which is passed between threads without copies that would have to be garbage-collected.
  */
 export async function* repack(
   pieces: AsyncIterable<Uint8Array>,
@@ -100,8 +100,8 @@ export async function* repack(
 }
 
 /**
- * The text that chunks were cut from, in their order. Blanks between them, which no chunk holds, become line
- * feeds: one code unit for another, so that offsets into the text still hold.
+ * Reconstructs the text that chunks were cut from, in order. Whitespace between them, which no chunk contains, becomes
+ * line feeds, one per code unit, so that offsets into the text remain valid.
  */
 export function textOfChunks(
   chunks: Iterable<Pick<NewChunk, 'start' | 'end' | 'text'>>,

@@ -1,17 +1,17 @@
 import { AppError } from '../errors.ts'
 
-/** Keys taken from the database at a time; those left over when the process ends are never used. */
+/** Keys reserved in the database at a time; those unused when the process ends are never used. */
 const KEYS_PER_BLOCK = 4_096
 
 interface Options {
   keysPerBlock?: number
-  /** After this long, what is left of a block is not used any more. */
+  /** After this long, the rest of a block is no longer used. */
   freshMs?: number
 }
 
 /**
- * Hands out consecutive keys from blocks that `reserve` has made durable before their first key is used,
- * so that no key comes twice, not even after a crash.
+ * Hands out consecutive keys from blocks that `reserve` has made durable before their first key is used, so that no key
+ * is ever used twice, not even after a crash.
  */
 export function createChunkKeyAllocator(
   reserve: (count: number) => Promise<number>,
@@ -24,7 +24,7 @@ export function createChunkKeyAllocator(
 
   const refill = async () => {
     try {
-      // What is left of the last block is given up first: it must not be used where no new block can be had.
+      // Discard the rest of the last block first: it must not be used if no new block can be reserved.
       end = next
       staleAt = performance.now() + freshMs
       next = await reserve(keysPerBlock)
@@ -48,7 +48,7 @@ export function createChunkKeyAllocator(
     next += count
     return first
   }
-  /** What is left of the block is not used any more. */
+  /** Discards the rest of the block. */
   const drop = () => {
     staleAt = 0
   }
@@ -57,7 +57,7 @@ export function createChunkKeyAllocator(
 
 const RETRY_SECONDS = 5
 
-/** The chunks were put into an index that does not serve any more: nothing is kept of them, and they need keys anew. */
+/** The chunks were added to an index that no longer serves: they are not stored, and need new keys. */
 export class StaleKeysError extends AppError {
   constructor() {
     super('store_unavailable', 'The chunk keys of this attempt are of no use any more', {

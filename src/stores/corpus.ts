@@ -7,95 +7,97 @@ import type {
   StoredDocument,
 } from './document-store.ts'
 
-/** Comes first: what to expect of the rest. */
+/** The first record: what to expect of the rest. */
 export interface CorpusStart {
   kind: 'start'
-  /** What made the vectors; nothing where there are none. */
+  /** The model of the vectors; undefined if there are none. */
   embedding: EmbeddingModel | undefined
   documents: number
   chunks: number
-  /** No chunk key from this one on was ever given away. */
+  /** Neither this chunk key nor any greater one was ever handed out. */
   nextChunkKey: number
 }
 
-/** What a replacement that is under way, or has failed, will change. */
+/** What a replacement that is in progress, or has failed, would change. */
 export type CorpusReplacement = Pick<
   StoredDocument,
   'title' | 'url' | 'metadata' | 'file' | 'characters'
 >
 
-/** One document with all but its chunks, which follow it. Documents come in the order in which they were added. */
+/** One document without its chunks, which follow it. Documents are in the order in which they were added. */
 export interface CorpusDocument {
   kind: 'document'
-  /** Never `processing`: a claim does not travel, so its document waits again. */
+  /** Never `processing`: claims are not copied, so such a document becomes `pending` again. */
   document: StoredDocument
-  /** The text of the revision that is served, and of a later one while there is one. */
+  /** The text of the served revision, and of a later one if there is one. */
   contents: { revision: number; text: string }[]
   replacement: CorpusReplacement | undefined
-  /** When its ingestion is due; nothing if it does not wait. */
+  /** When its ingestion is due; undefined if it is not queued. */
   dueAt: number | undefined
   idempotency: Idempotency[]
 }
 
-/** Some chunks of the document before, of its served revision, in their order, with those vectors that they have. */
+/** Some chunks of the preceding document's served revision, in order, with the vectors that exist. */
 export interface CorpusChunks {
   kind: 'chunks'
   chunks: NewChunk[]
   vectors: KeyedVectors
 }
 
-/** The next piece of the file that a revision of the document before was sent as; empty only where the file is. */
+/** The next piece of the file that a revision of the preceding document was sent as; empty only if the file is. */
 export interface CorpusPiece {
   kind: 'piece'
   revision: number
   bytes: Uint8Array
 }
 
-/** The start, then each document with its chunks and after them the pieces of its files. */
+/** The start, then each document followed by its chunks and then by the pieces of its files. */
 export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusPiece
 
-/** All that a document store holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
+/**
+ * The whole content of a document store, to be copied: nothing is split or embedded again, and no id or key changes.
+ */
 export interface Corpus {
   /**
-   * One moment's view, whatever is written meanwhile, in bounded memory; of what comes after a checkpoint,
-   * where one is given. Throws what `signal` was aborted with, and `CorpusChanged` where it is of other documents.
+   * Reads a consistent snapshot, whatever is written meanwhile, in bounded memory; with a checkpoint, only what comes
+   * after it. Throws the reason of `signal`, and `CorpusChanged` if the checkpoint does not match these documents.
    */
   readCorpus(signal: AbortSignal, after?: CopyCheckpoint): AsyncIterable<CorpusRecord>
   /**
-   * All of it or nothing, in bounded memory, while no server runs on it. Throws `store_unavailable` where
-   * there are documents already, an Error where records are missing, and what reading them throws.
+   * Writes everything or nothing, in bounded memory, while no server is running on it. Throws `store_unavailable` if
+   * there are documents already, an Error if records are missing, and what reading them throws.
    */
   writeCorpus(records: AsyncIterable<CorpusRecord>, signal: AbortSignal): Promise<void>
-  /** Absent where a copy is interrupted at the cost of all of it. */
+  /** Absent if an interrupted copy has to start over. */
   readonly copies?: CorpusCopies
 }
 
-/** How far a copy has come, and of what it is: the first documents of a corpus, in their order. */
+/** The progress of a copy: it contains the first documents of a corpus, in order. */
 export interface CopyCheckpoint {
   documents: number
   chunks: number
-  /** Of what distinguishes these documents, as they were, from all others. */
+  /** A digest that identifies these documents in the state in which they were copied. */
   digest: string
 }
 
-/** Copying that goes on where it was interrupted. */
+/** Copying that can be resumed after an interruption. */
 export interface CorpusCopies {
-  /** What an interrupted copy has left; nothing where there is none. */
+  /** What an interrupted copy has copied so far; undefined if there is none. */
   copied(): Promise<CopyCheckpoint | undefined>
   /**
-   * Adds what comes after a checkpoint, or begins where there is none. Servers may start on it once all is there. Throws
-   * as `writeCorpus`, but what was copied stays; and an Error where something else was copied meanwhile.
+   * Adds what comes after a checkpoint, or starts from the beginning without one. Servers can start on it only once it
+   * is complete. Throws like `writeCorpus`, but keeps what was copied; and an Error if another copy came in between.
    */
   continueAfter(
     after: CopyCheckpoint | undefined,
     records: AsyncIterable<CorpusRecord>,
     signal: AbortSignal,
   ): Promise<void>
-  /** Takes away what an interrupted copy has left. */
+  /** Removes what an interrupted copy has left. */
   forget(): Promise<void>
 }
 
-/** Passes records on as they are. Throws as soon as one is missing or does not belong where it stands. */
+/** Passes records on unchanged. Throws an Error as soon as one is missing or out of place. */
 export async function* checkedCorpus(
   records: AsyncIterable<CorpusRecord>,
   signal: AbortSignal,
@@ -162,7 +164,7 @@ function createCheck() {
   }
 }
 
-/** What was copied is no longer the beginning of the corpus: the rest would not go with it. */
+/** What was copied is no longer the beginning of the corpus, so the rest would not match it. */
 export class CorpusChanged extends Error {
   override readonly name = 'CorpusChanged'
 
@@ -171,13 +173,13 @@ export class CorpusChanged extends Error {
   }
 }
 
-/** Where a copy begins. */
+/** The checkpoint at the start of a copy. */
 export function firstCheckpoint({ embedding }: Pick<CorpusStart, 'embedding'>): CopyCheckpoint {
   const { model, dimension } = embedding ?? {}
   return { documents: 0, chunks: 0, digest: digestOf([model, dimension]) }
 }
 
-/** The checkpoint one document further on. Every change of a document changes `updatedAt`, also a claim that ended or was given back. */
+/** The checkpoint one document further on. Any change of a document changes `updatedAt`, even the end of a claim. */
 export function nextCheckpoint(
   checkpoint: CopyCheckpoint,
   document: StoredDocument,
@@ -198,12 +200,12 @@ export function nextCheckpoint(
   }
 }
 
-/** What is left of a corpus after a checkpoint. */
+/** The start record for the rest of a corpus after a checkpoint. */
 export function startAfter(start: CorpusStart, { documents, chunks }: CopyCheckpoint): CorpusStart {
   return { ...start, documents: start.documents - documents, chunks: start.chunks - chunks }
 }
 
-/** Skips the documents before a checkpoint. Throws `CorpusChanged` where they are not the ones that were copied. */
+/** Skips the documents before a checkpoint. Throws `CorpusChanged` if they differ from those that were copied. */
 export async function skipCopied(
   next: () => Promise<StoredDocument | undefined>,
   start: CorpusStart,

@@ -17,7 +17,7 @@ export interface DocumentFailure {
 
 export interface NewDocument {
   id: string
-  /** Empty where ingestion is to read it out of `file`. */
+  /** Empty if ingestion has to read it from `file`. */
   text: string
   file?: NewFile | undefined
   title?: string | undefined
@@ -27,59 +27,59 @@ export interface NewDocument {
   source?: StoredSource | undefined
 }
 
-/** Tells a repeated request from a new one. */
+/** Distinguishes a repeated request from a new one. */
 export interface Idempotency {
   key: string
-  /** Of what is to be stored: the same key with another digest is a mistake. */
+  /** The digest of what is to be stored: the same key with another digest is a conflict. */
   digest: string
 }
 
 /**
- * A document as the document store holds it, without its text. While a replacement is under way, or after it has
- * failed, `title`, `url`, `metadata`, `file`, `characters` and `chunkCount` are still those of the revision
- * that is served. Times are milliseconds since the epoch.
+ * A document as the document store holds it, without its text. While a replacement is in progress, or after it has
+ * failed, `title`, `url`, `metadata`, `file`, `characters` and `chunkCount` are still those of the served revision.
+ * Times are milliseconds since the epoch.
  */
 export interface StoredDocument {
   id: string
   title: string | undefined
   url: string | undefined
   metadata: Metadata | undefined
-  /** What it was sent as, if not as text. */
+  /** The file it was sent as, if it was not sent as text. */
   file: StoredFile | undefined
-  /** Where the newest content was fetched from, if it was; lists are without it. */
+  /** Where the newest content was fetched from, if it was fetched; lists omit it. */
   source?: StoredSource | undefined
   status: DocumentStatus
   error: DocumentFailure | undefined
-  /** How often ingestion was begun since the document was added, replaced or retried. */
+  /** How often ingestion was started since the document was added, replaced or retried. */
   attempts: number
-  /** Grows with each replacement of the content, from 1. */
+  /** Starts at 1 and increases with each replacement of the content. */
   revision: number
-  /** The revision whose chunks there are; nothing before the first is ready. */
+  /** The revision that the existing chunks belong to; undefined until the first one is ready. */
   servedRevision: number | undefined
   chunkCount: number
-  /** Length of the text in UTF-16 code units, the unit of every offset. */
+  /** The length of the text in UTF-16 code units, the unit of every offset. */
   characters: number
   createdAt: number
   updatedAt: number
 }
 
-/** By this it is known whether a client has changed a document meanwhile. */
+/** Identifies a state of a document, to detect changes that clients make in the meantime. */
 export type Version = Pick<StoredDocument, 'revision' | 'metadata'>
 
-/** Distinguishes a claim from every other one that there ever was; an `attempt` is counted again after a release. */
+/** Unique among all claims ever made, whereas an `attempt` number is reused after a release. */
 export interface Claim {
   documentId: string
   claim: number
 }
 
-/** One claim of one document. `completeJob`, `failJob` and `releaseJob` take effect only while this very claim is the current one. */
+/** One claim of one document. `completeJob`, `failJob` and `releaseJob` only take effect while it is current. */
 export interface IngestionJob extends Claim {
   revision: number
   /** 1 for the first attempt since the document was added, replaced or retried. */
   attempt: number
   title: string | undefined
   url: string | undefined
-  /** Of this revision. */
+  /** The metadata of this revision. */
   metadata: Metadata | undefined
   text: string
   file: StoredFile | undefined
@@ -87,28 +87,28 @@ export interface IngestionJob extends Claim {
 
 /** A chunk of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
 export interface NewChunk {
-  /** From `reserveChunkKeys`: unique for ever, never used again, fits 32 bits. */
+  /** From `reserveChunkKeys`: an unsigned 32-bit integer that is never used again. */
   key: number
   ordinal: number
   text: string
-  /** The headings above the chunk, outermost first, joined by ` > `; empty where there are none. */
+  /** The headings above the chunk, outermost first, joined by ` > `; empty if there are none. */
   heading: string
   start: number
   end: number
-  /** Where it begins and ends in a file that has pages, from 1. */
+  /** The pages on which it begins and ends, from 1, in a file that has pages. */
   page?: number | undefined
   pageEnd?: number | undefined
 }
 
-/** What made the vectors that are kept. */
+/** The model that made the stored vectors. */
 export interface EmbeddingModel {
   /** The model's name. */
   model: string
-  /** How many numbers each vector has. */
+  /** The number of elements of each vector. */
   dimension: number
 }
 
-/** One unit vector per chunk, one after another, in the order of the chunks. */
+/** One unit vector per chunk, concatenated, in the order of the chunks. */
 export interface ChunkVectors extends EmbeddingModel {
   values: Float32Array<ArrayBuffer>
 }
@@ -116,24 +116,24 @@ export interface ChunkVectors extends EmbeddingModel {
 /** Vectors read back, with the keys of the chunks they belong to. */
 export interface KeyedVectors {
   keys: Uint32Array<ArrayBuffer>
-  /** Length of each vector; 0 where there are none. */
+  /** The length of each vector; 0 if there are none. */
   dimension: number
   values: Float32Array<ArrayBuffer>
 }
 
-/** The chunks of a long document, kept as a file of chunk batches: see `packChunkBatch`. */
+/** The chunks of a long document, stored as a file of chunk batches: see `packChunkBatch`. */
 export interface StagedChunks {
-  /** The number of the file, which no document has. */
+  /** The number of the file, which belongs to no document. */
   file: number
-  /** From `reserveChunkKeys`: the first chunk's, the others follow. */
+  /** The key of the first chunk, from `reserveChunkKeys`; those of the others follow it. */
   firstKey: number
-  /** How many chunks there are. */
+  /** The number of chunks. */
   count: number
-  /** Length of the document's text, in UTF-16 code units. */
+  /** The length of the document's text, in UTF-16 code units. */
   characters: number
 }
 
-/** A chunk with what a hit shows of its document. */
+/** A chunk with the properties of its document that a hit shows. */
 export interface StoredChunk extends NewChunk {
   /** Stable public identifier, `<documentId>-<revision>-<ordinal>`. */
   id: string
@@ -149,21 +149,21 @@ export type Among = readonly (string | null)[]
 export interface StoreCounts {
   documents: Record<DocumentStatus, number>
   chunks: number
-  /** Documents that wait for ingestion or are in it. */
+  /** Documents that are queued for ingestion or being ingested. */
   jobs: number
 }
 
-/** Which documents; what is given must hold of them. */
+/** Selects documents; all given conditions must hold. */
 export interface DocumentSelection {
   filter?: Filter | undefined
   status?: DocumentStatus | readonly DocumentStatus[] | undefined
-  /** Stands, whatever its case, in the title, or in what goes for it: the file's name, or the id. */
+  /** A case-insensitive substring of the title or, without a title, of the file's name or the id. */
   title?: string | undefined
 }
 
 export interface ListQuery extends DocumentSelection {
   limit: number
-  /** Newest first by itself. The page begins at the cursor or, of a list by age, after the document with an id. */
+  /** Newest first by default. A page begins at the cursor or, if sorted by age, after the document `after`. */
   sort?: DocumentSort | undefined
   cursor?: string | undefined
   after?: string | undefined
@@ -171,46 +171,46 @@ export interface ListQuery extends DocumentSelection {
 
 export interface DocumentPage {
   documents: StoredDocument[]
-  /** Hand it back to read on; absent on the last page. */
+  /** Pass it to get the next page; absent on the last page. */
   nextCursor: string | undefined
 }
 
 export interface ChunkPage {
   chunks: StoredChunk[]
-  /** Hand it back to read on; absent on the last page. */
+  /** Pass it to get the next page; absent on the last page. */
   nextCursor: string | undefined
 }
 
 /**
- * The document store: it alone says which documents and chunks exist. Every promise that resolves after a
- * write resolves after the write is durable. Indexes are derived and may hold keys that are not (yet, or
- * any more) here; what is not here is never shown.
+ * The document store is the only authority on which documents and chunks exist. The promise of every write resolves
+ * once the write is durable. Indexes are derived and may hold keys that are not (yet, or no longer) in the document
+ * store; such chunks are never shown.
  */
 export interface DocumentStore extends FileStore, SourceStore {
   /**
-   * Stores a document as `pending` with its job. With `idempotency`, a key that a document was stored with
-   * before answers that document, for as long as it exists. Throws `queue_full` when too many documents
-   * wait, `storage_full` when the disk is, `idempotency_conflict` for a known key with another digest.
+   * Stores a document as `pending`, with its job. With `idempotency`, returns the document that was stored with the
+   * same key before, as long as that one exists. Throws `queue_full` if too many documents are queued, `storage_full`
+   * if the disk is full, `idempotency_conflict` for a known key with a different digest.
    */
   add(document: NewDocument, idempotency?: Idempotency): Promise<StoredDocument>
   /**
-   * Makes this the content of the document with this id, or adds it where there is none. It is `pending`
-   * with a new revision, and an earlier claim of it is no longer current; what is served stays until
-   * `completeJob`. Throws as `add`, and `document_not_found` where the id is that of a document elsewhere than `among`,
-   * or no document is any more as it was `before`.
+   * Makes this the content of the document with this id, or adds it if there is none. It becomes `pending` with a new
+   * revision, and an earlier claim of it is no longer current; the served revision stays until `completeJob`. Throws
+   * like `add`, and `document_not_found` if the document with this id is in none of the collections `among`, or if
+   * `before` is given and does not match the document's current state.
    */
   put(document: NewDocument, among?: Among, before?: Version): Promise<StoredDocument>
   get(id: string): Promise<StoredDocument | undefined>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
-  /** An unknown cursor, or one of another order, throws `invalid_request` with param `cursor`; what `signal` was aborted with is thrown, too. */
+  /** Throws the reason of `signal`; `invalid_request` with param `cursor` if that is unknown or of another order. */
   list(query: ListQuery, signal?: AbortSignal): Promise<DocumentPage>
-  /** How many documents `list` goes through. */
+  /** The total number of documents that `list` would return. */
   countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
   /**
-   * Changes metadata alone, of what is served and of what is to replace it. With `reclaim` a claim of the document is
-   * no longer current: its job waits again. Nothing if there is no such document, or none `among` these; throws
-   * `invalid_request` where the fields become too many.
+   * Changes only metadata, both of the served revision and of a pending replacement. With `reclaim`, a claim of the
+   * document is no longer current, and its job is queued again. Returns undefined if there is no such document, or none
+   * in the collections `among`; throws `invalid_request` if there would be too many fields.
    */
   patchMetadata(
     id: string,
@@ -218,19 +218,28 @@ export interface DocumentStore extends FileStore, SourceStore {
     reclaim: boolean,
     among?: Among,
   ): Promise<StoredDocument | undefined>
-  /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document, or none `among` these. */
+  /**
+   * Removes document, text, file, chunks and job at once. Returns the keys of the removed chunks; undefined if there
+   * was no such document, or none in the collections `among`.
+   */
   delete(id: string, among?: Among): Promise<number[] | undefined>
-  /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
+  /** Sets a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
   retry(id: string): Promise<StoredDocument>
 
-  /** Gives every claim of an earlier process back to the queue; called once, before the first claim. Answers how many. */
+  /**
+   * Puts the claims of earlier processes back into the queue (of a shared store, those whose leases have expired); call
+   * once, before the first claim. Returns how many.
+   */
   recoverJobs(): Promise<number>
-  /** Claims jobs that are due, oldest first, fewer where their texts are long; their documents become `processing` and their attempt is counted. */
+  /**
+   * Claims due jobs, oldest first, and fewer if their texts are long; their documents become `processing` and their
+   * attempts are counted.
+   */
   claimJobs(limit: number): Promise<IngestionJob[]>
   /**
-   * In one step: the chunks in, an earlier revision's out, title, url and metadata those of the claimed revision, the
-   * document `ready`, the job gone. `text` is what was read out of a file; `terms` are those of the chunks, where they
-   * are counted. Answers the keys superseded; nothing if the claim is no longer current.
+   * In one transaction: adds the chunks, removes those of an earlier revision, applies title, url and metadata of the
+   * claimed revision, makes the document `ready`, and removes the job. `text` is the text read from a file; `terms` are
+   * those of the chunks, if counted. Returns the superseded keys; undefined if the claim is no longer current.
    */
   completeJob(
     job: Claim,
@@ -239,71 +248,80 @@ export interface DocumentStore extends FileStore, SourceStore {
     terms?: CountedTerms,
   ): Promise<number[] | undefined>
   /**
-   * As `completeJob`, of chunks that are too many to be in memory at once; the file is gone if it answers keys.
-   * Of what was read out of a file no more than the chunks is kept: its text is theirs.
+   * Like `completeJob`, for a long document, whose chunks are staged in a file; that is removed if keys are returned.
+   * If the text was read from a file, only its chunks are stored, and the text is reconstructed from them.
    */
   completeStaged(
     job: Claim,
     chunks: StagedChunks,
     terms?: CountedTerms,
   ): Promise<number[] | undefined>
-  /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
+  /**
+   * With `retryAt` the document is `pending` until then, otherwise `failed`; the failure is stored. Returns whether the
+   * claim was current.
+   */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
   /**
-   * Gives a claim back unfinished, without counting it as an attempt: neither a shutdown nor another part's
-   * outage is the document's fault. With `failure` the document reports what it waits for.
+   * Releases an unfinished claim without counting it as an attempt, because a shutdown or an outage of another
+   * component is not the document's fault. With `failure`, the document reports what it is waiting for.
    */
   releaseJob(job: Claim, failure?: DocumentFailure): Promise<void>
-  /** When the next job is due, in milliseconds since the epoch; nothing if the queue is empty. Claimed jobs do not count. */
+  /**
+   * When the next job is due, in milliseconds since the epoch; undefined if there is none. A job that this server has
+   * claimed does not count; one claimed by another server is due when its lease expires.
+   */
   nextJobAt(): Promise<number | undefined>
 
-  /** Durably reserves `count` consecutive chunk keys, answering the first. */
+  /** Durably reserves `count` consecutive chunk keys and returns the first. */
   reserveChunkKeys(count: number): Promise<number>
   /**
-   * Makes every key that was reserved so far, by whomever, of no use for chunks that are not kept yet: to complete with
-   * one is refused with `StaleKeysError`. What was being completed is kept, or refused, when this resolves.
+   * Invalidates every key reserved so far, by any server, that is not yet in use: completing a job with one throws
+   * `StaleKeysError`. Completions in progress have been stored or refused when this resolves.
    */
   retireChunkKeys(): Promise<void>
-  /** The chunks with these keys, in the order of the keys; what does not exist is left out. */
+  /** The chunks with these keys, in the order of the keys; keys that do not exist are left out. */
   readChunks(keys: readonly number[]): Promise<StoredChunk[]>
-  /** Every key that exists, ascending. */
+  /** All existing keys, ascending. */
   chunkKeys(): Promise<Uint32Array>
-  /** The chunks of a document in their order; nothing if there is no such document. A cursor from elsewhere, or of a revision served no more, throws `invalid_request` with param `cursor`. */
+  /**
+   * The chunks of a document, in order; undefined if there is no such document. Throws `invalid_request` with param
+   * `cursor` for a cursor from elsewhere, or of a revision that is no longer served.
+   */
   listChunks(page: {
     documentId: string
     limit: number
     cursor?: string | undefined
   }): Promise<ChunkPage | undefined>
-  /** The keys of every chunk whose document the filter takes, ascending. Throws what `signal` was aborted with. */
+  /** The keys of all chunks whose documents match the filter, ascending. Throws the reason of `signal`. */
   matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
 
-  /** What made the vectors that are kept; nothing where there are none. */
+  /** The model of the stored vectors; undefined if there are none. */
   embedding(): Promise<EmbeddingModel | undefined>
-  /** Grows when all vectors are made anew: an index of earlier ones is of no use. */
+  /** Increases when all vectors are replaced: an index of earlier ones is then useless. */
   vectorsGeneration(): Promise<number>
   /**
-   * Keeps vectors of chunks, and answers the keys of those that are still there: of what was removed meanwhile none is
-   * kept. The first vectors say what `embedding` is; throws for those of another one.
+   * Stores vectors of chunks and returns the keys of those that still exist; vectors of removed chunks are dropped. The
+   * first vectors determine `embedding`; throws an Error for vectors of another model.
    */
   addVectors(vectors: KeyedVectors, model: string): Promise<number[]>
-  /** How many of a document's chunks have no vector; 0 where there is no such document. */
+  /** How many of a document's chunks have no vector; 0 if there is no such document. */
   countWithoutVector(id: string): Promise<number>
-  /** The vectors of these chunks, in ascending order of the keys; what has none is left out. */
+  /** The vectors of these chunks, in ascending order of keys; chunks without one are left out. */
   readVectors(keys: readonly number[]): Promise<KeyedVectors>
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
   readonly terms: TermCountStore
 
-  /** Tells this document store from every other: an index of another one is of no use. */
+  /** Distinguishes this document store from every other: an index of another store is useless. */
   identity(): Promise<string>
   counts(): Promise<StoreCounts>
-  /** Throws `store_unavailable` when the document store cannot read and write. */
+  /** Throws `store_unavailable` if the document store cannot be read or written. */
   check(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-// About as long as a worker takes to make room for some of those that were refused.
+// About as long as the workers take to make room for some of the refused documents.
 const RETRY_SECONDS = 5
 
 export function queueFull(): AppError {

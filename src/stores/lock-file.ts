@@ -1,17 +1,17 @@
 import type { z } from 'zod'
 
-/** A small value that says what has been accepted before. */
+/** A small value that records what has been accepted before. */
 export interface LockFile<Content> {
-  /** As it is now, whoever has changed it last. */
+  /** The current value, whichever server changed it last. */
   read(): Promise<Content>
   /**
-   * Answers the changed value once it is durable; a change that fails leaves everything as it was. `change` is
-   * called again where somebody else has changed the value meanwhile.
+   * Returns the changed value once it is durable; a change that fails has no effect. `change` is called again if
+   * another server has changed the value in the meantime.
    */
   update(change: (content: Content) => Content): Promise<Content>
 }
 
-/** The content of a lock file. Throws for what cannot be understood, with words for that. */
+/** Parses the content of a lock file. Throws an Error beginning with `refusal` if it is invalid. */
 export function parseLockFile<Schema extends z.ZodType>(
   text: string,
   schema: Schema,
@@ -25,8 +25,8 @@ export function parseLockFile<Schema extends z.ZodType>(
 }
 
 /**
- * Opens a lock file by its name, of letters and hyphens; one that is not there yet is `initial`. What cannot be
- * understood throws, here or when it is read: to begin anew would accept whatever is found.
+ * Opens a lock file by its name, of letters and hyphens; one that does not exist yet has the value `initial`. Invalid
+ * content throws, here or when it is read: starting over would accept whatever is found.
  */
 export type OpenLockFile = <Schema extends z.ZodType>(
   name: string,

@@ -9,13 +9,13 @@ import type {
 
 export interface LookupQuery {
   filter?: Filter | undefined
-  /** Only documents that are tables by the ending of their file's name or title. */
+  /** Only documents that are tables, judging by the extension of their file's name or title. */
   tabular?: boolean | undefined
   limit: number
   cursor?: string | undefined
 }
 
-/** A field that documents have in their metadata. */
+/** A metadata field that documents have. */
 export interface MetadataField {
   name: string
   kind: 'string' | 'number' | 'boolean'
@@ -32,55 +32,58 @@ interface ValueCount {
 export interface ValueQuery {
   field: string
   filter?: Filter | undefined
-  /** Texts are counted by their first characters, such as 4 for the year of an ISO date. */
+  /** Groups strings by this many first characters, such as 4 for the year of an ISO date. */
   characters?: number | undefined
-  /** By value where true, else the most frequent first. */
+  /** Sorts by value if true, else by descending frequency. */
   inOrder?: boolean | undefined
   limit: number
 }
 
-/** The endings, in lower case, of names of files that are tables. */
+/** The lower-case extensions of files that are tables. */
 export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
 
 /**
- * Questions about the documents that are served, answered through indexes of the document store. One that takes long
- * on a large corpus delays nobody else. Each throws what `signal` was aborted with.
+ * Queries about served documents, answered by the indexes of the document store. A slow query on a large corpus does
+ * not delay anything else. Each throws the reason of `signal`.
  */
 export interface DocumentLookup {
-  /** Newest first. An unknown cursor throws `invalid_request`. */
+  /** Newest first. Throws `invalid_request` for an unknown cursor. */
   findDocuments(query: LookupQuery, signal: AbortSignal): Promise<DocumentPage>
   countDocuments(filter: Filter | undefined, signal: AbortSignal): Promise<number>
-  /** The fields of the metadata of the documents that a filter takes, the most frequent first. */
+  /** The metadata fields of the documents that match a filter, the most frequent first. */
   metadataFields(
     query: Pick<LookupQuery, 'filter' | 'limit'>,
     signal: AbortSignal,
   ): Promise<MetadataField[]>
   metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
-  /** The text of a document as it is served; nothing where there is none. */
+  /** The served text of a document; undefined if there is none. */
   readText(documentId: string, signal: AbortSignal): Promise<string | undefined>
-  /** A part of that text; of a long one no more than the part is read. */
+  /** A part of that text; of a long one, no more than the part is read. */
   readPart(part: PartQuery, signal: AbortSignal): Promise<TextPart | undefined>
 }
 
 export interface PartQuery {
   documentId: string
-  /** In UTF-16 code units, as `end`, which is not part of it and by itself the end of the text. */
+  /** In UTF-16 code units, like `end`, which is exclusive and defaults to the end of the text. */
   start: number
   end?: number | undefined
 }
 
 export interface TextPart {
   text: string
-  /** How long all of it is, in UTF-16 code units. */
+  /** The length of the whole text, in UTF-16 code units. */
   length: number
-  /** Whether the text is kept in one piece, so that a part costs as much as all of it; else there are only its chunks. */
+  /**
+   * Whether the text is stored in one piece, so that reading a part costs as much as the whole; else only its chunks
+   * are stored.
+   */
   isWhole: boolean
 }
 
 const DOCUMENTS_PER_PAGE = 200
 const CHUNKS_PER_PAGE = 500
 
-/** The first `most` documents that a query finds, page by page. */
+/** The first `most` documents that match a query, read page by page. */
 export async function* eachDocument(
   lookup: Pick<DocumentLookup, 'findDocuments'>,
   query: Pick<LookupQuery, 'filter' | 'tabular'>,
@@ -97,7 +100,7 @@ export async function* eachDocument(
   } while (cursor !== undefined && seen < most)
 }
 
-/** A list to its end, page by page. */
+/** All documents of a list, page by page. */
 export async function* documentPages(
   store: Pick<DocumentStore, 'list'>,
   query: Omit<ListQuery, 'limit' | 'cursor'>,
@@ -111,7 +114,7 @@ export async function* documentPages(
   } while (cursor !== undefined)
 }
 
-/** The chunks of a document to their end, page by page; none where it does not exist (any more). */
+/** All chunks of a document, page by page; none if it does not exist (any more). */
 export async function* chunkPages(
   store: Pick<DocumentStore, 'listChunks'>,
   documentId: string,

@@ -5,36 +5,36 @@ import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
 import type { SkillCopies } from './skill-copies.ts'
 
-/** A database with everything that the server keeps in it. */
+/** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
-  /** Makes all vectors anew. */
+  /** Replaces all vectors. */
   readonly replacement: VectorReplacement
-  /** As `replacement.alone`, for whoever makes the vectors that are missing. */
+  /** Like `replacement.alone`, for adding missing vectors. */
   readonly backlogAlone: VectorReplacement['alone']
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
 }
 
-/** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
+/** Makes new vectors for all chunks, beside those in use, in steps that survive a restart. */
 export interface VectorReplacement {
   /**
-   * Does `work` while nobody else makes vectors anew, with a signal that is aborted, too, where that can no longer be
-   * promised. False, and nothing is done, where somebody does.
+   * Runs `work` while nobody else is replacing vectors; the signal passed to it is also aborted if that can no longer
+   * be guaranteed. Returns false, without running it, if somebody else is replacing vectors.
    */
   alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
-  /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
+  /** Begins a replacement, or resumes one with the same embedding. Returns how many chunks have a new vector. */
   begin(embedding: EmbeddingModel): Promise<number>
-  /** What was begun and not finished, with the number of chunks that have a new vector. */
+  /** The unfinished replacement, if any, with the number of chunks that have a new vector. */
   begun(): Promise<(EmbeddingModel & { vectors: number }) | undefined>
-  /** Some chunks after `key`, in ascending order, that have no new vector yet; none when all have one. */
+  /** Some chunks with keys after `key`, ascending, that have no new vector yet; none if all have one. */
   chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
-  /** Keeps the new vectors of these chunks; of what was removed meanwhile none is kept. */
+  /** Stores the new vectors of these chunks; those of chunks removed meanwhile are dropped. */
   add(vectors: KeyedVectors): Promise<void>
-  /** Puts the new vectors in the place of the old ones, in one step. Throws unless every chunk has one. */
+  /** Replaces the old vectors by the new ones in one step. Throws an Error unless every chunk has one. */
   finish(): Promise<void>
 }
 
-/** What the agent keeps beside documents. */
+/** What the agent stores besides documents. */
 export interface AgentStores {
   artifacts: ArtifactStore
   /** Responses that clients continue. */
@@ -45,16 +45,16 @@ export interface AgentStores {
 
 /** A database that several servers have open at the same time. */
 export interface SharedStore extends OpenedStore {
-  /** What the agents of all servers keep. */
+  /** What the agents of all servers store. */
   readonly agent: AgentStores
-  /** Reports what other servers do, as soon as possible; a report may be missed, so look now and then as well. */
+  /** Reports other servers' changes as soon as possible; reports may be missed, so poll occasionally as well. */
   subscribe(listener: StoreListener): void
 }
 
-/** Is called when another server that shares the store changes something. None of it may throw. */
+/** Called when another server that shares the store changes something. Must not throw. */
 export interface StoreListener {
-  /** There may be a job to claim that was not there before. */
+  /** There may be a new job to claim. */
   jobCame(): void
-  /** This document is ready or has failed; without an id, any may be. */
+  /** This document is ready or has failed; without an id, any document may be. */
   documentEnded(id?: string): void
 }

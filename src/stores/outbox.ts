@@ -1,8 +1,8 @@
 import type { DocumentFailure } from './document-store.ts'
 
-/** That the ingestion of a document has ended, for a receiver outside. The same each time it is sent. */
+/** Tells an external receiver that an ingestion has ended. The same each time it is sent. */
 export interface OutboxEvent {
-  /** Unique among all that ever were. */
+  /** Unique among all events ever created. */
   id: string
   documentId: string
   revision: number
@@ -15,22 +15,22 @@ export interface OutboxEvent {
 }
 
 /**
- * The events that are still to be sent, of documents that became `ready` or `failed`. They are written in the
- * same step as the document's status, so that neither is there without the other; of a document that ended
- * again meanwhile only the last end is kept, and nothing of one that was deleted.
+ * The events that are still to be sent, of documents that became `ready` or `failed`. They are written in the same
+ * transaction as the document's status, so that neither exists without the other. If a document ends again in the
+ * meantime, only the last event is kept; the events of a deleted document are removed.
  */
 export interface Outbox {
   /**
-   * Says whether this server wants ends to be written down from now on; to be repeated at least once a day. Where
-   * no server wants it, what waits is removed.
+   * Sets whether this server wants events to be recorded from now on; repeat it at least once a day. If no server wants
+   * them, pending events are removed.
    */
   enable(isEnabled: boolean): Promise<void>
   /**
-   * Takes some that are due, oldest first, and counts the attempt. For so many milliseconds nobody else is given
-   * them; what is neither removed nor postponed by then is due again.
+   * Takes some due events, oldest first, and counts the attempt. For `milliseconds` nobody else gets them; events
+   * neither removed nor postponed by then are due again.
    */
   takeEvents(limit: number, milliseconds: number): Promise<OutboxEvent[]>
-  /** Makes an outbox event due at a time, in milliseconds since the epoch. */
+  /** Makes an event due at the given time, in milliseconds since the epoch. */
   postponeEvent(id: string, dueAt: number): Promise<void>
   removeEvent(id: string): Promise<void>
 }

@@ -1,18 +1,18 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** What a column is compared by. */
+/** The value that a column is compared by. */
 type RowKey = string | number | bigint
 
 export interface StoredRow {
   row: number
-  /** The row as it is given back. */
+  /** The row as it is returned. */
   text: string
-  /** One for each column; nothing where a row has no value. */
+  /** One per column; null if the row has no value. */
   keys: readonly (RowKey | null)[]
 }
 
 export interface KeyTest {
-  /** Its place among the columns, from 0. */
+  /** The index of the column, from 0. */
   column: number
   operator: '=' | '>=' | '<' | '<='
   key: RowKey
@@ -23,7 +23,7 @@ interface FoundRow {
   text: string
 }
 
-/** Writes a file of rows with an ordered index for each column. A file that was not finished cannot be used. */
+/** Writes a file of rows with an index on each column. A file that was not finished cannot be used. */
 export async function writeRowFile(
   path: string,
   columns: number,
@@ -46,7 +46,7 @@ export async function writeRowFile(
   }
 }
 
-/** The rows for which all of at least one test hold: the first of them, and how many there are up to `mostCounted`. */
+/** The first rows that pass all tests, and their number up to `mostCounted`. There must be at least one test. */
 export function findRows(
   path: string,
   tests: readonly KeyTest[],
@@ -71,7 +71,7 @@ export function findRows(
   }
 }
 
-/** Each test is one that the index of its column answers. */
+/** Each test can be answered by the index of its column. */
 export function whereOf(tests: readonly KeyTest[]): string {
   return tests.map(({ column, operator }) => `c${column} ${operator} ?`).join(' AND ')
 }

@@ -1,18 +1,18 @@
 export interface SkillCopy {
-  /** Of the files alone: distinguishes this content from every other. */
+  /** The digest of only the files: distinguishes this content from every other. */
   digest: string
   bytes: Uint8Array
 }
 
-/** What was accepted of each remote source of skills, with a copy of it. */
+/** What was accepted from each remote source of skills, with a copy of it. */
 export interface SkillCopies {
-  /** The digest of what was accepted last; nothing where nothing was. */
+  /** The digest of what was accepted last; undefined if nothing was. */
   accepted(source: string): Promise<string | undefined>
-  /** The copy that is kept; nothing where there is none. */
+  /** The stored copy; undefined if there is none. */
   read(source: string): Promise<SkillCopy | undefined>
   /**
-   * Accepts this copy in the place of the one with the digest `known`, or of none. False, and nothing is changed,
-   * where that is not what was accepted last.
+   * Accepts this copy in place of the one with the digest `known`, or of none. Returns false, without a change, if that
+   * is not what was accepted last.
    */
   keep(source: string, copy: SkillCopy, known: string | undefined): Promise<boolean>
 }

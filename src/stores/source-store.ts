@@ -1,30 +1,36 @@
-/** The web address that a document was fetched from, and what its last fetch answered. Times are milliseconds since the epoch. */
+/** The address that a document was fetched from, and its last fetch. Times are milliseconds since the epoch. */
 export interface StoredSource {
   url: string
-  /** How often it is fetched again, such as `1d`; absent where only on demand. */
+  /** How often it is fetched again, such as `1d`; absent if only on demand. */
   refresh?: string | undefined
-  /** The title that the client chose; absent where the page's own is taken. */
+  /** The title that the client chose; absent if the page's own title is used. */
   title?: string | undefined
   fetchedAt: number
-  /** The HTTP status of the answer; absent where there was none. */
+  /** The HTTP status of the response; absent if there was none. */
   status?: number | undefined
-  /** Why the last fetch gave nothing to ingest. */
+  /** Why the last fetch returned nothing to ingest. */
   error?: string | undefined
-  /** How many fetches have failed since the last that did not. */
+  /** How many fetches have failed since the last successful one. */
   failures: number
-  /** When it is fetched next. */
+  /** When it is due to be fetched again. */
   dueAt?: number | undefined
-  /** What the answer that is kept had, for the next request to name. */
+  /** The validators of the stored response, for conditional requests. */
   etag?: string | undefined
   lastModified?: string | undefined
-  /** Of the bytes that are kept. */
+  /** The digest of the stored bytes. */
   digest: string
 }
 
-/** Where documents were fetched from. A source belongs to the content: `add` and `put` keep the new one, or remove the old one where there is none. */
+/**
+ * Where documents were fetched from. A source belongs to the content: `add` and `put` store the new source, or remove
+ * the old one if there is none.
+ */
 export interface SourceStore {
-  /** Takes documents that are due to be fetched, longest due first, and answers their ids. For so many milliseconds nobody else is given them; then they are due again. */
+  /**
+   * Takes documents that are due to be fetched, longest overdue first, and returns their ids. Nobody else gets them for
+   * `milliseconds`; then they are due again.
+   */
   takeSources(limit: number, milliseconds: number): Promise<string[]>
-  /** Keeps what a fetch answered; does nothing where the document has another revision by now, or is gone. */
+  /** Stores the result of a fetch; does nothing if the document has another revision by now, or is gone. */
   noteSource(id: string, revision: number, source: StoredSource): Promise<void>
 }

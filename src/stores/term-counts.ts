@@ -1,11 +1,11 @@
-/** In how many chunks each term occurs: of a document, or summed up over many entries, where removed documents count as negative. */
+/** How many chunks contain each term: of one document, or summed up, where removed documents count as negative. */
 export interface TermCounts {
   chunks: number
-  /** Of all these chunks together, in terms. */
+  /** The total length of these chunks, in terms. */
   length: number
   /** Ascending and distinct. */
   terms: Uint32Array<ArrayBuffer>
-  /** Beside each term. */
+  /** How many chunks contain each term, in the order of `terms`. */
   holding: Int32Array<ArrayBuffer>
 }
 
@@ -13,7 +13,7 @@ interface TermEntry extends TermCounts {
   number: number
 }
 
-/** Counts of terms as this analyser (`Analyser.fingerprint`) makes them. */
+/** Term counts made with this analyser (`Analyser.fingerprint`). */
 export interface CountedTerms extends TermCounts {
   analyser: string
 }
@@ -25,23 +25,23 @@ export interface UncountedDocument {
 }
 
 /**
- * How many chunks hold each term, for an index that cannot tell: kept for each document, and changed in the transaction
- * that serves or removes it. The sum of all entries of an analyser is that of all documents that were counted.
+ * How many chunks contain each term, for an index that cannot tell. Counts are stored per document, and changed in the
+ * transaction that serves or removes it. The sum of an analyser's entries covers all documents that were counted.
  */
 export interface TermCountStore {
-  /** The numbers of the entries, none of which is ever given out again. */
+  /** The numbers of the entries; numbers are never reused. */
   entries(analyser: string): Promise<number[]>
-  /** What has been folded meanwhile is left out. */
+  /** Entries that have been merged in the meantime are left out. */
   readEntries(numbers: readonly number[]): Promise<TermEntry[]>
-  /** Replaces entries by their sum, and answers its number; nothing where one of them is gone. */
+  /** Replaces entries by their sum and returns its number; undefined if one of them is gone. */
   fold(numbers: readonly number[], sum: CountedTerms): Promise<number | undefined>
-  /** Documents that are served and were not counted, in ascending order of their numbers. */
+  /** Documents that are served but not counted, in ascending order of their numbers. */
   uncounted(analyser: string, after: number, limit: number): Promise<UncountedDocument[]>
-  /** Counts a document, unless another revision of it is served by now, or it is counted. */
+  /** Counts a document, unless it is already counted or another revision of it is served by now. */
   count(document: Pick<UncountedDocument, 'id' | 'revision'>, counted: CountedTerms): Promise<void>
 }
 
-/** Terms and what holds them as bytes, little-endian: the latter as one byte each where all are small and none is negative. */
+/** Terms and their counts as little-endian bytes; the counts take one byte each if all of them are within 0 to 255. */
 export function packTerms({ terms, holding }: Pick<TermCounts, 'terms' | 'holding'>) {
   const isSmall = holding.every((count) => count >= 0 && count <= 255)
   return {
@@ -52,9 +52,9 @@ export function packTerms({ terms, holding }: Pick<TermCounts, 'terms' | 'holdin
   }
 }
 
-/** `sign` is -1 where the entry is of a removed document. */
+/** `sign` is -1 if the entry is of a removed document. */
 export function unpackTerms(terms: Uint8Array, holding: Uint8Array, sign: number) {
-  // Copied: the bytes may stand at any place of their buffer.
+  // Copied, because the bytes may start at any offset of their buffer.
   const unpacked = new Uint32Array(new Uint8Array(terms).buffer)
   const counts =
     holding.length === unpacked.length

@@ -7,15 +7,15 @@ import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { compareKeys } from '../ingestion/index-sync.ts'
 import type { Embedding } from './embedding.ts'
 
-/** Chunks embedded at a time: as many as take about a second, which is how long the newest waits for its turn. */
+/** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */
 const BATCH_MS = 1_000
 const MIN_BATCH = 8
 const MAX_BATCH = 256
-/** The weight of the latest batch in the rate that is reported. */
+/** The weight of the latest batch in the reported rate. */
 const FRESHNESS = 0.3
-/** The least pause after a failure. */
+/** The minimum pause after a failure. */
 const RETRY_MS = 1_000
-/** Where servers share a document store: between two looks for what the others left, and for one that has stopped. */
+/** If servers share a document store: the interval of scans for chunks left by others or by a server that stopped. */
 const RESCAN_MS = 60_000
 const MIN_RESCAN_MS = 5_000
 
@@ -36,9 +36,9 @@ interface VectorParts {
 interface Dependencies extends VectorParts {
   store: Store
   embedding: Pick<Embedding, 'documents' | 'pauseMs'>
-  /** Does the work while no other server does it; answers false where one does. */
+  /** Runs the work unless another server is running it; returns false in that case. */
   alone: (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<boolean>
-  /** Some chunks have got their vectors. */
+  /** Called after some chunks have got their vectors. */
   onProgress: () => void
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
 }
@@ -46,8 +46,8 @@ interface Dependencies extends VectorParts {
 export type VectorBacklog = ReturnType<typeof createVectorBacklog>
 
 /**
- * Gives every chunk its vector, behind the ingestion that has made it found by words: the newest first, a few at a time.
- * What lacks one is read from the document store at the start, so that nothing is lost by a crash.
+ * Adds vectors to all chunks in the background, after ingestion has made them findable by keywords: the newest first,
+ * in small batches. Missing vectors are read from the document store at the start, so a crash loses nothing.
  */
 export function createVectorBacklog(dependencies: Dependencies) {
   const { embedding, alone, log } = dependencies
@@ -89,20 +89,20 @@ export function createVectorBacklog(dependencies: Dependencies) {
   }
 
   return {
-    /** These chunks are found by words from now on, and have no vector. */
+    /** Called when chunks, which have no vector yet, become findable by keywords. */
     published(keys: readonly number[]): void {
-      // What was published before is found by the first scan.
+      // Chunks published before are found by the first scan.
       if (!isMaker) return
       work.add(keys)
       notifier.notify()
     },
-    /** Another server may have published some. */
+    /** Called when another server may have published chunks. */
     changed(): void {
       isStale = true
     },
     progress: work.progress,
     missingOf: work.missingOf,
-    /** Makes vectors until `signal` is aborted. Throws nothing: a failure is reported and tried again. */
+    /** Makes vectors until `signal` is aborted. Never throws: failures are reported and retried. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await makeOrWait(signal).catch((error: unknown) => recover(error, signal))
@@ -111,14 +111,14 @@ export function createVectorBacklog(dependencies: Dependencies) {
   }
 }
 
-/** What is left to do, and one turn of doing it. */
+/** What is left to do, and how to do one batch of it. */
 function createWork(dependencies: Dependencies) {
   const { store, onProgress, log } = dependencies
   const missing = createWorklist()
-  /** By key, with the document that each is of. */
+  /** The keys of chunks that the model refused, with the ids of their documents. */
   const refused = new Map<number, string>()
   const isWanted = (key: number) => !refused.has(key)
-  /** The chunks whose vectors are being made; the document store may have some of these before the index has. */
+  /** The chunks in flight; the document store may have some of their vectors before the index does. */
   let underWay: readonly StoredChunk[] = []
   let reason: string | undefined
   let pace = { perSecond: 0, size: MIN_BATCH }
@@ -163,20 +163,20 @@ function createWork(dependencies: Dependencies) {
       const lacking = compareKeys(await store.vectorKeys(), known).missing
       missing.replace(before, lacking.filter(isWanted))
     },
-    /** Says how much there is to do, once it is known how fast it goes. */
+    /** Logs how much there is to do, after a first batch has shown how fast it goes. */
     async report(signal: AbortSignal) {
       const chunks = missing.size()
       if (chunks === 0) return
       await makeSome(signal)
       log.info({ chunks, seconds: progress().seconds ?? 0 }, BEGUN)
     },
-    /** Keeps the reason; answers whether it is a new one. */
+    /** Remembers the reason; returns whether it is a new one. */
     failed(error: unknown): boolean {
       const last = reason
       reason = error instanceof Error ? error.message : String(error)
       return reason !== last
     },
-    /** How many chunks of a document will get a vector and have none yet. */
+    /** How many chunks of a document will get a vector but have none yet. */
     async missingOf(id: string): Promise<number> {
       const without = await store.countWithoutVector(id)
       const keys = [...refused].flatMap(([key, document]) => (document === id ? [key] : []))
@@ -192,12 +192,12 @@ function nextPace(last: number, chunks: number, milliseconds: number) {
   return { perSecond: last === 0 ? rate : last + FRESHNESS * (rate - last), size }
 }
 
-/** Keys of chunks, of which the newest are taken first. */
+/** Keys of chunks; the newest are taken first. */
 function createWorklist() {
   let keys: number[] = []
   return {
     size: () => keys.length,
-    /** Puts `others` in the place of the first `count`, in order with those that have come after these. */
+    /** Replaces the first `count` keys by `others`, and keeps those added since, in order. */
     replace(count: number, others: readonly number[]) {
       keys = [...new Set([...others, ...keys.slice(count)])].sort((a, b) => a - b)
     },
@@ -209,8 +209,8 @@ function createWorklist() {
 }
 
 /**
- * Gives these chunks their vectors; answers those that the model refuses, each found out by itself. The document store
- * comes first: an index that takes another's place meanwhile is then given what it has, and so is one after a crash.
+ * Adds vectors to these chunks and returns the chunks that the model refuses, found by bisection. Vectors go to the
+ * document store first, so that an index that replaces this one meanwhile, or is completed after a crash, gets them.
  */
 export async function addVectors(
   parts: VectorParts,
@@ -227,7 +227,7 @@ export async function addVectors(
       batch,
       chunks.map(({ metadata }) => metadata),
     )
-    // What was removed meanwhile may have come back into the index.
+    // Chunks that were removed in the meantime may have been added to the index again.
     const kept = new Set((await store.readChunks([...batch.keys])).map(({ key }) => key))
     const gone = [...batch.keys].filter((key) => !kept.has(key))
     if (gone.length > 0) await index.remove(gone)

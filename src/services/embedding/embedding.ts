@@ -9,7 +9,7 @@ import type { Embeddings, EmbeddingsRequest } from '../../schemas/openai/embeddi
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
 
-/** A question is answered by words alone rather than later than this. */
+/** If a query's vector takes longer than this, the query is answered by keyword search alone. */
 const QUERY_MS = 2_000
 
 interface Dependencies {
@@ -20,7 +20,7 @@ interface Dependencies {
 
 export type Embedding = ReturnType<typeof createEmbedding>
 
-/** The embedder with a memory for its outages, so that nobody waits for one that is down. */
+/** Wraps the embedder to track its outages, so that nothing waits for one that is down. */
 export function createEmbedding({ embedder, log, now = Date.now }: Dependencies) {
   const outage = createOutage({
     name: 'the embedding model',
@@ -38,14 +38,14 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
   return {
     kind: embedder.kind,
     model: embedder.name,
-    /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
+    /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is down. */
     async documents(chunks: readonly ChunkText[], signal: AbortSignal): Promise<ChunkVectors> {
       const texts = chunks.map(toEmbeddedText)
       const vectors = await outage.run(() => embedder.embedDocuments(texts, signal))
       return { model: embedder.name, ...joinVectors(vectors) }
     },
 
-    /** The vector of a question; nothing where the embedder does not give one in time. Throws only what `signal` was aborted with. */
+    /** The vector of a query; undefined if the embedder fails or is too slow. Throws the reason of `signal`. */
     async query(text: string, signal?: AbortSignal) {
       try {
         return await ask(text, signal)
@@ -58,7 +58,7 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
     /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
-    /** For readiness: throws AppError where the embedder does not work. The built-in one is not started for that. */
+    /** For readiness: throws AppError `upstream_failed` if the embedder is down. Never starts the built-in one. */
     check: (signal: AbortSignal) =>
       outage.check(async () => {
         if (embedder.kind === 'remote') await ask('ready', signal)
@@ -68,13 +68,13 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
   }
 }
 
-/** Nothing is embedded anew by surprise: it takes time and may cost money. */
+/** Documents are never re-embedded unasked: it takes time and may cost money. */
 const REMEDY =
   'run npm run re-embed with the server stopped (or let the server do it: EMBEDDING_MODEL_NEXT, or the page Models of the screen)'
 
 /**
- * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where
- * the vectors that are kept are not those of `model`.
+ * The dimension that new vectors must have, or undefined if there are no vectors yet. Throws an Error that names the
+ * remedy if the stored vectors were not made by `model`.
  */
 export async function checkEmbedding(
   store: Pick<DocumentStore, 'embedding' | 'vectorKeys'>,
@@ -88,10 +88,10 @@ export async function checkEmbedding(
   )
 }
 
-/** How long a start waits for an embedder; one that is down by then is found out later. */
+/** How long startup waits for the embedder; one that is down then is checked later. */
 const START_MS = 5_000
 
-/** Throws an Error that names the remedy where the embedder gives vectors of another dimension than those kept. */
+/** Throws an Error that names the remedy if the embedder's vectors differ in dimension from the stored ones. */
 export async function checkDimension(embedder: Embedder): Promise<void> {
   try {
     await embedder.embedQuery('dimension', AbortSignal.timeout(START_MS))
@@ -100,12 +100,12 @@ export async function checkDimension(embedder: Embedder): Promise<void> {
   }
 }
 
-/** What says most comes first: a text that is too long is cut at its end. */
+/** The most informative parts come first, because text that is too long is cut at its end. */
 export function toEmbeddedText({ title, heading, text }: ChunkText): string {
   return [title, heading, text].filter(Boolean).join('\n')
 }
 
-/** Vectors of one length, one after another. */
+/** Concatenates vectors of equal length. */
 export function joinVectors(vectors: readonly Float32Array[]): {
   dimension: number
   values: Float32Array<ArrayBuffer>
@@ -116,7 +116,7 @@ export function joinVectors(vectors: readonly Float32Array[]): {
   return { dimension, values }
 }
 
-/** Makes vectors for clients with the model that the documents are embedded with, if there is one. */
+/** Embeds text for clients with the model that is used for the documents, if there is one. */
 export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undefined) {
   return async (
     { input, encoding_format: format }: EmbeddingsRequest,

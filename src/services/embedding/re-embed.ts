@@ -5,28 +5,28 @@ import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import type { VectorReplacement } from '../../stores/opened-store.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'
 
-/** Chunks embedded and kept at a time: what an interruption costs. */
+/** Chunks embedded and stored at a time; an interruption loses no more than this. */
 const BATCH_CHUNKS = 256
 
 interface ReEmbedding {
   store: Pick<DocumentStore, 'counts'>
-  /** Where the new vectors are kept beside those in use: shadow vectors, until they take their place. */
+  /** Stores the new vectors beside those in use, as shadow vectors, until they replace them. */
   replacement: VectorReplacement
   embedder: Embedder
   progress?: (done: number, total: number) => void
 }
 
 /**
- * Gives every chunk a shadow vector of `embedder`, then puts these in the place of the vectors in use in one step.
- * Interrupted at any moment, it goes on where it was when it is run again. To be run while nobody else does.
- * Throws what the embedder throws, and an Error that names the document where the embedder refuses a chunk.
+ * Makes a shadow vector with `embedder` for every chunk, then replaces the vectors in use by them in one step. If it
+ * is interrupted, the next run continues where it stopped. Only one run may be active at a time. Throws what the
+ * embedder throws, and an Error that names the document if the embedder refuses a chunk.
  */
 export async function reEmbed(work: ReEmbedding, signal: AbortSignal): Promise<void> {
   await addShadowVectors(work, 0, signal)
   await work.replacement.finish()
 }
 
-/** The part of `reEmbed` that embeds, for the chunks after the key `after`. Answers the last key that was embedded. */
+/** Embeds chunks whose keys are greater than `after`. Returns the last key that was embedded. */
 async function addShadowVectors(
   { store, replacement, embedder, progress }: ReEmbedding,
   after: number,
@@ -76,9 +76,9 @@ async function nameRefused(
   }
 }
 
-/** The pause between two looks for new chunks, once all have been embedded, and after a failure. */
+/** The pause after a failure, and between checks for new chunks once all have been embedded. */
 const POLL_MS = 10_000
-/** Keys are reserved before their chunks are kept, so a later chunk may have a smaller key, but smaller by no more than this. */
+/** Keys are reserved before their chunks are stored, so a later chunk may have a smaller key, by no more than this. */
 const MAX_KEYS_AHEAD = 65_536
 
 interface OnlineDependencies extends ReEmbedding {
@@ -86,7 +86,7 @@ interface OnlineDependencies extends ReEmbedding {
   pollMs?: number
 }
 
-/** Makes the shadow vectors of the model to come while the server serves; a start with that model then swaps them. */
+/** Makes shadow vectors of the next model while the server serves; starting with that model then swaps them. */
 export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
   const { embedder, log, pollMs = POLL_MS } = dependencies
   const { name: model } = embedder
@@ -118,7 +118,7 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
 
   return {
     progress: () => progress,
-    /** Embeds what there is and what comes, until `signal` is aborted. Throws nothing: a failure is reported and tried again. */
+    /** Embeds existing and new chunks until `signal` is aborted. Never throws: failures are reported and retried. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await embedNew(signal).catch((error: unknown) => {
@@ -130,9 +130,9 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
   }
 }
 
-/** Chunks that may still lack a shadow vector at the start, which waits for them. */
+/** A start swaps if no more chunks than this lack a shadow vector; it embeds them first. */
 const MAX_EMBEDDED_AT_START = 1_024
-/** Between two looks whether another server has done it. */
+/** The interval of checks whether another server has done the swap. */
 const PAUSE_MS = 500
 
 interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
@@ -141,7 +141,7 @@ interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
   log: { info(fields: object, message: string): void }
 }
 
-/** How many chunks lack a vector of the model to swap to; nothing where a start has nothing to swap. */
+/** How many chunks lack a vector of the model to swap to; undefined if there is no swap to do. */
 export async function missingToSwap(
   { store, replacement }: Pick<SwapDependencies, 'store' | 'replacement'>,
   model: string,
@@ -157,9 +157,9 @@ export async function missingToSwap(
 }
 
 /**
- * Puts shadow vectors of `model` in the place of those in use, if there are as good as all: the last few, of documents
- * that came shortly before the stop, are made here. Leaves everything as it is where the vectors in use are of
- * `model` already, or too many lack. Of servers that start together one does it, and the others wait.
+ * Replaces the vectors in use by the shadow vectors of `model` if almost all exist; the last few, of documents that
+ * arrived shortly before the stop, are made here. Does nothing if the vectors in use are already of `model` or too
+ * many are missing. If several servers start together, one does it and the others wait.
  */
 export async function swapShadowVectors(
   { store, replacement, createEmbedder, log }: SwapDependencies,

@@ -7,9 +7,9 @@ import { DocumentLine, LINES, type LineResult } from '../../schemas/document-bat
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
 
-/** Lines that may be on their way into the document store at the same time; they share the wait for the disk. */
+/** The most lines being stored at the same time; they share the wait for the disk. */
 const MAX_LINES_UNDER_WAY = 64
-/** And their bytes; the last line may go beyond. */
+/** The most bytes of these lines; the last line may exceed it. */
 const MAX_BYTES_UNDER_WAY = 16 * 2 ** 20
 const MIN_LINE_WEIGHT = MAX_BYTES_UNDER_WAY / MAX_LINES_UNDER_WAY
 const POLL_MS = 200
@@ -17,7 +17,7 @@ const POLL_MS = 200
 interface Dependencies {
   documents: Pick<Documents, 'create' | 'put'>
   log: { error(fields: object, message: string): void }
-  /** How long lines wait for room in a queue that takes nothing. */
+  /** How long lines wait for room in a queue that stays full. */
   maxWaitMs?: number
 }
 
@@ -35,9 +35,9 @@ export function createLineIngestion({ documents, log, maxWaitMs = MAX_WAIT_MS }:
 
   return {
     /**
-     * Answers each line that is not blank, in their order, as soon as it is durable or refused. Reads no faster
-     * than the document store takes, and waits while the queue is full. Rejects with what reading `source` throws and
-     * what `signal` is aborted with: what was answered by then is stored.
+     * Answers every non-blank line, in order, as soon as it is durable or refused. Reads no faster than the document
+     * store accepts documents, and waits while the queue is full. Rejects with what reading `source` throws and with
+     * the reason of `signal`: what was answered by then is stored.
      */
     async run(
       source: AsyncIterable<Uint8Array>,
@@ -60,7 +60,7 @@ export function createLineIngestion({ documents, log, maxWaitMs = MAX_WAIT_MS }:
   }
 }
 
-/** Takes lines beside one another, answers them one after another, and holds the source back meanwhile. */
+/** Processes lines concurrently, answers them in order, and applies back-pressure to the source. */
 async function inOrder(
   lines: AsyncIterable<Line>,
   take: (line: Line) => Promise<LineResult>,
@@ -86,13 +86,13 @@ async function inOrder(
       begin(line)
     }
   } finally {
-    // Lines under way are stored, and so must be answered, also where no more come.
+    // Lines in flight get stored, so they must be answered, even if reading failed.
     await Promise.allSettled([last])
   }
   await last
 }
 
-/** The lines up to the bounds of a request; what comes after them is read and answered once. */
+/** Yields lines up to the limits of a request; the rest is read and gets a single answer. */
 async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let total = 0
   const counted = async function* () {
@@ -109,7 +109,7 @@ async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Stores as soon as there is room in the queue, for as long as it goes on moving. */
+/** Retries while the queue is full, as long as some line was stored within the last `maxWaitMs`. */
 function createWaiting(maxWaitMs: number) {
   let lastStored = performance.now()
   return async (store: () => Promise<DocumentCreated>, signal: AbortSignal) => {

@@ -2,23 +2,23 @@ import { EventEmitter } from 'node:events'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
-/** Looks again this often without being notified: another server may have ingested the document. */
+/** Checks this often without a notification: another server may have ingested the document. */
 const RECHECK_MS = 1_000
 
 export type CompletionWaiter = ReturnType<typeof createCompletionWaiter>
 
-/** What a request waits for: that words find the document, or that meaning does as well. */
+/** What a request waits for: that keyword search finds the document, or also vector search. */
 export type Goal = 'ready' | 'meaning'
 
-/** Lets requests wait for the end of an ingestion without asking for it over and over. */
+/** Lets requests wait for the end of an ingestion without polling. */
 export function createCompletionWaiter(
   store: Pick<DocumentStore, 'get'>,
-  /** Absent where search goes by words alone. */
+  /** Absent if search is by keywords only. */
   backlog?: { missingOf(id: string): Promise<number> },
 ) {
-  // No more listen than there are requests under way.
+  // There are never more listeners than requests in flight.
   const attempts = new EventEmitter().setMaxListeners(0)
-  // A document may be called `error`, which would be an event of its own.
+  // A document's id may be `error`, which is a special event name.
   const eventOf = (id: string) => `ended:${id}`
 
   const hasEnded = async ({ id, status }: StoredDocument, goal: Goal) => {
@@ -27,15 +27,15 @@ export function createCompletionWaiter(
   }
 
   return {
-    /** Says that an attempt at this document has ended; without one, that any may have. */
+    /** Signals that an attempt at this document has ended; without an outcome, that any may have. */
     ended(outcome?: { documentId: string }): void {
       const events = outcome ? [eventOf(outcome.documentId)] : attempts.eventNames()
       for (const event of events) attempts.emit(event)
     },
 
     /**
-     * The document as soon as it is `ready`, and has its vectors where that is the goal, or `failed`; else as it is after so many milliseconds or once
-     * `signal` is aborted; nothing if it does not exist (any more).
+     * Returns the document once it is `failed` or `ready` (and has its vectors, if that is the goal), otherwise its
+     * state after `milliseconds` or once `signal` is aborted. Returns undefined if it does not exist (any more).
      */
     async wait(
       id: string,

@@ -11,12 +11,12 @@ import type {
 } from '../../stores/document-store.ts'
 import { chunkPages, documentPages } from '../../stores/lookup.ts'
 
-/** Documents that are deleted at the same time. */
+/** Documents that are deleted concurrently. */
 const DELETED_TOGETHER = 200
 
 interface Refreshing {
   store: Pick<DocumentStore, 'get' | 'listChunks'>
-  /** Gives an index that keeps metadata chunks anew, with the metadata that their document has now. */
+  /** Re-adds chunks to an index that keeps metadata, with the current metadata of their documents. */
   readd: (keys: readonly number[]) => Promise<void>
 }
 
@@ -26,12 +26,12 @@ export interface ChangeDependencies extends Refreshing {
     'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
   >
   index: Pick<ChunkIndex, 'remove' | 'keepsMetadata' | 'check'>
-  /** Tells the ingestion that there is work. */
+  /** Notifies ingestion that there is work. */
   wake: () => void
   log: { warn(fields: object, message: string): void }
 }
 
-/** A change that is made to documents of these collections alone; to any where none are named. */
+/** Restricts a change to documents of these collections; if absent, any document may be changed. */
 export interface Bounded {
   among?: Among | undefined
 }
@@ -41,7 +41,7 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
   const remove = async (id: string, among?: Among): Promise<boolean> => {
     const keys = await store.delete(id, among)
     if (!keys) return false
-    // Gone from the document store means never shown again; what stays in the index only takes up room there.
+    // Once it is gone from the document store it is never shown; leftovers only take up space in the index.
     await index.remove(keys).catch((error: unknown) => {
       log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
     })
@@ -49,12 +49,12 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
   }
 
   return {
-    /** Whether there was such a document. The very next query no longer finds it. */
+    /** Returns whether the document existed. The very next query no longer finds it. */
     remove,
 
     /**
-     * Deletes all that a selection takes, where `confirm` is their number: `changed_meanwhile` where it is not. What
-     * was deleted before `signal` was aborted stays so.
+     * Deletes all documents of a selection if `confirm` is their number; otherwise throws `changed_meanwhile`. Throws
+     * `invalid_request` without `confirm`. What was deleted before `signal` was aborted stays deleted.
      */
     async removeAll(
       { dryRun, confirm, collection, among, ...given }: DeletionQuery & Bounded,
@@ -84,9 +84,9 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
     },
 
     /**
-     * Changes metadata without ingesting the document again; the very next query filters by it. Nothing where there is
-     * no such document. Throws `index_unavailable` where the index would have to change and is away: nothing is changed
-     * then. Where it is lost in between, it throws what that throws: the same change may be sent again.
+     * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
+     * there is no such document. Throws `index_unavailable`, with nothing changed, if the index would have to change
+     * but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
      */
     async patch(
       id: string,
@@ -103,7 +103,7 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
   }
 }
 
-/** Gives an index the metadata of a document, until what was given is what is stored: another change may come between. */
+/** Gives the index the metadata of a document, and repeats this if the metadata was changed again in the meantime. */
 export async function refreshMetadata({ store, readd }: Refreshing, id: string): Promise<void> {
   const stored = async () => JSON.stringify((await store.get(id))?.metadata)
   let given: string | undefined

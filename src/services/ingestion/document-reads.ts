@@ -21,10 +21,10 @@ import { chunkPages, type DocumentLookup, type TextPart } from '../../stores/loo
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
 
-/** Which documents, in which order, and how many of them. */
+/** Selects documents, their order and how many to return. */
 export interface DocumentsQuery extends ListQuery {
   collection?: string | undefined
-  /** Whether all are counted, too. */
+  /** Whether to count all matching documents too. */
   total?: boolean | undefined
 }
 
@@ -34,16 +34,16 @@ export interface DocumentReads {
   list(query: DocumentsQuery, signal?: AbortSignal): Promise<DocumentList>
   /** Throws `document_not_found`. */
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
-  /** The text that is served, or the part of it that offsets of hits name. Throws `document_not_found`, also before there is one. */
+  /** The served text, or the part at a hit's offsets. Throws `document_not_found`, also if there is no text yet. */
   text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
-  /** As `text`, read in parts where it is long. */
+  /** Like `text`, but a long text is read in parts. */
   openText(id: string, range: TextQuery, signal: AbortSignal): Promise<OpenText>
 }
 
 export interface ReadDependencies {
   store: Pick<DocumentStore, 'get' | 'list' | 'countListed' | 'listChunks'>
   lookup: Pick<DocumentLookup, 'readPart'>
-  /** Absent where search goes by words alone. */
+  /** Absent if search is by keywords only. */
   backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
 }
 
@@ -67,7 +67,7 @@ export function createDocumentReads({ store, lookup, backlog }: ReadDependencies
       }
       const part = await lookup.readPart({ documentId: id, start, end }, signal)
       const after = await store.get(id)
-      // Replaced meanwhile: which of the two texts it is, nobody knows.
+      // Replaced in the meantime: it is unclear which of the two texts this is, so read again.
       if (part && after?.servedRevision === revision) {
         return { ...document, revision, ...part }
       }
@@ -108,19 +108,19 @@ async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<Sto
   return document
 }
 
-/** UTF-16 code units: up to here a text is held; a longer one is read in parts, once to count its bytes and once to send them. */
+/** In UTF-16 code units. Longer texts are read in parts, once to count their bytes and once to send them. */
 const MAX_HELD_CHARACTERS = 1_048_576
 
 export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
   revision: number
 }
 
-/** A text whose length is known before it is read. */
+/** A text whose size is known before it is read. */
 export interface OpenText {
   revision: number
   /** In bytes of UTF-8. */
   size: number
-  /** Those of its bytes, in pieces; throws what `signal` was aborted with, and where the document is replaced meanwhile. */
+  /** Its bytes from `first` up to `end`. Throws the reason of `signal`, and an Error if the document is replaced. */
   read(first: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
@@ -128,7 +128,7 @@ interface TextDependencies extends Pick<DocumentReads, 'text'> {
   store: Pick<DocumentStore, 'get' | 'listChunks'>
 }
 
-/** The text that is served, or a part of it; of a long one, unless it is kept in one piece, no more than a part is held. Throws `document_not_found`. */
+/** The served text, or a part of it. Throws `document_not_found`. Long text stored only as chunks is read in parts. */
 export async function openText(
   { store, text }: TextDependencies,
   id: string,
@@ -157,7 +157,7 @@ function inOne({ revision, text }: DocumentText): OpenText {
   return { revision, size: bytes.length, read: (from, to) => [bytes.subarray(from, to)] }
 }
 
-/** A long text, of which there are the chunks alone. */
+/** Reads a long text, which is stored only as its chunks. */
 async function* readPieces(
   store: Pick<DocumentStore, 'listChunks'>,
   { id, revision }: { id: string; revision: number },
@@ -186,7 +186,7 @@ async function sizeOf(pieces: AsyncIterable<Uint8Array>): Promise<number> {
   return size
 }
 
-/** The bytes from `first` to `end`, which is not one of them. */
+/** The bytes from `first` up to `end`, exclusive. */
 async function* bytesBetween(
   pieces: AsyncIterable<Uint8Array>,
   first: number,

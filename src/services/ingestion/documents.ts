@@ -34,23 +34,23 @@ interface Dependencies extends ChangeDependencies, ReadDependencies {
 }
 
 export interface Content extends Omit<NewDocument, 'id'> {
-  /** Into which the document goes. */
+  /** The collection that the document is added to. */
   collection?: string | undefined
 }
 
 export interface Documents extends DocumentReads {
   /**
-   * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came before
-   * it answers the document of that time, or throws `idempotency_conflict` if that had another digest.
+   * Resolves once the document is durable; throws `queue_full` and `storage_full`. If the key was used before, returns
+   * the document of that time, or throws `idempotency_conflict` if that one had a different digest.
    */
   create(content: Content, idempotencyKey?: string, digest?: string): Promise<DocumentCreated>
-  /** Each as `create`, or as `put` where it has an id, on its own; throws what the first throws if none could be stored. */
+  /** Stores each item on its own, like `put` with an id, else like `create`. Throws the first error if all fail. */
   createAll(items: DocumentBatch): Promise<DocumentBatchResult>
-  /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
+  /** Replaces the content of a document, or adds it if the id is new. Throws like `create`. */
   put(id: string, content: Content, among?: Among): Promise<DocumentCreated>
   /**
-   * What has become of a document as soon as the goal is reached or it is `failed`, or else after so many seconds or
-   * when `signal` is aborted; what was known before if it was deleted meanwhile.
+   * Returns the document's state as soon as it reaches the goal or is `failed`, or after `seconds`, or once `signal`
+   * is aborted. Returns `known` if the document was deleted in the meantime.
    */
   awaitCompletion(
     known: DocumentCreated,
@@ -67,7 +67,7 @@ export interface Documents extends DocumentReads {
   retry(id: string): Promise<DocumentCreated>
 }
 
-/** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
+/** What clients do with documents. Ingestion itself runs in the background: `createIngestion`. */
 export function createDocuments(dependencies: Dependencies): Documents {
   const { store, completionWaiter, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
@@ -142,8 +142,8 @@ export async function storeAll(
 export type Admission = ReturnType<typeof createAdmission>
 
 /**
- * Refuses with `queue_full` what the queue has no room for before its body is read, unless the document waits
- * already or came before with the same key. The document store asks again: the queue may have filled up meanwhile.
+ * Before a body is read, throws `queue_full` if the queue is full, unless the document is already in it or its
+ * idempotency key was used before. The document store checks again: the queue may have filled up in the meantime.
  */
 export function createAdmission(
   store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>,
@@ -158,7 +158,7 @@ export function createAdmission(
   }
 }
 
-/** The content of a document, with its collection in the metadata. Throws `invalid_request` where that names another one. */
+/** Puts the collection into the metadata of a document. Throws `invalid_request` if the metadata names another one. */
 function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
   const named = content.metadata?.[COLLECTION]
   if (collection !== undefined && named !== undefined && named !== collection) {
@@ -169,7 +169,7 @@ function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
   return metadata ? { ...content, metadata } : content
 }
 
-/** Equal for what would be stored as the same document, whatever the order of its metadata. */
+/** Equal for content that would be stored as the same document; the order of metadata is ignored. */
 export function digestOf(
   body: readonly string[],
   { title, url, metadata = {} }: Pick<NewDocument, 'title' | 'url' | 'metadata'>,
@@ -178,7 +178,7 @@ export function digestOf(
   return hash('sha256', JSON.stringify([...body, title, url, facts]), 'base64url')
 }
 
-/** Throws what is no failure that a client may see. */
+/** Rethrows errors that clients must not see. */
 function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
   if (outcome.status === 'fulfilled') return outcome.value
   const { reason } = outcome

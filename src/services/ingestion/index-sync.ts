@@ -7,7 +7,7 @@ import { untilAvailable } from './retry-policy.ts'
 
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512
-/** Batches under way at once, so that reading, analysing and adding overlap. */
+/** Batches in flight at once, so that reading, analysing and adding overlap. */
 const CONCURRENCY = 3
 const BATCH_REMOVALS = 10_000
 const PROGRESS_LOG_MS = 5_000
@@ -17,21 +17,21 @@ interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
   index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'>
   preparer: Pick<Preparer, 'analyse'>
-  /** Whether vectors are searched, too. */
+  /** Whether vectors are searched too. */
   hybrid?: boolean
-  /** Where other servers may be adding to the index: takes unknown chunks out of it once it is certain that they are nobody's. */
+  /** Set if other servers may add to the index: removes unknown chunks once it is certain that no server owns them. */
   sweep?: { suspect(keys: readonly number[]): void } | undefined
   onProgress?: (progress: ReconciliationProgress) => void
   log: { info(fields: object, message: string): void }
 }
 
 interface ReconciliationProgress {
-  /** While vectors are added, search by words is whole already. */
+  /** While vectors are being added, keyword search is already complete. */
   state: 'ready' | 'rebuilding' | 'adding-vectors'
-  /** Chunks and vectors added so far of those that the index lacked. */
+  /** Chunks and vectors added so far, of those that the index lacked. */
   done: number
   total: number
-  /** Chunks and vectors that the index had already. */
+  /** Chunks and vectors that were already in the index. */
   held: number
 }
 
@@ -70,8 +70,8 @@ export function createReconciliation(dependencies: Dependencies) {
 
   return {
     /**
-     * Makes the index hold what the document store holds; run before ingestion begins. Rejects with the reason
-     * of `signal`, and with what a part throws; either way it can be run again and goes on from there.
+     * Makes the index match the document store; run before ingestion begins. Rejects with the reason of `signal` and
+     * with whatever a dependency throws; in either case, another run continues where this one stopped.
      */
     async run(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
@@ -84,16 +84,16 @@ export function createReconciliation(dependencies: Dependencies) {
       move({ state: 'ready' })
     },
     progress: () => progress,
-    /** Until the next run has ended, nothing is looked up by what the index has lost. */
+    /** Marks a part of the index as lost: searches that need it are refused until the next run. */
     lost(part: 'words' | 'vectors') {
       const state = part === 'words' ? 'rebuilding' : 'adding-vectors'
       move({ state, done: 0, total: 0, held: 0 })
     },
-    /** For readiness, and before a search: throws AppError `index_not_ready` until every chunk can be found by its words. */
+    /** For readiness, and before a search: throws AppError `index_not_ready` until keyword search finds every chunk. */
     async check(): Promise<void> {
       if (progress.state === 'rebuilding') throw notReady(progress)
     },
-    /** As `check`, until a run has ended well and every chunk can be found by its meaning, too. */
+    /** Like `check`, but until a run has succeeded and a vector search can find every chunk too. */
     async checkVectors(): Promise<void> {
       if (progress.state !== 'ready') throw notReady(progress)
     },
@@ -113,7 +113,7 @@ interface Missing {
   vectors: readonly number[]
 }
 
-/** The document store is read first: what it has was put into the index before. */
+/** Reads the document store first: whatever it contains was added to the index before that. */
 async function compare({ store, index }: Dependencies, hybrid: boolean) {
   const known = await store.chunkKeys()
   const vectors = hybrid ? await store.vectorKeys() : new Uint32Array()
@@ -124,14 +124,14 @@ async function compare({ store, index }: Dependencies, hybrid: boolean) {
   return { orphans, missing, known: known.length + vectors.length }
 }
 
-/** Adds in batches, some at a time. Rejects with the first error, after which no batch is begun. */
+/** Adds in batches, several at a time. Rejects with the first error and then starts no more batches. */
 async function addAll(
   keys: readonly number[],
   add: (keys: readonly number[]) => Promise<void>,
   added: (count: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  // All workers share it, so the first that fails ends it for the others.
+  // All workers share this iterator, so the first one to fail ends it for the others.
   const batches = batchesOf(keys, BATCH_CHUNKS)
   const worker = async () => {
     for (const batch of batches) {
@@ -162,7 +162,7 @@ async function addVectors({ store, index }: Parts, keys: readonly number[]) {
   await index.addVectors(vectors, metadataIn(chunks, vectors.keys))
 }
 
-/** Gives the index chunks anew that it has, with the metadata that their document has now. */
+/** Adds chunks again that the index already has, with the current metadata of their documents. */
 export async function readdChunks(parts: Parts, keys: readonly number[]): Promise<void> {
   for (const batch of batchesOf(keys, BATCH_CHUNKS)) {
     await addTerms(parts, batch)
@@ -170,7 +170,7 @@ export async function readdChunks(parts: Parts, keys: readonly number[]): Promis
   }
 }
 
-/** For chunks that were removed meanwhile there is none, which does not matter. */
+/** Chunks removed in the meantime have no metadata, which does no harm. */
 function metadataIn(chunks: readonly StoredChunk[], keys: Uint32Array): ChunkMetadata {
   const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
   return Array.from(keys, (key) => known.get(key))
@@ -198,8 +198,8 @@ function rate({ done, total }: ReconciliationProgress, begun: number) {
 }
 
 /**
- * Another server's claim may hold keys that are in the index already and not yet in the document store. From one
- * to the other is a moment; however slow both are, no claim takes as long as this.
+ * Another server may hold a claim whose keys are already in the index but not yet in the document store. The gap is
+ * short; however slow both are, no claim takes as long as this.
  */
 const GRACE_MS = 3_600_000
 
@@ -210,7 +210,7 @@ interface SweepDependencies {
   graceMs?: number
 }
 
-/** Removes chunks from a shared index that the document store lacks. It need not hurry: they are never shown. */
+/** Removes chunks from a shared index that the document store lacks. There is no hurry: they are never shown. */
 export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: SweepDependencies) {
   const suspects = new Set<number>()
 
@@ -223,37 +223,37 @@ export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: Swe
   }
 
   return {
-    /** These keys are in the index and not in the document store. */
+    /** Notes keys that are in the index but not in the document store. */
     suspect(keys: readonly number[]): void {
       for (const key of keys) suspects.add(key)
     },
-    /** Removes the suspects once no claim can hold them any more, unless `signal` is aborted before. */
+    /** Removes the suspects once no claim can hold them any more, unless `signal` is aborted first. */
     async run(signal: AbortSignal): Promise<void> {
       if (suspects.size === 0) return
       try {
         await pause(graceMs, signal)
         await untilAvailable(() => sweep(signal), log, signal)
       } catch (error) {
-        // What is left is found again by the next start.
+        // Whatever is left is found again at the next start.
         if (!signal.aborted) log.warn({ err: error }, 'the index keeps unused chunks')
       }
     },
   }
 }
 
-/** Between two looks at whether a shared index is still there. */
+/** The interval at which a shared index is checked for being lost. */
 const LOOK_MS = 3_000
 
 interface WatchDependencies {
-  /** What is gone, or whether it is another one now; throws where that cannot be found out. */
+  /** Which part is gone, or that the index was replaced; throws if that cannot be determined. */
   lost(signal: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
   reconciliation: Pick<ReturnType<typeof createReconciliation>, 'lost'>
-  /** Makes what is gone, and adds what is lacking. */
+  /** Recreates what is gone and adds what is missing. */
   heal(): Promise<void>
   log: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
-/** Looks, until `signal` is aborted, whether an index that others can remove is still there, and makes it anew where it is gone. */
+/** Checks until `signal` is aborted whether an index that others can remove still exists, and recreates it if not. */
 export async function watchSharedIndex(
   { lost, reconciliation, heal, log }: WatchDependencies,
   signal: AbortSignal,
@@ -261,7 +261,7 @@ export async function watchSharedIndex(
   while (!signal.aborted) {
     try {
       await pause(LOOK_MS, signal)
-      // One that does not answer is not lost.
+      // An index that does not answer is not considered lost.
       const part = await lost(signal).catch(() => undefined)
       if (!part) continue
       log.warn({ part }, 'the search index is gone or another one now; adding what it lacks')
@@ -273,7 +273,7 @@ export async function watchSharedIndex(
   }
 }
 
-/** What two ascending lists of keys do not share, in one pass over both: in the index only, in the document store only. */
+/** Compares two ascending lists in one pass: orphans are only in the index, missing keys only in the document store. */
 export function compareKeys(index: Uint32Array, known: Uint32Array) {
   const orphans: number[] = []
   const missing: number[] = []

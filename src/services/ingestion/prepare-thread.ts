@@ -6,17 +6,17 @@ import { serveThread, transferring } from '../../lib/processes/thread.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import { type SplitContext, splitPiece } from './split/split-text.ts'
 
-/** What splitting and analysing need to know. */
+/** The input of splitting and analysing. */
 export interface SegmentText {
   title: string | undefined
   text: string
-  /** Where the text is the next segment of a longer one: how the one before it ended. */
+  /** If the text continues a longer one: the state at the end of the previous segment. */
   context?: SplitContext | undefined
 }
 
-/** It has no chunks where the text holds nothing but blanks. */
+/** There are no chunks if the text is only whitespace. */
 export interface Prepared {
-  /** Offsets are those into the segment. */
+  /** Their offsets are relative to the segment. */
   chunks: SplitChunk[]
   /** One entry per chunk, in order. */
   terms: TermBatch
@@ -32,7 +32,7 @@ const { language }: PrepareThreadData = workerData
 const analyser = createAnalyser(language)
 
 const methods = {
-  /** Answers as soon as the thread works. */
+  /** Answers as soon as the thread is running. */
   ready: () => true,
 
   prepare(texts: readonly SegmentText[]) {

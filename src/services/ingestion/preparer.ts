@@ -13,11 +13,11 @@ const HEAP_MEGABYTES = 1_024
 
 export interface PreparerOptions {
   language: AnalyserLanguage
-  /** How long splitting and analysing one segment may take. */
+  /** The time limit for splitting and analysing one segment. */
   deadlineMs: number
-  /** The most memory one segment may make the thread take. */
+  /** The heap limit of the thread. */
   heapMegabytes?: number
-  /** A thread without work is ended after so long. */
+  /** A thread that has been idle this long is ended. */
   idleMs?: number
   log?: { warn(fields: object, message: string): void }
 }
@@ -25,9 +25,9 @@ export interface PreparerOptions {
 export type Preparer = ReturnType<typeof createPreparer>
 
 /**
- * The processor-hungry half of ingestion, in one worker thread. A document that takes too long or crashes the
- * thread fails alone, with a `PreparationError`; those sent together with it are tried again, each by itself.
- * Throws AppError `queue_full` when too many calls wait for the thread.
+ * The CPU-intensive half of ingestion, in one worker thread. A document that takes too long or crashes the thread
+ * fails alone, with a `PreparationError`; the others in its batch are retried, each by itself. Throws AppError
+ * `queue_full` if too many calls wait for the thread.
  */
 export function createPreparer(options: PreparerOptions) {
   const thread = superviseThread(options)
@@ -38,9 +38,9 @@ export function createPreparer(options: PreparerOptions) {
 
   return {
     prepare,
-    /** Analyses chunks that exist already, to rebuild an index. */
+    /** Analyses existing chunks, to rebuild an index. */
     analyse,
-    /** Rejects what waits and what is under way. */
+    /** Rejects all waiting calls and the one in flight. */
     async close() {
       close()
       await thread.terminate()
@@ -50,19 +50,19 @@ export function createPreparer(options: PreparerOptions) {
 
 /** The most calls that may wait for the thread. */
 const MAX_WAITING = 1_024
-/** Small documents go to the thread together, up to this many and this much text. */
+/** Small documents go to the thread in batches of up to this many documents and characters. */
 const BATCH_DOCUMENTS = 64
 const BATCH_CHARACTERS = 131_072
 
-/** What the thread does; it is given one call at a time, so that a deadline is one call's own. */
+/** What the thread does. It gets one call at a time, so that each call has its own deadline. */
 interface PrepareThread {
   prepare(segments: readonly SegmentText[]): Promise<readonly Prepared[]>
   analyse(chunks: readonly ChunkText[]): Promise<TermBatch>
 }
 
 /**
- * Calls that wait for the thread. They reject with what the thread throws, with `queue_full` when too many
- * wait, with `shutting_down` once closed, with the reason of the signal.
+ * The queue of calls for the thread. Calls reject with what the thread throws, with AppError `queue_full` if too many
+ * wait, with `shutting_down` once closed, and with the reason of the signal.
  */
 export function createPrepareQueue(thread: PrepareThread) {
   const closed = new AbortController()
@@ -80,7 +80,7 @@ export function createPrepareQueue(thread: PrepareThread) {
         await prepareTogether(batch)
       } catch (error) {
         if (batch.length === 1 || error instanceof AppError) throw error
-        // Each by itself, so that it is known who is at fault.
+        // Retry each one by itself, to find out which one failed.
         for (const one of batch) await prepareTogether([one]).catch(one.reject)
       }
     },
@@ -98,7 +98,7 @@ export function createPrepareQueue(thread: PrepareThread) {
       return queue.submit(segment, signal)
     },
     analyse: (chunks: readonly ChunkText[]) => inTurn(() => thread.analyse(chunks)),
-    /** Rejects what waits. What is under way ends with the thread. */
+    /** Rejects waiting calls. The call in flight ends with the thread. */
     close() {
       const error = new AppError('shutting_down', 'The server is shutting down')
       closed.abort(error)
@@ -108,10 +108,10 @@ export function createPrepareQueue(thread: PrepareThread) {
 }
 
 const START_DEADLINE_MS = 30_000
-/** It holds about 12 MB; the next document then waits a twentieth of a second for a new one. */
+/** An idle thread holds about 12 MB; starting a new one delays the next document by about 50 ms. */
 const IDLE_MS = 60_000
 
-/** A thread that is started when it is needed and replaced when a call takes too long or ends it. */
+/** A thread that is started on demand and replaced if a call takes too long or crashes it. */
 function superviseThread(options: PreparerOptions) {
   const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, idleMs = IDLE_MS, log } = options
   const data: PrepareThreadData = { language }
@@ -147,8 +147,8 @@ function superviseThread(options: PreparerOptions) {
 
   return {
     /**
-     * Throws `PreparationError` when the call exceeded the deadline or the thread did not survive it, and
-     * AppError `internal` when the thread cannot be started.
+     * Throws `PreparationError` if the call exceeds the deadline or crashes the thread, and AppError `internal` if the
+     * thread cannot be started.
      */
     async run<Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> {
       clearTimeout(idleTimer)

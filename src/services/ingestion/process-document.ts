@@ -18,13 +18,13 @@ import { type OpenSource, preparedSegments } from './segments.ts'
 /** How one claim of one document ended. */
 export type ClaimEnd =
   | { status: 'ready'; chunks: number; characters: number }
-  /** For good; `retried` gets another attempt. */
+  /** `failed` is final; `retried` means that there will be another attempt. */
   | { status: 'failed' | 'retried'; failure: Failure }
-  /** Deleted or replaced meanwhile. */
+  /** Deleted or replaced in the meantime. */
   | { status: 'superseded' }
-  /** Given back unfinished by a shutdown. */
+  /** Released unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the index or the document store is down. */
+  /** Released unfinished because the index or the document store is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
@@ -38,9 +38,9 @@ interface Dependencies {
 }
 
 /**
- * Takes one claimed document from its text or file to its chunks, or to the reason why there are none. Throws
- * nothing: a document store that cannot store the outcome is asked again until it answers or `signal` is
- * aborted, which gives the claim back.
+ * Processes one claimed document from its text or file to its chunks, or to the reason why there are none. Never
+ * throws: if the document store cannot store the outcome, it is retried until it succeeds or `signal` is aborted,
+ * which releases the claim.
  */
 export function createDocumentIngestion(dependencies: Dependencies) {
   const { store, publisher, retry, now, log } = dependencies
@@ -74,7 +74,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     return { status: again ? 'retried' : 'failed', failure }
   }
 
-  /** A claim that can still be failed was not completed. One that cannot was completed after all, or superseded. */
+  /** A claim that can still be failed was not completed; any other was completed, or superseded. */
   const resolveUnconfirmed = async (
     job: IngestionJob,
     { keys, cause }: UnconfirmedError,
@@ -118,7 +118,7 @@ async function makeReady(
   }
 }
 
-/** Asks the document store again and again until it answers, whatever it is that fails. */
+/** Retries a call to the document store until it succeeds, whatever the error is. */
 function untilAnswered<Output>(
   ask: () => Promise<Output>,
   log: IngestionLog,

@@ -11,7 +11,7 @@ import { IndexError, type IngestionLog } from './retry-policy.ts'
 import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
 import { createTermCounter } from './term-counts.ts'
 
-/** Documents that are ready together are published together, up to this many chunks. */
+/** Documents that are ready at the same time are published in batches of up to this many chunks. */
 const BATCH_CHUNKS = 4_096
 
 export type PublishingStore = Pick<
@@ -28,17 +28,17 @@ export type PublishingStore = Pick<
 interface Dependencies {
   store: PublishingStore
   index: Pick<ChunkIndex, 'add' | 'remove'>
-  /** Called with the keys of chunks that are found from now on. Must not throw. */
+  /** Called with the keys of chunks that can be found from now on. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
-  /** `Analyser.fingerprint`, where the document store is to count terms. */
+  /** `Analyser.fingerprint`, if the document store should count terms. */
   countedAs?: string | undefined
   log: Pick<IngestionLog, 'warn'>
 }
 
-/** How many chunks a document became; nothing where it was deleted or replaced meanwhile. */
+/** The document's number of chunks; undefined if it was deleted or replaced in the meantime. */
 type Published = number | undefined
 
-/** The document store may or may not have taken a document's chunks: until it is known, they stay in the index. */
+/** It is unknown whether a document's chunks were stored; they stay in the index until it is known. */
 export class UnconfirmedError extends Error {
   override readonly name = 'UnconfirmedError'
   readonly keys: readonly number[]
@@ -52,9 +52,9 @@ export class UnconfirmedError extends Error {
 export type Publisher = ReturnType<typeof createPublisher>
 
 /**
- * Makes prepared documents ready. The index comes first, the document store after it: `ready` then means that the very next
- * query finds the document. Throws `IndexError`, and `UnconfirmedError` when the document store has not said
- * whether it took the chunks.
+ * Makes prepared documents ready. The index is updated first and the document store second, so `ready` means that
+ * the very next query finds the document. Throws `IndexError`, and `UnconfirmedError` if it is unknown whether the
+ * document store took the chunks.
  */
 export function createPublisher({ store, index, onPublished, countedAs, log }: Dependencies) {
   const additions = createAdditions(index, log)
@@ -65,7 +65,7 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
     maxWeight: BATCH_CHUNKS,
   })
 
-  /** Its segments are written to the disk as they come, so that the document is never in memory whole. */
+  /** Writes the segments to disk as they arrive; the whole document is never in memory at once. */
   const publishLong = async (
     job: IngestionJob,
     segments: AsyncIterable<Segment>,
@@ -88,7 +88,7 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
       const publishing = withFreshKeys(() => publishStaged(parts, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
-      // What cannot be dropped now is dropped by the next start.
+      // A file that cannot be dropped now is dropped at a later start.
       if (published === undefined) await store.dropStaged(file).catch(() => undefined)
     }
     return published
@@ -97,10 +97,10 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
   return {
     forget: additions.forget,
 
-    /** Whether the document store has the chunks of a document, of which these are the keys. */
+    /** Whether the document store has the chunks with these keys, which belong to one document. */
     exist: async (keys: readonly number[]) => (await store.readChunks(keys.slice(0, 1))).length > 0,
 
-    /** A document of one segment joins the others that are ready. Throws what `segments` throw, too. */
+    /** Documents of one segment are published in batches. Also throws whatever `segments` throws. */
     async publish(
       job: IngestionJob,
       segments: AsyncIterable<Segment>,
@@ -118,10 +118,10 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
   }
 }
 
-/** Each further try is for an index that has been replaced meanwhile, which is rare. */
+/** Each retry is for an index that was replaced in the meantime, which is rare. */
 const MAX_TRIES = 3
 
-/** Publishes again, with new keys, where the index was replaced meanwhile. */
+/** Publishes again with new keys if the index was replaced in the meantime. */
 async function withFreshKeys(publish: () => Promise<Published>): Promise<Published> {
   for (let tries = 1; ; tries++) {
     try {
@@ -170,7 +170,7 @@ async function publishRound(
   await forget((await Promise.all(entries.map(complete))).flat())
 }
 
-/** Gives the document store a document whose chunks the index has. Answers as `completeJob`. */
+/** Stores a document whose chunks are already in the index. Returns what `completeJob` returns. */
 async function keepWhole(
   { store, onPublished, countedAs }: Parts,
   { job, segment }: WholeDocument,
@@ -196,7 +196,7 @@ interface StagedDocument {
   terms: CountedTerms | undefined
 }
 
-/** A segment as it lies on the disk. */
+/** A segment as it is stored on disk. */
 type StagedSegment = Omit<Segment, 'text'>
 
 async function publishStaged(
@@ -230,7 +230,7 @@ async function publishStaged(
   return replaced && keys.length
 }
 
-/** Chunks on their way into the index. */
+/** Chunks to be added to the index. */
 interface Addition {
   job: IngestionJob
   keys: readonly number[]
@@ -240,10 +240,10 @@ interface Addition {
 type Additions = ReturnType<typeof createAdditions>
 
 function createAdditions(index: Dependencies['index'], log: Dependencies['log']) {
-  /** Each revision's chunks have keys of their own, so the metadata that the index is given stays true. */
+  /** Each revision's chunks have their own keys, so the metadata given to the index stays correct. */
   const metadataOf = ({ job, keys }: Addition) => keys.map(() => job.metadata)
 
-  /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
+  /** Removes chunks that the document store does not have. Never throws: leftovers are never shown. */
   const forget = async (keys: readonly number[]) => {
     if (keys.length === 0) return
     try {
@@ -264,7 +264,7 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
       )
     },
 
-    /** Adds to the index, or removes from it all of these where it did not take the whole. */
+    /** Runs `work`, which adds these chunks. If it fails, removes them all and throws `IndexError`. */
     async orForget(keys: readonly number[], work: () => Promise<void>) {
       try {
         await work()
@@ -280,7 +280,7 @@ function keyRange(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i)
 }
 
-/** A copy without the rest of the file's bytes, which would be sent to the index's thread as well. */
+/** A copy without the rest of the buffer, which would otherwise be sent to the index's thread too. */
 function ownTerms({ size, lengths, digests, offsets, terms, counts }: TermBatch): TermBatch {
   return {
     size,

@@ -6,9 +6,9 @@ import { createReconciliation, readdChunks } from './index-sync.ts'
 import type { Preparer } from './preparer.ts'
 import { untilAvailable } from './retry-policy.ts'
 
-/** What comes while the new index is filled is fetched in rounds, each shorter than the one before. */
+/** What arrives during a round is added in the next one, each shorter than the one before. */
 const MAX_ROUNDS = 10
-/** A round that adds no more than this is the last: the switch is near enough to what is there. */
+/** A round that adds no more than this is the last: the new index is then nearly complete. */
 const FEW = 200
 
 type FilledIndex = Pick<
@@ -21,27 +21,27 @@ interface Filling {
   preparer: Pick<Preparer, 'analyse'>
   /** Whether there are vectors. */
   hybrid: boolean
-  /** How many chunks and vectors are in it, of how many; those that an earlier run has added are among them. */
+  /** Called with how many chunks and vectors are done, of how many; those of an earlier run are included. */
   progress: (done: number, total: number) => void
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
 export interface Replacement extends Filling {
   store: Filling['store'] & Pick<DocumentStore, 'retireChunkKeys' | 'list' | 'get' | 'listChunks'>
-  /** Not served yet, and written by nobody else. */
+  /** Not serving yet, and written to by nobody else. */
   next: FilledIndex
-  /** Puts it in the place of the one that serves; answers it under the name that servers use. */
+  /** Puts it in place of the serving index; returns it under the name that servers use. */
   serve(): Promise<FilledIndex>
-  /** Removes the one that served before. */
+  /** Removes the index that served before. */
   drop(): Promise<void>
 }
 
 /**
- * Fills an index from the document store while another one serves, puts it in that one's place, and adds what
- * came in between. Throws the reason of `signal`; run again, it goes on from there.
+ * Fills a new index from the document store while the old one serves, switches to it, and adds what arrived in the
+ * meantime. Throws the reason of `signal`; another run continues where this one stopped.
  *
- * Servers put chunks into an index first and keep them in the document store after it: what one has put into the
- * former index could be kept once all has been compared. So whatever was begun before is refused, and begun anew.
+ * Servers add chunks to an index first and store them second, so chunks that went to the old index could be stored
+ * after the last comparison. Therefore documents that were begun before the switch are refused and processed again.
  */
 export async function replaceIndex(
   { serve, drop, next, ...parts }: Replacement,
@@ -58,14 +58,14 @@ export async function replaceIndex(
   await drop()
 }
 
-/** When the document store was changed last, by its own clock; long ago for an index that an earlier run has begun. */
+/** When the document store was last changed, by its own clock; 0 for an index that an earlier run has begun. */
 async function lastChange(next: FilledIndex, store: Pick<DocumentStore, 'list'>): Promise<number> {
   if ((await next.keys()).length > 0) return 0
   const { documents } = await store.list({ sort: '-updatedAt', limit: 1 })
   return documents[0]?.updatedAt ?? 0
 }
 
-/** What was changed while the index was filled went to the former one. */
+/** Metadata that changed while the new index was filled went to the old one only. */
 async function refreshChanged(
   index: FilledIndex,
   { store, preparer }: Pick<Replacement, 'store' | 'preparer'>,
@@ -82,7 +82,7 @@ async function refreshChanged(
   }
 }
 
-/** Adds what an index that serves lacks. What it holds beyond the document store may be the servers' and stays. */
+/** Adds what a serving index lacks. Chunks that only the index has may belong to other servers and stay. */
 export async function completeIndex(
   index: FilledIndex,
   parts: Filling,
@@ -94,7 +94,7 @@ export async function completeIndex(
   }
 }
 
-/** Answers how much was missing. */
+/** Returns how many chunks and vectors were missing. */
 async function fill(
   index: FilledIndex,
   { progress, ...parts }: Filling & { sweep?: { suspect(): void } },

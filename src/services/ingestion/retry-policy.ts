@@ -7,7 +7,7 @@ import type { DocumentFailure } from '../../stores/document-store.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
 
 export interface RetryOptions {
-  /** How often a document is tried before it fails for good, counting every claim, also those a crash ended. */
+  /** How often a document is tried before it fails for good. Claims that ended in a crash count too. */
   attempts: number
   backoff: Backoff
 }
@@ -18,8 +18,8 @@ export const RETRY: RetryOptions = {
 }
 
 /**
- * What a document's `error` may hold as its code (see docs/ingestion.md), with the most attempts that a document
- * is given which fails like this: too slow, too big or refused may be the moment's fault, but hardly twice.
+ * The codes that a document's `error` may have (see docs/ingestion.md), each with the maximum number of attempts for
+ * such a failure. Slow or crashed processing may be caused by temporary load, but hardly twice.
  */
 const MAX_ATTEMPTS = {
   empty_document: 1,
@@ -47,7 +47,7 @@ export interface Failure extends DocumentFailure {
   code: FailureCode
 }
 
-/** What a failed attempt reports to the owner of the document. Never the words of an unknown error. */
+/** What a failed attempt reports to the document's owner, without the message of an unknown error. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ExtractionError || error instanceof PreparationError) {
     return { code: error.code, message: error.message }
@@ -69,12 +69,12 @@ export function exhausted(attempts: number): Failure {
   return { code: 'attempts_exhausted', message }
 }
 
-/** Whether a document that failed like this at its `attempt`th attempt is given another one. */
+/** Whether a document whose attempt number `attempt` failed like this gets another one. */
 export function isWorthRetrying({ code }: Failure, attempt: number, attempts: number): boolean {
   return attempt < Math.min(attempts, MAX_ATTEMPTS[code])
 }
 
-/** Splitting and analysing a document did not survive it: as far as anyone can tell the document is to blame. */
+/** Splitting and analysing timed out or crashed; as far as anyone can tell, because of the document. */
 export class PreparationError extends Error {
   override readonly name = 'PreparationError'
   readonly code: 'preparation_timeout' | 'preparation_crashed'
@@ -97,12 +97,12 @@ export interface IngestionLog extends OutageLog {
   error(fields: object, message: string): void
 }
 
-/** The index did not take a document's chunks; `cause` says why. */
+/** The index did not accept a document's chunks; `cause` says why. */
 export class IndexError extends Error {
   override readonly name = 'IndexError'
 }
 
-/** Whether the index or the document store is to blame, rather than this document. */
+/** Whether the index or the document store is at fault, rather than the document. */
 export function isOutage(error: unknown): error is Error {
   if (error instanceof IndexError) return isOutage(error.cause)
   if (!(error instanceof AppError)) return false
@@ -110,8 +110,8 @@ export function isOutage(error: unknown): error is Error {
 }
 
 /**
- * Repeats `work` for as long as it fails with something `worthRetrying`: by default, while the index or the document
- * store does not answer. Throws every other error, and the reason of `signal`.
+ * Retries `work` while it fails with an error for which `worthRetrying` is true: by default, while the index or the
+ * document store is down. Throws every other error, and the reason of `signal`.
  */
 export async function untilAvailable<Output>(
   work: () => Promise<Output>,
@@ -134,7 +134,7 @@ export async function untilAvailable<Output>(
   }
 }
 
-/** The index with a memory for its outages, so that no document is prepared for one that is down. */
+/** Wraps the index to track its outages, so that no documents are prepared while it is down. */
 export function watchIndex(
   index: Pick<ChunkIndex, 'add' | 'remove'>,
   log: OutageLog,

@@ -17,18 +17,18 @@ import type { Preparer } from './preparer.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
 
-/** Text that was read out of files and is not published yet, in UTF-16 code units; files whose reading has begun may exceed it. */
+/** Text read from files and not yet published, in UTF-16 code units; files already being read may exceed it. */
 const MAX_EXTRACTED = MAX_CHARACTERS
 
 /** The text of a claimed document. */
 export interface Source {
-  /** Of the whole text, in UTF-16 code units. */
+  /** The length of the whole text, in UTF-16 code units. */
   characters: number
-  /** The text in order. Each piece is let go as the next is taken, so it can be read once. */
+  /** The text in order. Each piece is freed as the next one is taken, so it can be read only once. */
   pieces(): Iterable<string>
-  /** Where the pages of its file begin in it, if it has any. */
+  /** The offsets in the text at which the pages of its file begin, if it has pages. */
   pageStarts: readonly number[] | undefined
-  /** Says that the text is needed no more. */
+  /** Call when the text is no longer needed. */
   close(): void
 }
 
@@ -39,7 +39,7 @@ interface Dependencies {
   extractor: Pick<Extractor, 'extract'>
 }
 
-/** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
+/** Opens the text that was sent with a document, or extracts it from its file. Throws `ExtractionError`. */
 export function createSources({ store, extractor }: Dependencies): OpenSource {
   const budget = createBudget(MAX_EXTRACTED)
 
@@ -66,10 +66,10 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
   }
 }
 
-/** Pages are reported this often at most; one takes about a second. */
+/** Progress is stored at most this often; a page takes about a second. */
 const NOTE_MS = 1_000
 
-/** Notes with the document how far the reading has come, and at the end what could not be read. */
+/** Stores with the document how far reading has got and, at the end, what could not be read. */
 function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: IngestionJob) {
   let notedAt: number | undefined
   let noting: Promise<void> = Promise.resolve()
@@ -91,21 +91,21 @@ function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: Ingesti
 
 function* takeOut(pieces: ReadText['pieces']): Generator<string> {
   for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-    // One code unit for another, so that the pages still begin where they did.
+    // Replaces one code unit by one, so page offsets stay correct.
     yield toStorable(takeText(piece))
   }
 }
 
-/** A text up to this length is one segment, in UTF-16 code units. */
+/** A text of up to this many UTF-16 code units is a single segment. */
 export const MAX_WHOLE_CHARACTERS = 524_288
-/** As much of a longer text as is split and kept at a time. */
+/** A longer text is split and held in segments of this size. */
 const SEGMENT_CHARACTERS = 131_072
-/** A segment rather ends this much earlier than within a paragraph or a line. */
+/** A segment may end earlier by this share, to avoid cutting through a paragraph, line or word. */
 const SLACK_SHARE = 1 / 16
 
 /** A chunk before it has a key; `start` and `end` are offsets into the document's text. */
 export interface PreparedChunk extends SplitChunk {
-  /** Where it stands in a file that has pages, from 1. */
+  /** The page on which it begins, from 1, if the file has pages. */
   page?: number | undefined
   pageEnd?: number | undefined
 }
@@ -118,12 +118,12 @@ export interface Segment extends ChunkBatch {
   terms: TermBatch
 }
 
-/** After so many segments, the few megabytes that were made of them are collected. */
+/** Garbage is collected after this many segments, which leave a few megabytes of it. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
 
 /**
- * Splits and analyses a text segment by segment, each taken when it is asked for. Throws what
- * preparing throws, and `ExtractionError` in the end where there was no text.
+ * Splits and analyses a text segment by segment, each one on demand. Throws what preparing throws and, at the end,
+ * `ExtractionError` if there was no text.
  */
 export async function* preparedSegments(
   preparer: Pick<Preparer, 'prepare'>,
@@ -162,7 +162,7 @@ export async function* preparedSegments(
   if (isEmpty) throw new ExtractionError('empty_document', 'The document holds no text to index')
 }
 
-/** A text in pieces of at most `maxLength`, each ending at a paragraph, a line or a word where there is one near. */
+/** Cuts a text into pieces of at most `maxLength`, each ending at a nearby paragraph, line or word if possible. */
 export function* segmentsOf(
   pieces: Iterable<string>,
   maxLength = SEGMENT_CHARACTERS,
@@ -179,7 +179,7 @@ export function* segmentsOf(
   if (rest !== '') yield rest
 }
 
-/** What is left of a segment, as a string of its own: a slice would keep all of what it was cut from. */
+/** Copies the remainder: a slice would keep the whole string it was cut from in memory. */
 function withoutParent(slice: string, maxLength: number): string {
   return slice.length < maxLength ? Buffer.from(slice, 'utf16le').toString('utf16le') : slice
 }
@@ -193,7 +193,7 @@ function endOfSegment(text: string, maxLength: number): number {
   return atCodePoint(text, maxLength)
 }
 
-/** Tells each chunk on which pages it stands, given where each page begins in the text. */
+/** Adds to each chunk the pages on which it stands, given where each page begins in the text. */
 export function numberPages(
   chunks: readonly SplitChunk[],
   pageStarts: readonly number[] | undefined,

@@ -3,12 +3,12 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { lowerBound } from '../../lib/lower-bound.ts'
 import type { CountedTerms, TermCounts } from '../../stores/term-counts.ts'
 
-/** The most terms of one sum, which take 32 MB. Beyond that the rarest are left out, and count as held by no chunk. */
+/** The most terms of one sum, which take 32 MB. Beyond that the rarest are dropped and count as in no chunk. */
 const MAX_TERMS = 4_194_304
-/** Terms that are added without a pause for others. */
+/** Adding more terms than this yields to the event loop afterwards. */
 const MANY_TERMS = 65_536
 
-/** In how many of the chunks each term stands. */
+/** In how many of the chunks each term occurs. */
 export function countTerms({ size, lengths, terms: all }: TermBatch): TermCounts {
   const sorted = all.toSorted()
   const terms = new Uint32Array(sorted.length)
@@ -27,7 +27,7 @@ export function countTerms({ size, lengths, terms: all }: TermBatch): TermCounts
   }
 }
 
-/** Counts the segments of a document one after another; nothing where there is no analyser to count by. */
+/** Adds up the counts of a document's segments; counts nothing if there is no analyser. */
 export function createTermCounter(analyser: string | undefined) {
   let counted: CountedTerms | undefined
   return {
@@ -45,7 +45,7 @@ const NOTHING: TermCounts = {
   ...{ terms: new Uint32Array(), holding: new Int32Array() },
 }
 
-/** The smallest are added first, so that a large one is read once. */
+/** Adds the smallest first, so that a large one is read once. */
 export async function sumOf(all: readonly TermCounts[]): Promise<TermCounts> {
   let waiting = all.toSorted(bySize)
   while (waiting.length > 1) {
@@ -78,7 +78,7 @@ function add(one: TermCounts, other: TermCounts): TermCounts {
   }
 }
 
-/** Without those that the fewest chunks hold, where there are too many terms. */
+/** Drops the terms that occur in the fewest chunks if there are too many terms. */
 export function bounded(counts: TermCounts): TermCounts {
   let { terms, holding } = counts
   for (let fewest = 1; terms.length > MAX_TERMS; fewest++) {
@@ -89,7 +89,7 @@ export function bounded(counts: TermCounts): TermCounts {
   return { ...counts, terms, holding }
 }
 
-/** May be below zero, where more chunks with the term were removed than added. */
+/** May be negative, if more chunks with the term were removed than added. */
 export function holdingIn({ terms, holding }: TermCounts, term: number): number {
   const position = lowerBound(terms, term, 0, terms.length)
   return terms[position] === term ? (holding[position] ?? 0) : 0

@@ -9,18 +9,18 @@ import type { Preparer } from './preparer.ts'
 import { untilAvailable } from './retry-policy.ts'
 import { bounded, bySize, countTerms, holdingIn, sumOf } from './term-counts.ts'
 
-/** Entries that are held side by side; more are summed up. */
+/** The maximum number of entries kept in memory; beyond it, entries are merged. */
 const MAX_ENTRIES = 64
-/** Entries read at a time, some kilobytes each. */
+/** Entries read at a time, a few kilobytes each. */
 const ENTRIES_PER_PAGE = 1_024
-/** Changes of other servers are seen this late where nobody notifies of them. */
+/** The delay until changes of other servers are seen if no notification arrives. */
 const POLL_MS = 2_000
-/** Changes that come together are read together. */
+/** Changes that arrive within this time are read together. */
 const GATHERING_MS = 250
 const PROGRESS_LOG_MS = 5_000
 const DOCUMENTS_PER_PAGE = 256
 const CONCURRENCY = 4
-/** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
+/** Used while there are too few chunks: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
 const MIN_CHUNKS = 100
 
@@ -35,8 +35,8 @@ interface Dependencies {
 export type TermStatistics = ReturnType<typeof createTermStatistics>
 
 /**
- * How many chunks there are, how long they are, and how many hold a term, as the document store has it: in memory, and
- * at most moments behind.
+ * The number of chunks, their total length, and how many of them contain a term, according to the document store;
+ * kept in memory, and at most a few seconds behind.
  */
 export function createTermStatistics(dependencies: Dependencies) {
   const { store, analyser, log } = dependencies
@@ -45,7 +45,7 @@ export function createTermStatistics(dependencies: Dependencies) {
   const chunks = () => sum(held(), (counts) => counts.chunks)
   const length = () => sum(held(), (counts) => counts.length)
 
-  /** Counts the documents that were taken in while nobody counted. */
+  /** Counts the documents that were ingested without being counted. */
   const complete = async (signal: AbortSignal) => {
     let counted = 0
     const report = () => log.info({ documents: counted }, 'counting the terms of documents')
@@ -65,20 +65,20 @@ export function createTermStatistics(dependencies: Dependencies) {
 
   return {
     ...{ analyser, refresh, complete, chunks },
-    /** Of all chunks together, in terms. */
+    /** The total length of all chunks, in terms. */
     length,
-    /** How many chunks hold a term. */
+    /** How many chunks contain a term. */
     holding: (term: number) =>
       Math.max(
         0,
         sum(held(), (counts) => holdingIn(counts, term)),
       ),
-    /** What an index that keeps the mean length of a chunk begins with, in terms. */
+    /** The initial value for an index that maintains the mean length of a chunk, in terms. */
     meanLength: () => (chunks() < MIN_CHUNKS ? USUAL_LENGTH : length() / chunks() || USUAL_LENGTH),
-    /** Says that documents have come, changed or gone. */
+    /** Signals that documents were added, changed or deleted. */
     changed: notifier.notify,
 
-    /** Completes them, and follows the document store until `signal` is aborted. */
+    /** Counts what is not yet counted, then follows the document store until `signal` is aborted. */
     async run(signal: AbortSignal): Promise<void> {
       signal.addEventListener('abort', notifier.notify, { once: true })
       try {
@@ -95,9 +95,9 @@ export function createTermStatistics(dependencies: Dependencies) {
   }
 }
 
-/** The entries of an analyser in memory, few of them: many are folded. */
+/** The entries of one analyser in memory; when there are many, they are merged into fewer. */
 function createHeldEntries(terms: DocumentStore['terms'], analyser: string) {
-  /** All that has been read, and of it what was whole when it was. */
+  /** Everything read so far; `held` is its last complete state. */
   let read: ReadonlyMap<number, TermCounts> = new Map()
   let held: readonly TermCounts[] = []
   let refreshing: Promise<void> | undefined
@@ -142,7 +142,7 @@ function createHeldEntries(terms: DocumentStore['terms'], analyser: string) {
   }
 }
 
-/** In groups, until there are none. */
+/** Yields the uncounted documents in groups until there are none left. */
 async function* uncounted(
   terms: DocumentStore['terms'],
   analyser: string,
@@ -173,7 +173,7 @@ async function countAll(
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
-/** Nothing where the document is gone, or replaced while it was read: that has counted it. */
+/** Undefined if the document is gone, or was replaced while it was read, and counted with that. */
 async function countStored(
   { store, preparer }: Pick<Dependencies, 'store' | 'preparer'>,
   documentId: string,
@@ -190,7 +190,7 @@ async function countStored(
   return parts.length > 0 ? sumOf(parts) : undefined
 }
 
-/** Those that are worth being summed up: never a large one for the sake of small ones, so that each term is written a few times at most. */
+/** The entries worth merging: never a large one just for small ones, so each term is rewritten only a few times. */
 function smallest(entries: readonly [number, TermCounts][]): [number, TermCounts][] {
   const sorted = entries.toSorted(([, a], [, b]) => bySize(a, b))
   let terms = 0

@@ -10,7 +10,7 @@ import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { type Documents, digestOf } from './documents.ts'
 
-/** Each holds a piece or two in memory and waits for the disk in turn with all others. */
+/** Each upload holds a piece or two in memory and shares the disk with all others. */
 const MAX_UPLOADS = 16
 const RETRY_SECONDS = 5
 
@@ -25,7 +25,7 @@ export type Uploads = Omit<ReturnType<typeof createFiles>, 'into'>
 export function createFiles({ store, documents }: Dependencies) {
   let uploads = 0
 
-  /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; nothing is left then. */
+  /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; the file is then dropped. */
   const receive = async (
     parts: AsyncIterable<FormPart>,
     take: (received: ReceivedFile) => Promise<DocumentCreated>,
@@ -38,7 +38,7 @@ export function createFiles({ store, documents }: Dependencies) {
     try {
       const received = await receiveFile(parts, store)
       return await take(received).catch(async (error: unknown) => {
-        // A file that cannot be dropped now is dropped by the next start; the caller hears the first error.
+        // If the file cannot be dropped now, a later start drops it; the caller gets the first error.
         await store.dropStaged(received.content.file.number).catch(() => undefined)
         throw error
       })
@@ -48,15 +48,15 @@ export function createFiles({ store, documents }: Dependencies) {
   }
 
   const filesOf = (into: Dependencies['documents']) => ({
-    /** As `Documents.create`, of the file in a form. */
+    /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
       receive(parts, ({ content, digest }) => into.create(content, idempotencyKey, digest)),
 
-    /** As `Documents.put`. */
+    /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
       receive(parts, ({ content }) => into.put(id, content)),
 
-    /** The original of a document. Throws `document_not_found`, and `file_not_found` where it was not sent as one. */
+    /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
     async read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
       const { file } = await into.get(id)
       const pieces = file && (await store.readFile(id))
@@ -65,18 +65,18 @@ export function createFiles({ store, documents }: Dependencies) {
       throw new AppError('file_not_found', message, { param: 'id' })
     },
   })
-  /** `into` does the same with documents as somebody may see them, within the same bounds. */
+  /** `into` returns the same operations for another view of the documents, within the same limits. */
   return { ...filesOf(documents), into: filesOf }
 }
 
 const MAX_NAME = 255
-/** What of an upload may wait to be collected. */
+/** Garbage is collected after this many bytes of an upload. */
 const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
 
 interface ReceivedFile {
-  /** Without a title of its own a file goes by its name. */
+  /** The title defaults to the file's name. */
   content: FileFields & { text: ''; file: NewFile }
-  /** Of all that was sent, the bytes included. */
+  /** Covers everything that was sent, including the bytes of the file. */
   digest: string
 }
 
@@ -84,8 +84,8 @@ type FilePart = Extract<FormPart, { kind: 'file' }>
 type FieldPart = Extract<FormPart, { kind: 'field' }>
 
 /**
- * Stages the file of a form, and reads the fields beside it. Nothing is left of a form that is not whole or
- * not right. Throws `invalid_request`, what the store throws, and what `parts` throws.
+ * Stages the file of a form and reads the fields beside it. If the form is incomplete or invalid, the staged file is
+ * dropped. Throws `invalid_request`, what the store throws, and what `parts` throws.
  */
 export async function receiveFile(
   parts: AsyncIterable<FormPart>,
@@ -136,10 +136,10 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
   }
 }
 
-/** Without a path, and without what no file system would take. */
+/** Removes the path and control characters. */
 function plainName(name = ''): string {
   const last = name.split(/[\\/]/).at(-1) ?? ''
-  // How browsers write a quotation mark: https://html.spec.whatwg.org/#multipart-form-data
+  // This is how browsers encode a quotation mark: https://html.spec.whatwg.org/#multipart-form-data
   const printable = toStorable(last)
     .replaceAll('%22', '"')
     .replaceAll(/\p{Cc}/gu, '')

@@ -11,7 +11,7 @@ import { createPublisher, type PublishingStore } from './publish.ts'
 import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
 import type { OpenSource } from './segments.ts'
 
-/** How long claims that outlive the grace have to be given back. */
+/** Time for claims that outlast the grace period to be released. */
 const RELEASE_MS = 2_000
 
 export interface IngestionOptions {
@@ -24,12 +24,12 @@ export interface IngestionOptions {
   preparer: Pick<Preparer, 'prepare'>
   /** Where the text of a claimed document comes from. */
   openSource: OpenSource
-  /** Called with the keys of chunks as soon as they are found by their words. Must not throw. */
+  /** Called with the keys of chunks as soon as a keyword search can find them. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
-  /** `Analyser.fingerprint`, where the document store is to count terms. */
+  /** `Analyser.fingerprint`, if the document store should count terms. */
   countedAs?: string | undefined
   log: IngestionLog
-  /** The most documents under way at a time. */
+  /** The maximum number of documents in flight. */
   concurrency: number
   retry?: RetryOptions
   /** Milliseconds since the epoch, as the document store counts them. */
@@ -38,20 +38,20 @@ export interface IngestionOptions {
   onOutcome?: (outcome: IngestionOutcome) => void
 }
 
-/** How one claim of one document ended, for metrics and for those who wait. */
+/** How one claim of one document ended, for metrics and for requests that wait. */
 export interface IngestionOutcome {
   documentId: string
   status: ClaimEnd['status']
   /** From claim to end. */
   milliseconds: number
   characters: number
-  /** Chunks made; none unless ready. */
+  /** The number of chunks created; 0 unless the status is `ready`. */
   chunks: number
 }
 
 export type Ingestion = ReturnType<typeof createIngestion>
 
-/** The background worker that makes pending documents ready, or failed for a reason that is reported. */
+/** The background worker that makes pending documents `ready`, or `failed` with a reason. */
 export function createIngestion(options: IngestionOptions) {
   const { store, log, onPublished, countedAs, concurrency, retry = RETRY, now = Date.now } = options
   const watched = watchIndex(options.index, log, now)
@@ -70,10 +70,10 @@ export function createIngestion(options: IngestionOptions) {
       else claims.roomCame()
     },
   })
-  // Nothing is claimed while the index takes nothing.
+  // Nothing is claimed while the index is down.
   const { pauseMs } = watched
   const room = () => {
-    // A single document finds out whether the index works again.
+    // While the index is down, one document at a time tests whether it works again.
     if (watched.isDown() && inFlight.statistics().underWay > 0) return 0
     if (pauseMs() === 0) return watched.isDown() ? 1 : inFlight.room()
     resumeLater()
@@ -90,15 +90,15 @@ export function createIngestion(options: IngestionOptions) {
   let looping: Promise<void> = Promise.resolve()
 
   return {
-    /** Takes back the claims of an earlier process, then works through the queue until stopped. */
+    /** Recovers the claims of an earlier process, then works through the queue until stopped. */
     async start() {
       const recovered = await store.recoverJobs()
       if (recovered > 0) log.info({ documents: recovered }, 'taking up interrupted ingestion')
       looping = claims.run()
     },
-    /** Says that a document came. */
+    /** Signals that a document has arrived. */
     wake: claims.jobCame,
-    /** Claims nothing more, waits for what is under way, and gives back what is not done within the grace. */
+    /** Stops claiming, waits for work in flight, and releases what is unfinished after `graceMs`. */
     async stop(graceMs: number) {
       claims.stop()
       clearTimeout(resumeTimer)
@@ -109,12 +109,12 @@ export function createIngestion(options: IngestionOptions) {
       await settlesWithin(finished, RELEASE_MS)
     },
     statistics: inFlight.statistics,
-    /** For readiness: throws AppError `upstream_failed` while documents wait for a part that does not work. */
+    /** For readiness: throws AppError `upstream_failed` while documents wait for a dependency that is down. */
     check: standstill.check,
   }
 }
 
-/** Remembers whether documents wait for a part that does not work. */
+/** Remembers whether documents wait for a dependency that is down. */
 function createStandstill(store: Pick<DocumentStore, 'counts'>) {
   let reason: string | undefined
 
@@ -133,7 +133,7 @@ function createStandstill(store: Pick<DocumentStore, 'counts'>) {
   }
 }
 
-/** UTF-16 code units; each is two bytes, and several copies exist on the way. Files bring theirs later: see `createSources`. */
+/** In UTF-16 code units of two bytes, of which several copies exist. Text of files is bounded in `createSources`. */
 const MAX_CHARACTERS = 16_000_000
 
 interface InFlightOptions {
@@ -142,7 +142,7 @@ interface InFlightOptions {
   onEnd: (outcome: IngestionOutcome) => void
 }
 
-/** Counts the documents under way, and the characters of their texts. */
+/** Tracks the documents in flight and the total length of their texts. */
 function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
   const underWay = new Set<Promise<void>>()
   const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
@@ -165,19 +165,19 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
       underWay.add(running)
     },
     /**
-     * How many documents to take now: half of the places when half are free, and none before. One half is
-     * claimed while the other is prepared, and both go through the disk's waits in company.
+     * How many documents to claim now: half of the slots once at least half are free, otherwise none. One half is
+     * claimed while the other is prepared, and the documents of a half share their waits for the disk.
      */
     room() {
       const free = concurrency - underWay.size
       if (free < concurrency / 2 || characters >= MAX_CHARACTERS) return 0
       return Math.ceil(concurrency / 2)
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when nothing is in flight. */
     async done() {
       while (underWay.size > 0) await Promise.allSettled(underWay)
     },
-    /** Documents and characters under way, and how many claims have ended in each way since the start. */
+    /** Documents and characters in flight, and how many claims have ended with each status so far. */
     statistics: () => ({
       underWay: underWay.size,
       charactersUnderWay: characters,
@@ -186,22 +186,22 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
   }
 }
 
-/** Asks for work this often without being notified: other servers may share the document store. */
+/** Polls this often without a notification, because other servers may share the document store. */
 const IDLE_POLL_MS = 30_000
-/** For when a job is due and none could be claimed: the document store's clock is behind, or another server took it. */
+/** The minimum pause if a due job could not be claimed: the store's clock is behind, or another server took it. */
 const MIN_PAUSE_MS = 100
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
 
 interface ClaimOptions {
   store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
-  /** How many more jobs should be taken now. */
+  /** How many more jobs may be claimed now. */
   room: () => number
   take: (job: IngestionJob) => void
   now: () => number
   log: { warn(fields: object, message: string): void }
 }
 
-/** Survives a document store that does not answer: asks again, ever more seldom. */
+/** Keeps claiming jobs; retries with a growing delay while the document store does not answer. */
 export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
   const notifier = createNotifier()
   const stopped = new AbortController()
@@ -211,7 +211,7 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
   let outages = 0
 
   const claim = async () => {
-    // Claims that end in the same turn of the event loop free their places together.
+    // Claims that end in the same turn of the event loop then free their slots together.
     await nextTurn()
     const limit = room()
     drained = true
@@ -242,7 +242,7 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
   }
 
   return {
-    /** Claims jobs as long as there are any and there is room for them, until stopped. */
+    /** Claims jobs while there are any and there is room for them, until stopped. */
     async run() {
       try {
         while (!stopped.signal.aborted) {
@@ -253,12 +253,12 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
         if (!stopped.signal.aborted) throw error
       }
     },
-    /** There may be a job that was not there before. */
+    /** Signals that there may be a new job. */
     jobCame() {
       drained = false
       notifier.notify()
     },
-    /** There may be room that was not there before. */
+    /** Signals that there may be room for more jobs. */
     roomCame: notifier.notify,
     stop() {
       stopped.abort(new Error('stopped'))

@@ -33,14 +33,14 @@ export type LimitedTo = (caller: Caller) => CorpusServices
 interface Dependencies extends CorpusServices {
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
-  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  /** The names of the existing collections; throws the reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
   log: { error(fields: object, message: string): void }
 }
 
 /**
- * The corpus as a caller may see and change it: of a key with collections, their documents alone, others being as if
- * they did not exist. What a key sends with an idempotency key is distinguished from what others send with the same.
+ * The corpus as a caller may see and change it: a key with collections only sees their documents, as if no others
+ * existed. Idempotency keys are separate for each API key.
  */
 export function limitTo({ key, ...caller }: Caller, services: Dependencies): CorpusServices {
   if (!key) return services
@@ -61,7 +61,7 @@ export function limitTo({ key, ...caller }: Caller, services: Dependencies): Cor
   }
 }
 
-/** Of the names of collections, those that a caller may see. */
+/** The names of the collections that a caller may see. */
 export function limitNames(
   { collections }: Pick<Caller, 'collections'>,
   all: Dependencies['collections'],
@@ -72,7 +72,7 @@ export function limitNames(
   }
 }
 
-/** Of a document that was never ready, the newest file may be one that is to go elsewhere. */
+/** If a document was never ready, its newest file may be about to move to another collection. */
 function limitFiles(files: Uploads, documents: Pick<Documents, 'get'>): Uploads {
   return {
     ...files,
@@ -105,7 +105,7 @@ function limitDocuments(
       await get(id)
       return use(id, ...rest)
     }
-  // A stream or an upload may outlive its key.
+  // Verified here too, because a stream or an upload may outlive its key.
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
     const own = idempotencyKey && `${keyId}:${idempotencyKey}`
@@ -137,7 +137,7 @@ function limitDocuments(
   }
 }
 
-/** What a key sends goes where it says; without a word, into the only collection of a key that has one. */
+/** Content goes into the collection it names; without one, into the key's collection if it has just one. */
 function placeIn(
   collections: readonly string[] | undefined,
   only: Filter | undefined,

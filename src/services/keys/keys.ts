@@ -14,25 +14,25 @@ import {
 } from './record.ts'
 import { createUsage } from './usage.ts'
 
-/** How old may be what is known of the keys: for so long another server goes on taking one that was revoked. */
+/** The maximum age of what is known of the keys: for this long another server accepts a revoked key. */
 const FRESH_MS = 2_000
-/** The same where a key is not known: it may have been made at another server just now. */
+/** The same for an unknown key, because another server may have just created it. */
 const UNKNOWN_MS = 250
-/** Between two notes of what keys were used for. */
+/** The delay until the use of keys is stored. */
 const NOTE_MS = 10_000
 const TOO_MANY = `There are ${MAX_KEYS} keys already: revoke one first`
 
 interface Dependencies {
-  /** As `KeyFile` has it. */
+  /** Its content is a `KeyFile`. */
   file: LockFile<Content>
   log: Record<'info' | 'warn', (fields: object, message: string) => void>
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   now?: () => number
 }
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** The keys beside the master key, shared by all servers that share the document store. */
+/** The keys besides the master key, shared by all servers on the same document store. */
 export function createKeys({ file, log, now = Date.now }: Dependencies) {
   const usage = createUsage(now)
   const known = createKnown(file.read, (ids) => usage.keepOnly(ids))
@@ -58,7 +58,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
   })
 
   return {
-    /** Who presents this key; nothing where it is unknown, revoked or expired. Throws `rate_limited`, and what the store throws. */
+    /** The caller of a key; undefined if unknown, revoked or expired. Throws `rate_limited`, and store errors. */
     async identify(token: string): Promise<Caller | undefined> {
       const parts = parseToken(token)
       if (!parts) return undefined
@@ -76,7 +76,10 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
       return known.all().map((record) => toApiKey(record, usage.tokensOf(record)))
     },
 
-    /** Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` where the key would be wider than the key that makes it. */
+    /**
+     * Throws `too_many_keys`, and `insufficient_scope` or `invalid_request` if the key would allow more than the key
+     * that creates it.
+     */
     async create(wanted: NewApiKey, { key: maker }: Caller): Promise<ApiKeyCreated> {
       const { id, token, digest } = newToken()
       const record = { ...toRecord(wanted, now(), maker?.id), id, digest }
@@ -91,7 +94,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
       return { ...toApiKey(record, 0), secret: token }
     },
 
-    /** Revokes a key and those that it made. Throws `key_not_found`. */
+    /** Revokes a key and those that it created. Throws `key_not_found`. */
     async revoke(id: string, { key: by }: Caller): Promise<void> {
       await file.update((content) => {
         if (!content.keys.some((record) => record.id === id)) throw keyNotFound(id)
@@ -102,7 +105,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
       log.info({ revoked: id, by: by?.id }, 'API key revoked')
     },
 
-    /** Writes down what keys were used for. */
+    /** Stores how keys were used. */
     close: noting.close,
   }
 }
@@ -110,7 +113,7 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
 type Content = z.output<typeof KeyFile>
 type Update = (change: (content: Content) => Content) => Promise<Content>
 
-/** The records as they were last read, never older than the caller allows. */
+/** The records as last read, never older than the caller allows. */
 function createKnown(read: () => Promise<Content>, kept: (ids: ReadonlySet<string>) => void) {
   let records: ReadonlyMap<string, KeyRecord> = new Map()
   let asOf = Number.NEGATIVE_INFINITY
@@ -120,7 +123,7 @@ function createKnown(read: () => Promise<Content>, kept: (ids: ReadonlySet<strin
   const readAnew = async () => {
     const [begun, before] = [performance.now(), changes]
     const { keys } = await read()
-    // Read before a change of this server's own, perhaps.
+    // This may have been read before a change made by this server.
     if (changes !== before) return
     records = new Map(keys.map((record) => [record.id, record]))
     kept(new Set(records.keys()))
@@ -129,7 +132,7 @@ function createKnown(read: () => Promise<Content>, kept: (ids: ReadonlySet<strin
   return {
     get: (id: string) => records.get(id),
     all: () => [...records.values()],
-    /** After a change: the next to ask reads them anew. */
+    /** Call after a change, so that the next caller reads the records again. */
     changed() {
       changes += 1
       asOf = Number.NEGATIVE_INFINITY
@@ -146,7 +149,7 @@ function createKnown(read: () => Promise<Content>, kept: (ids: ReadonlySet<strin
   }
 }
 
-/** Writes the last use of keys and their tokens, all together and seldom. */
+/** Stores when keys were last used and their tokens, batched and infrequently. */
 function createNoting(
   update: Update,
   usage: ReturnType<typeof createUsage>,
@@ -203,7 +206,10 @@ function findMaker(keys: readonly KeyRecord[], id: string, now: number): KeyReco
   throw revokedKey()
 }
 
-/** A key makes only narrower ones: none with `admin`, and none that may more, use more or lives longer than itself. */
+/**
+ * A key can only create narrower ones: without `admin`, and without more scopes, higher limits or a longer life than
+ * its own.
+ */
 function refuseWider(record: KeyRecord, maker: KeyRecord): void {
   const wider = record.scopes.filter((scope) => scope === 'admin' || !maker.scopes.includes(scope))
   if (wider.length > 0) {

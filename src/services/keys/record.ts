@@ -2,14 +2,14 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { type ApiKey, SCOPES } from '../../schemas/operator/api-key.ts'
 
-/** Keys that there may be at a time, expired ones included. */
+/** The maximum number of keys, including expired ones. */
 export const MAX_KEYS = 200
 
 const SECRET_BYTES = 32
 const ID_BYTES = 6
 const TOKEN = /^ask_([0-9a-f]{12})_([\w-]{43})$/
 
-/** What is kept of a key. Times are milliseconds since 1970, days are counted since then. */
+/** What is stored of a key. Times are milliseconds since the epoch, `day` is days since then. */
 export const KeyRecord = z.object({
   id: z.string(),
   name: z.string(),
@@ -20,11 +20,11 @@ export const KeyRecord = z.object({
   expiresAt: z.number().optional(),
   createdAt: z.number(),
   createdBy: z.string().optional(),
-  /** SHA-256 of the secret, in base64url: of 256 random bits, which no slow hash need protect. */
+  /** SHA-256 of the secret, in base64url. With 256 random bits, it needs no slow hash. */
   digest: z.string(),
   lastUsedAt: z.number().optional(),
   day: z.int().optional(),
-  /** Of that day. */
+  /** The tokens used on that day. */
   tokens: z.int().optional(),
 })
 export type KeyRecord = z.output<typeof KeyRecord>
@@ -33,20 +33,20 @@ export const KEY_FILE = 'api-keys'
 export const KeyFile = z.object({ version: z.literal(1), keys: z.array(KeyRecord).max(MAX_KEYS) })
 export const EMPTY_KEY_FILE: z.output<typeof KeyFile> = { version: 1, keys: [] }
 
-/** A new key: its public id, and the whole as it is sent. */
+/** Generates a key: its public id, the complete token as sent, and the digest of its secret. */
 export function newToken() {
   const id = randomBytes(ID_BYTES).toString('hex')
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
   return { id, token: `ask_${id}_${secret}`, digest: digestOf(secret).toString('base64url') }
 }
 
-/** The parts of what looks like a key. */
+/** The parts of a token, if it has the form of one. */
 export function parseToken(token: string): { id: string; secret: string } | undefined {
   const [, id, secret] = TOKEN.exec(token) ?? []
   return id && secret ? { id, secret } : undefined
 }
 
-/** In constant time, also for a record that there is not. */
+/** Takes constant time, even if there is no record. */
 export function isSecretOf(secret: string, record: KeyRecord | undefined): boolean {
   const presented = digestOf(secret)
   const expected = record ? Buffer.from(record.digest, 'base64url') : digestOf('')
@@ -55,7 +55,7 @@ export function isSecretOf(secret: string, record: KeyRecord | undefined): boole
 
 const digestOf = (secret: string) => hash('sha256', secret, 'buffer')
 
-/** What is reported of a key. */
+/** What is reported about a key. */
 export function toApiKey(
   { digest: _digest, day: _day, tokens: _tokens, ...record }: KeyRecord,
   tokensToday: number,

@@ -4,9 +4,9 @@ import type { KeyRecord } from './record.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** What one key has done that is not written down yet. */
+/** The use of one key that is not stored yet. */
 interface Use {
-  /** Requests that may come at this moment, as of `at`. */
+  /** How many requests may be made now, as of `at`. */
   room: number
   at: number
   lastUsedAt: number | undefined
@@ -14,7 +14,7 @@ interface Use {
   tokens: number
 }
 
-/** Counts what keys use, in memory: as much as there are keys. */
+/** Counts the use of keys, in memory; there is one entry per key. */
 export function createUsage(now: () => number) {
   const uses = new Map<string, Use>()
   const today = () => Math.floor(now() / DAY_MS)
@@ -44,7 +44,7 @@ export function createUsage(now: () => number) {
       }
       use.lastUsedAt = now()
     },
-    /** Throws `rate_limited` where the tokens of the day are used up. */
+    /** Throws `rate_limited` if the day's tokens are used up. */
     checkTokens(record: KeyRecord): void {
       const { tokensPerDay: most } = record
       if (most === undefined || tokensOf(record) < most) return
@@ -58,7 +58,7 @@ export function createUsage(now: () => number) {
     },
     tokensOf,
     hasChanges: () => uses.values().some(({ lastUsedAt }) => lastUsedAt !== undefined),
-    /** Takes what is to be written down; answers a change of the records that does so, any number of times. */
+    /** Takes what has to be stored; returns a change of the records that may be applied more than once. */
     take() {
       const taken = new Map(uses.entries().map(([id, use]) => [id, { ...use }]))
       for (const use of uses.values()) Object.assign(use, { lastUsedAt: undefined, tokens: 0 })
@@ -70,7 +70,7 @@ export function createUsage(now: () => number) {
           const lastUsedAt = Math.max(use.lastUsedAt, record.lastUsedAt ?? 0)
           return { ...record, lastUsedAt, day: use.day, tokens: before + use.tokens }
         },
-        /** Where it could not be written: it is still to be. */
+        /** Call if storing failed, so that it is tried again later. */
         giveBack() {
           for (const [id, { lastUsedAt, tokens, day }] of taken) {
             const use = uses.get(id)
@@ -81,7 +81,7 @@ export function createUsage(now: () => number) {
         },
       }
     },
-    /** Forgets the keys that are no more. */
+    /** Forgets keys that no longer exist. */
     keepOnly(ids: ReadonlySet<string>): void {
       for (const id of uses.keys()) if (!ids.has(id)) uses.delete(id)
     },

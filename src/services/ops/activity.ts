@@ -2,25 +2,25 @@ import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import type { ActivityEvent, Sample } from '../../schemas/operator/ops.ts'
 
-/** Kept of the log, and how many characters of a line; the details of a longer one are left out. */
+/** How many log lines are kept, and of how many characters; a longer line loses its details. */
 const MAX_LINES = 1_000
 const MAX_LINE = 8_000
-/** An hour. */
+/** Together, an hour. */
 const SAMPLE_MS = 10_000
 const MAX_SAMPLES = 360
 const MAX_FOLLOWERS = 16
-/** What came within this time travels together, at most so many at once. */
+/** Events within this interval are sent in one batch, of at most `MAX_BATCH`. */
 const FOLLOW_MS = 250
 const MAX_BATCH = 500
 const RETRY_AFTER_SECONDS = 10
 
 export type Activity = ReturnType<typeof createActivity>
 
-/** What the server has done lately: the last lines of its log, and an hour of samples. */
+/** What the server has done recently: the last lines of its log, and an hour of samples. */
 export function createActivity() {
   const lines: { id: number; line: string }[] = []
   const samples: ActivityEvent[] = []
-  // Of another process before this one, ids are smaller.
+  // Starts at the time, so that the ids of an earlier process are smaller.
   let last = Date.now()
   let followers = 0
 
@@ -48,23 +48,22 @@ export function createActivity() {
   }
 
   return {
-    /** Takes a line of the log, as JSON; a stream that pino writes to. */
+    /** Takes a log line, as JSON. This makes it a stream that pino can write to. */
     write(line: string): void {
       last += 1
       lines.push({ id: last, line: line.length > MAX_LINE ? shorten(line) : line })
       if (lines.length > MAX_LINES) lines.shift()
     },
 
-    /** Takes samples until the answered function is called. */
+    /** Takes samples until the returned function is called. */
     watch(metrics: { sample(): Sample }): () => void {
       const timer = setInterval(() => sample(metrics.sample()), SAMPLE_MS).unref()
       return () => clearInterval(timer)
     },
 
     /**
-     * What happened after the event of this id, and, unless `follow` is false, what happens from then on, in
-     * batches. Who reads too slowly misses what is no longer kept. Throws `too_much_at_once`, and what `signal` is
-     * aborted with.
+     * Yields, in batches, the events after the one with the id `after` and, if `follow`, those that happen from now on.
+     * A slow reader misses events that are no longer kept. Throws `too_much_at_once`, and the reason of `signal`.
      */
     async *events(
       { after, follow }: { after: number; follow: boolean },

@@ -11,7 +11,7 @@ const SECONDS = [
 
 const PREFIX = 'agent_server_'
 
-/** Scrapes are given up after ten seconds by default. */
+/** Far below the ten seconds after which Prometheus gives up a scrape by default. */
 const COUNTS_MS = 2_000
 
 export interface Metrics {
@@ -27,7 +27,10 @@ export interface Metrics {
   readonly contentType: string
 }
 
-/** Metrics for Prometheus, and those of the server's own work for OpenTelemetry, where it was started before; `counts` is asked at each scrape, and `meaning`, which is absent where search goes by words alone. */
+/**
+ * Metrics for Prometheus, and those of the server's own work for OpenTelemetry too, if that was started before. Calls
+ * `counts` at each scrape, and `meaning`, which is absent if search is by keywords only.
+ */
 export function createMetrics(
   counts: () => Promise<StoreCounts>,
   meaning?: () => { missing: number },
@@ -85,7 +88,7 @@ export function createMetrics(
   }
 }
 
-/** Each is kept for Prometheus, and reported to OpenTelemetry by the same name. */
+/** Each is kept for Prometheus, and reported to OpenTelemetry under the same name. */
 function createInstruments(registry: Registry) {
   const registers = [registry]
   const histogram = (ownName: string, help: string, labelNames: string[] = []) => {
@@ -128,7 +131,7 @@ function createInstruments(registry: Registry) {
   }
 }
 
-/** Answers what brings the gauges up to date. While the document store does not answer, they are absent and all others stay. */
+/** Returns a function that updates the gauges. While the document store does not answer, only they are absent. */
 function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts>) {
   const registers = [registry]
   const chunks = new Gauge({
@@ -145,7 +148,7 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
 
   const read = async () => {
     using deadline = startDeadline(COUNTS_MS)
-    // Why it does not answer is for /readiness to say.
+    // The reason is reported by /readiness.
     return untilAborted(counts(), deadline.signal).catch(() => undefined)
   }
   const sent = {
@@ -175,7 +178,7 @@ const NOTHING = {
   ...{ searches: 0, searchMilliseconds: 0, runs: 0, documents: 0 },
 }
 
-/** Adds up what the server does between one sample and the next. */
+/** Adds up what the server does between two samples. */
 function createSampler() {
   let sums = { ...NOTHING }
   let openRuns = 0
@@ -202,7 +205,7 @@ function createSampler() {
       openRuns -= 1
       sums.runs += 1
     },
-    /** What was done since the last one was taken. */
+    /** What was done since the last sample. */
     take(): Sample {
       const now = performance.now()
       const { user, system } = process.cpuUsage(used)

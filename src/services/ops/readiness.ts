@@ -4,35 +4,35 @@ import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000
-/** Strangers cannot make the parts work more often than this, but for the moment in which a start comes to its next stage. */
+/** Callers without the master key cannot trigger checks more often, except when startup reaches its next stage. */
 const STRANGERS_MS = 1_000
 
-/** Resolves when the part works; throws what is wrong with it. */
+/** Resolves if the component works; otherwise throws an error that says what is wrong. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
 
 interface Dependencies {
   checks: Record<string, ReadinessCheck>
-  /** Without these three the server still answers, so they are not asked to be ready. */
+  /** The server still answers without these three, so readiness does not depend on them. */
   ingestion?: ReadinessCheck | undefined
-  /** Absent where search goes by words alone. */
+  /** Absent if search is by keywords only. */
   embedder?: ReadinessCheck | undefined
   reranker?: ReadinessCheck | undefined
-  /** How far the vectors are; absent where search goes by words alone. */
+  /** The progress of the vectors; absent if search is by keywords only. */
   meaning?: (() => NonNullable<Readiness['meaning']>) | undefined
-  /** Present while the vectors of another model are made. */
+  /** Present while the vectors of another model are being made. */
   reindex?: (() => NonNullable<Readiness['reindex']>) | undefined
   counts: () => Promise<StoreCounts>
-  /** How far the start is: what was found at another stage is out of date. */
+  /** The stage of startup; results found at another stage are outdated. */
   stage?: () => string
   log: Record<'info' | 'warn', (fields: object, message: string) => void>
-  /** For each check. */
+  /** The deadline of each check. */
   deadlineMs?: number
 }
 
 /**
- * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
- * but for ingestion and the models that search asks, whose failure makes it degraded. Strangers learn
- * what was found a moment ago, and no counts.
+ * Checks every component, each with its own deadline. If one fails, it is named and the server is not ready, except for
+ * ingestion and the models used by search, whose failure makes it degraded. Callers without the master key get a result
+ * that may be a moment old, without counts.
  */
 export function createReadiness({
   checks,
@@ -46,7 +46,7 @@ export function createReadiness({
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
-  /** The fault of each part that was logged last: it is logged once, however often it is found. */
+  /** The last logged failure of each component, so that the same failure is logged only once. */
   const logged = new Map<string, string>()
 
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
@@ -68,7 +68,7 @@ export function createReadiness({
     }
   }
 
-  /** Beside the checks, so a failure leaves the counts out and the server ready. */
+  /** Not one of the checks: if it fails, the counts are left out and the server is still ready. */
   async function count(): Promise<Pick<Readiness, 'documents'>> {
     try {
       using deadline = startDeadline(deadlineMs)
@@ -113,7 +113,7 @@ export function createReadiness({
   }
 }
 
-/** Answers all who ask meanwhile, and for a while after, with what it finds once. */
+/** Shares one result among everyone who asks while it is being found and shortly after. */
 function keepForStrangers(
   look: () => Promise<Readiness>,
   stage: () => string,
@@ -137,7 +137,7 @@ function keepForStrangers(
   }
 }
 
-/** As at every start, for a moment; where it takes longer, its progress is logged by what does it. */
+/** This happens briefly at every start; if it takes longer, whatever is in progress logs it. */
 function isUnderWay(error: unknown): boolean {
   return error instanceof AppError && error.code === 'index_not_ready'
 }

@@ -20,7 +20,7 @@ import {
   MAX_LINE_BYTES,
 } from './corpus-format.ts'
 
-/** What any version of the format begins with. */
+/** The start of every version of the format. */
 const AnyHeader = z.object({ format: z.literal(FORMAT), version: z.number() })
 
 interface WholeLine {
@@ -30,8 +30,8 @@ interface WholeLine {
 }
 
 /**
- * The records of a file. Throws an Error that says what is wrong with it; one that is cut, or was changed,
- * is found out at its end, so nothing of it may be kept before.
+ * Reads the records of a file. Throws an Error that says what is wrong with it. A truncated or modified file is only
+ * detected at its end, so nothing from it may be committed before that.
  */
 export async function* readCorpusFile(
   file: string,
@@ -49,7 +49,7 @@ export async function* readCorpusFile(
   yield* decoder.end()
 }
 
-/** All lines but the last, which must say that those before it are as they were written. */
+/** Yields all lines but the last, whose digest must match the lines before it. */
 async function* sealedLines(file: string, signal: AbortSignal): AsyncGenerator<WholeLine> {
   const hash = createHash('sha256')
   let last: WholeLine | undefined
@@ -69,9 +69,9 @@ async function* sealedLines(file: string, signal: AbortSignal): AsyncGenerator<W
 
 async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator<Line> {
   const unpacked = createZstdDecompress()
-  // Destroys what is unpacked when the file cannot be read, so that its reader hears of it.
+  // The pipeline destroys `unpacked` if the file cannot be read, so that its reader gets the error.
   const reading = pipeline(createReadStream(file, { signal }), unpacked)
-  // It may fail while whoever took a line is busy with it; it is awaited at the end.
+  // It may fail while the consumer is busy with a line; it is awaited at the end.
   reading.catch(() => undefined)
   try {
     yield* readLines(unpacked, MAX_LINE_BYTES)
@@ -82,7 +82,7 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
     if (code === 'Z_BUF_ERROR' || code.startsWith('ZSTD')) {
       throw damaged(file, 'cannot be unpacked', error)
     }
-    // Found out as it is read, without its path.
+    // This error occurs on the first read, and its message has no path.
     throw code === 'EISDIR' ? damaged(file, 'is a folder') : error
   } finally {
     unpacked.destroy()
@@ -112,13 +112,13 @@ function damaged(file: string, how: string, cause?: unknown): Error {
   return new Error(`${file} ${how}: nothing was imported`, { cause })
 }
 
-/** Lines are handed to the compressor together, in blocks of about so many characters. */
+/** Lines are passed to the compressor in blocks of about this many characters. */
 const BLOCK_CHARACTERS = 2 ** 18
 const PRIVATE = 0o600
 
 /**
- * Writes records as lines of JSON, compressed, with a last line that tells whether all are there. The file
- * has its name only once it is whole and on the disk. Throws where there is such a file.
+ * Writes records as compressed lines of JSON; the last line holds their number and digest. The file gets its name
+ * only once it is complete and flushed to disk. Throws if a file of that name exists.
  */
 export async function writeCorpusFile(
   file: string,

@@ -7,19 +7,19 @@ import { DOCUMENT_STATUSES, type KeyedVectors } from '../../stores/document-stor
 export const FORMAT = 'agent-server-corpus'
 export const FORMAT_VERSION = 1
 
-/** A text is written in parts of so many UTF-16 code units, so that no line is long. */
+/** Texts are written in parts of this many UTF-16 code units, so that no line gets too long. */
 const TEXT_PART_CHARACTERS = 2 ** 20
-/** Far above what a line may need: a part of a text whose every character is escaped, or 256 chunks with their vectors. */
+/** Far more than a line needs: a part of a text with every character escaped, or 256 chunks with their vectors. */
 export const MAX_LINE_BYTES = 64 * 2 ** 20
 
 const count = z.int().min(0)
 const time = z.number()
 
-/** As `optional`, with a property that is there: what is absent is `undefined`. */
+/** Like `optional`, but the property is always present: what is absent is `undefined`. */
 const absent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value)
 
-/** What the reader of a file has reported of it; earlier exports were read without it. */
+/** What was reported when the file was read; earlier exports lack it. */
 const FileNotes = z.object({
   page: count.exactOptional(),
   warnings: z
@@ -73,7 +73,7 @@ const DocumentLine = z.object({
     createdAt: time,
     updatedAt: time,
   }),
-  /** The revisions whose texts follow, each in as many parts as its length takes. */
+  /** The revisions whose texts follow, each in as many parts as its length needs. */
   texts: z.array(z.object({ revision: count, characters: count })),
   replacement: absent(z.object(Content)),
   dueAt: absent(time),
@@ -96,7 +96,7 @@ const ChunksLine = z.object({
       pageEnd: absent(count),
     }),
   ),
-  /** The numbers of all vectors, one after another, as little-endian floats of 16 bits where that loses nothing, else of 32. */
+  /** The values of all vectors, concatenated, as little-endian floats of 16 bits if that is lossless, else of 32. */
   vectors: z.object({
     keys: z.array(z.uint32()),
     dimension: count,
@@ -127,7 +127,7 @@ export type HeaderLine = z.input<typeof HeaderLine>
 export type BodyLine = z.input<typeof BodyLine>
 type ReadLine = z.output<typeof BodyLine>
 
-/** What the lines of a record hold, in order. */
+/** Encodes a record as the contents of its lines, in order. */
 export function* encodeRecord(record: CorpusRecord): Generator<HeaderLine | BodyLine> {
   switch (record.kind) {
     case 'start':
@@ -181,7 +181,7 @@ function packVectors({ keys, dimension, values }: KeyedVectors) {
 
 type Texts = { revision: number; characters: number; parts: string[] }[]
 
-/** Puts records together again from the lines after the header. Throws where a line does not belong. */
+/** Reassembles records from the lines after the header. Throws an Error for a misplaced line. */
 export function createRecordDecoder() {
   let waiting: { record: CorpusDocument; texts: Texts } | undefined
 
@@ -216,7 +216,7 @@ export function createRecordDecoder() {
         }
       }
     },
-    /** What is left after the last line. */
+    /** Yields the record that is still pending after the last line. */
     end: takeDocument,
   }
 }

@@ -10,16 +10,16 @@ import type { OpenLockFile } from '../../stores/lock-file.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
 import { EMPTY_MCP_LOCK, MCP_LOCK_FILE, McpLock } from '../mcp/lock-file.ts'
 
-/** Sees each record on its way; of what comes after a checkpoint, where an earlier run was interrupted. */
+/** Observes the records being copied; after an interrupted run, only those after its checkpoint. */
 export type Watch = (
   records: AsyncIterable<CorpusRecord>,
   after: CopyCheckpoint | undefined,
 ) => AsyncIterable<CorpusRecord>
 
 /**
- * Copies all of one document store into another that holds nothing, vectors included, and goes on where an earlier
- * run was interrupted if the other can. Answers false, and copies nothing, where one has done all of it. Throws
- * as `Corpus.writeCorpus`.
+ * Copies a whole document store, vectors included, into an empty one, and resumes an interrupted run if the target
+ * supports that. Returns false, and copies nothing, if an earlier run has completed. Throws like
+ * `Corpus.writeCorpus`.
  */
 export async function moveCorpus(
   source: Corpus,
@@ -34,7 +34,7 @@ export async function moveCorpus(
   return true
 }
 
-/** What has changed since is copied from its beginning: its parts would not go together. */
+/** Starts over if the source has changed since, because the parts would be inconsistent. */
 async function continueCopy(
   source: Corpus,
   copies: CorpusCopies,
@@ -57,7 +57,7 @@ async function isThere(source: Corpus, target: Corpus, signal: AbortSignal): Pro
   const wanted = await startOf(source, signal)
   const held = await startOf(target, signal).catch(() => {
     signal.throwIfAborted()
-    // A target without any tables cannot be read; whatever else is wrong, writing it shows.
+    // A target without tables cannot be read; any other problem shows when it is written.
     return undefined
   })
   return wanted !== undefined && held !== undefined && isSame(wanted, held)
@@ -85,8 +85,9 @@ export interface Accepted {
 }
 
 /**
- * Brings what was accepted of MCP servers, and of these sources of skills, to where servers share it: whoever saw them
- * for the first time there would accept whatever they are by then. What was accepted there already stays.
+ * Copies the accepted state of MCP servers, and of these skill sources, to where several servers share it; otherwise
+ * they would be seen there for the first time and accepted in whatever state they are in by then. What was already
+ * accepted there stays.
  */
 export async function moveAccepted(
   from: Accepted,
@@ -107,7 +108,7 @@ export async function moveAccepted(
   }
 }
 
-/** Throws, before anything is written, where the vectors of a corpus are not those that the server is set to. */
+/** Throws an Error, before anything is written, if the corpus was embedded with another model. */
 export async function* fittingCorpus(
   records: AsyncIterable<CorpusRecord>,
   model: string | undefined,

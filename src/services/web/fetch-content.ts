@@ -10,7 +10,7 @@ import type { StoredSource } from '../../stores/source-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { FetchError, type FetchPage, NOT_MODIFIED } from './fetch-page.ts'
 
-/** The largest share of an interval that is added at random, so that pages that were added together are not fetched together for ever. */
+/** The maximum share of an interval that is added at random, so that pages added together drift apart. */
 const JITTER = 0.1
 const TITLE_SAMPLE_BYTES = 65_536
 const MAX_TITLE = 1_000
@@ -22,14 +22,14 @@ type StagedFiles = Pick<DocumentStore, 'stageFile' | 'dropStaged'>
 type Wanted = Pick<StoredSource, 'url' | 'title' | 'refresh'> & Partial<StoredSource>
 
 interface Fetched {
-  /** Absent where it is what is kept already. */
+  /** Absent if it equals what is stored already. */
   file: NewFile | undefined
   title: string
   url: string
   source: StoredSource
 }
 
-/** Gets what a source has now, and stages it where it is not what was kept. */
+/** Fetches the current content of a source, and stages it if it differs from what is stored. */
 export function createFetchContent(store: StagedFiles, fetchPage: FetchPage) {
   return (wanted: Wanted, signal: AbortSignal): Promise<Fetched> =>
     fetchPage.get(
@@ -64,7 +64,7 @@ function conditionsOf({ etag, lastModified }: Wanted): Record<string, string> {
   }
 }
 
-/** What is kept of a source whose answer can be used. */
+/** The source to store after a usable response. */
 function answeredBy(wanted: Wanted, { status, headers }: Response): StoredSource {
   const { url, title, refresh, digest = '' } = wanted
   const isSame = status === NOT_MODIFIED
@@ -76,12 +76,12 @@ function answeredBy(wanted: Wanted, { status, headers }: Response): StoredSource
   }
 }
 
-/** When so much time will have passed, or a little more. */
+/** The time in about `milliseconds` from now, or a little later. */
 export function afterAbout(milliseconds: number): number {
   return Math.round(Date.now() + milliseconds * (1 + Math.random() * JITTER))
 }
 
-/** A name that tells what the file is: what the server says of it, where its address says nothing. */
+/** A file name; its extension comes from the content type if the address has no usable one. */
 function describe({ url, headers }: Response) {
   const { pathname, hostname } = new URL(url)
   const last = basename(decodePath(pathname)).slice(-MAX_NAME)
@@ -94,7 +94,7 @@ function describe({ url, headers }: Response) {
   return { name, mediaType: mediaTypeOfUpload(name, declared) }
 }
 
-/** Keeps the body of an answer, and answers the first bytes of it and the digest of all. */
+/** Stages the body of a response; returns its first bytes and the digest of the whole. */
 async function stage(store: StagedFiles, response: Response) {
   const hash = createHash('sha256')
   const first: Uint8Array[] = []
@@ -112,7 +112,7 @@ async function stage(store: StagedFiles, response: Response) {
   return { file: { ...staged, ...describe(response) }, sample, digest: hash.digest('base64url') }
 }
 
-/** What a page calls itself, if it does. */
+/** The title of a page, if it has one. */
 async function titleOf(start: Buffer, mediaType: string): Promise<string | undefined> {
   if (!PAGE_TYPES.includes(mediaType)) return undefined
   const { Parser } = await import('htmlparser2')

@@ -9,15 +9,15 @@ import { createSemaphore } from '../../lib/semaphore.ts'
 import { createRobots, PRODUCT } from './robots.ts'
 
 const MAX_REDIRECTS = 5
-/** Pages that are read at the same time, and requests that may wait for that. */
+/** Pages fetched concurrently, and requests that may wait for their turn. */
 const MAX_FETCHES = 8
 const MAX_WAITING = 64
 const RETRY_SECONDS = 10
 export const NOT_MODIFIED = 304
 
-/** Why a page gave nothing, in words that may be shown. */
+/** Why a page could not be fetched, in words that may be shown to clients. */
 export class FetchError extends AppError {
-  /** What was answered, if anything was. */
+  /** The HTTP status of the response, if there was one. */
   readonly answered: number | undefined
   /** How long the site asks to be left alone. */
   readonly waitMs: number | undefined
@@ -35,13 +35,13 @@ export class FetchError extends AppError {
 
 interface Dependencies {
   fetch: GuardedFetch['fetch']
-  /** Hosts whose robots.txt is not asked. */
+  /** Hosts whose robots.txt is ignored. */
   ignoredRobots: readonly string[]
 }
 
 export type FetchPage = ReturnType<typeof createFetchPage>
 
-/** Gets pages and files of the web that sites let programs have. */
+/** Fetches pages and files from the web that sites allow programs to fetch. */
 export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
   const robots = createRobots({ fetch, ignored: ignoredRobots })
   const semaphore = createSemaphore(MAX_FETCHES, MAX_WAITING)
@@ -68,8 +68,8 @@ export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
 
   return {
     /**
-     * Calls `read` with the answer, which has a body or is 304 where `headers` ask for that. Throws `FetchError`,
-     * `too_many_uploads`, what `read` throws, and what `signal` was aborted with.
+     * Calls `read` with the response, which is successful, or 304 if `headers` are conditional. Throws `FetchError`,
+     * AppError `too_many_uploads`, what `read` throws, and the reason of `signal`.
      */
     async get<Result>(
       url: string,

@@ -15,14 +15,14 @@ import { afterAbout, createFetchContent } from './fetch-content.ts'
 import { FetchError, type FetchPage } from './fetch-page.ts'
 import { readSitemap } from './sitemap.ts'
 
-/** Documents that one server fetches again at the same time. */
+/** Documents that one server refreshes concurrently. */
 const MAX_REFRESHES = 4
-/** Pages of a site that are fetched at the same time. */
+/** Pages of a site that are fetched concurrently. */
 const MAX_PAGES = 3
 const POLL_MS = 15_000
-/** Above what a fetch may take with its wait for a turn: whoever took a document and is gone loses it then. */
+/** The lease on a due document: longer than a fetch may take, including its wait for a turn. */
 const TAKEN_MS = 900_000
-/** After a failure; never longer than the document is left alone anyway. */
+/** The delay after a failure; never longer than the document's regular interval. */
 const RETRY_BACKOFF = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
 const CHANGED = 'The document was changed while its page was fetched'
 
@@ -33,7 +33,7 @@ interface Dependencies {
   >
   documents: Pick<Documents, 'create' | 'put' | 'get'>
   fetchPage: FetchPage
-  /** Tells the ingestion that there is work. */
+  /** Notifies ingestion that there is work. */
   wake: () => void
   log: { warn(fields: object, message: string): void }
   pollMs?: number
@@ -46,7 +46,7 @@ export function createPages(dependencies: Dependencies) {
   const { store, documents, fetchPage, wake } = dependencies
   const fetchContent = createFetchContent(store, fetchPage)
 
-  /** Throws as `fetchContent`; nothing is left of what `keep` refuses. */
+  /** Throws like `fetchContent`; if `keep` throws, the staged file is dropped. */
   const add = async (
     { refresh, ...page }: Page,
     keep: (content: Content) => Promise<DocumentCreated>,
@@ -83,17 +83,20 @@ export function createPages(dependencies: Dependencies) {
   }
 
   const pagesOf = (into: Dependencies['documents']) => ({
-    /** As `Documents.create`, of what is at a web address. Throws `FetchError`, and nothing is stored then. */
+    /** Like `Documents.create`, for a web address. Throws `FetchError`; nothing is stored then. */
     create: (page: Page, idempotencyKey: string | undefined, signal: AbortSignal) => {
       const digest = digestOf(['web', page.url, page.refresh ?? ''], page)
       return add(page, (content) => into.create(content, idempotencyKey, digest), signal)
     },
 
-    /** As `Documents.put`. */
+    /** Like `Documents.put`, for the content of a web address. Throws `FetchError`. */
     put: (id: string, page: Page, signal: AbortSignal) =>
       add(page, (content) => into.put(id, content), signal),
 
-    /** Fetches a document again; what has not changed is not ingested again. Throws `document_not_found`, and `FetchError`, which the document reports, too. */
+    /**
+     * Fetches a document again, and ingests it if it has changed. Throws `document_not_found`, and `FetchError`, which
+     * it also stores with the document.
+     */
     async refresh(id: string, signal: AbortSignal): Promise<Document> {
       await into.get(id)
       await refresh(id, signal)
@@ -104,8 +107,8 @@ export function createPages(dependencies: Dependencies) {
   const sitesOf = (into: Dependencies['documents']) => ({
     ...pagesOf(into),
     /**
-     * Makes a document of each page that a sitemap names, with an id made of its address, or fetches it again; answers
-     * each as it is done. What the first step throws is thrown as by `refresh`.
+     * Makes a document of each page in a sitemap, with an id derived from its address, or fetches it again; yields
+     * results as they are done. Errors of reading the sitemap are thrown, like those of `refresh`.
      */
     addSite: (site: SiteInput, signal: AbortSignal) =>
       addSite(site, { fetchPage, documents: into, pages: pagesOf(into) }, signal),
@@ -113,14 +116,14 @@ export function createPages(dependencies: Dependencies) {
 
   return {
     ...sitesOf(documents),
-    /** Does the same with documents as somebody may see them, within the same bounds. */
+    /** Returns the same operations on another view of the documents, within the same limits. */
     into: sitesOf,
-    /** Fetches again what is due, of all servers one at a time each, until `signal` is aborted. */
+    /** Fetches due documents again until `signal` is aborted, each on one server only. */
     run: (signal: AbortSignal) => runDue(dependencies, refresh, signal),
   }
 }
 
-/** Throws nothing: a file that cannot be dropped now is dropped by the next start. */
+/** Never throws: a file that cannot be dropped now is dropped at a later start. */
 async function drop(store: Pick<DocumentStore, 'dropStaged'>, { number }: NewFile): Promise<void> {
   await store.dropStaged(number).catch(() => undefined)
 }
@@ -144,7 +147,7 @@ async function runDue(
   }
 }
 
-/** What is gone is asked for again as if it were there: pages come back. */
+/** A page that is gone is still fetched at its regular interval, because pages come back. */
 function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchError): StoredSource {
   const failures = source.failures + 1
   const isGone = answered === 404 || answered === 410
@@ -201,7 +204,7 @@ async function* addSite(
   }
 }
 
-/** The same for the same page of a collection, so that a site can be added again. */
+/** Always the same for the same page and collection, so that a site can be added again. */
 function idOf(url: string, collection = ''): string {
   return `web_${hash('sha256', `${collection}\n${url}`).slice(0, 32)}`
 }

@@ -2,22 +2,22 @@ import { untilAborted } from '../../lib/abort.ts'
 import { readStartOfText } from '../../lib/bounded-body.ts'
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 
-/** What robots.txt files call this server. */
+/** The name of this server in robots.txt files. */
 export const PRODUCT = 'agent-server'
 
-/** At least 500 KiB are to be read: https://www.rfc-editor.org/rfc/rfc9309#section-2.5 */
+/** At least 500 KiB must be read: https://www.rfc-editor.org/rfc/rfc9309#section-2.5 */
 const MAX_BYTES = 512 * 1024
-/** At most a day may be kept: section 2.4. */
+/** Caching for up to a day is allowed: section 2.4. */
 const KEPT_MS = 3_600_000
-/** A server that fails is asked again sooner. */
+/** After a server error, robots.txt is fetched again sooner. */
 const FAILURE_KEPT_MS = 300_000
 const MAX_ORIGINS = 500
-/** Of the rules of all origins together, about, in bytes; and what a rule takes beside its path. */
+/** Roughly, the memory for the cached rules of all origins; and that of a rule besides its path. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024
 const RULE_BYTES = 100
 
 interface Rule {
-  /** A path as a pattern, with `*` and a `$` at its end. */
+  /** A path pattern, with `*` and a final `$`. */
   path: string
   isAllowed: boolean
 }
@@ -28,11 +28,11 @@ const FORBIDDEN: Rules = [{ path: '/', isAllowed: false }]
 
 interface Dependencies {
   fetch: GuardedFetch['fetch']
-  /** Hosts that are fetched from whatever their robots.txt says. */
+  /** Hosts whose robots.txt is ignored. */
   ignored: readonly string[]
 }
 
-/** What sites let programs fetch, as https://www.rfc-editor.org/rfc/rfc9309 has it. */
+/** What sites allow programs to fetch, according to https://www.rfc-editor.org/rfc/rfc9309 */
 export function createRobots({ fetch, ignored }: Dependencies) {
   const kept = new Map<string, { rules: Promise<Rules>; until: number; bytes: number }>()
 
@@ -51,7 +51,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
     }
   }
 
-  /** Counts the rules of an origin, once they are known, towards the bound of all. */
+  /** Counts the rules of an origin, once they are loaded, towards the total limit. */
   const weigh = (origin: string, rules: Rules) => {
     const entry = kept.get(origin)
     if (entry) entry.bytes = rules.reduce((sum, { path }) => sum + path.length + RULE_BYTES, 0)
@@ -59,7 +59,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
     return rules
   }
 
-  /** What cannot be had forbids all, what is not there nothing: section 2.3.1. */
+  /** A server error forbids everything, a missing file nothing: section 2.3.1. */
   const load = async (origin: string): Promise<Rules> => {
     try {
       const response = await fetch(`${origin}/robots.txt`)
@@ -78,7 +78,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
   }
 
   return {
-    /** Whether a URL may be fetched. Throws `OutboundError`, and what `signal` was aborted with. */
+    /** Whether a URL may be fetched. Throws `OutboundError`, and the reason of `signal`. */
     async allows({ origin, hostname, pathname, search }: URL, signal: AbortSignal) {
       if (ignored.includes(hostname)) return true
       const known = kept.get(origin)
@@ -92,7 +92,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
 
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^#\s]*)/gim
 
-/** The rules for this server, of all groups that name it; of those for all, where none does. */
+/** The rules of all groups that name this server or, if there are none, of those for all (`*`). */
 export function parseRobots(text: string, product = PRODUCT): Rules {
   const groups: { agents: string[]; rules: Rule[] }[] = []
   let group: (typeof groups)[number] = { agents: [], rules: [] }
@@ -117,7 +117,7 @@ export function parseRobots(text: string, product = PRODUCT): Rules {
   return (own.length > 0 ? own : named('*')).flatMap(({ rules }) => rules)
 }
 
-/** The longest rule counts; of two that are equally long, the one that allows. */
+/** The longest matching rule decides; if two are equally long, the one that allows. */
 export function isAllowed(rules: Rules, path: string): boolean {
   const plain = plainPath(path)
   const [first] = rules
@@ -126,7 +126,7 @@ export function isAllowed(rules: Rules, path: string): boolean {
   return first?.isAllowed ?? true
 }
 
-/** Never tries a part again at another place: no pattern takes long. */
+/** Never backtracks, so no pattern takes long. */
 function matches(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith('$')
   const [start = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split('*')
@@ -143,12 +143,12 @@ function matches(pattern: string, path: string): boolean {
   return path.length - last.length >= end && path.endsWith(last)
 }
 
-/** A string of its own: a slice would keep all of the text in memory. */
+/** Copies the string: a slice would keep the whole text in memory. */
 function alone(path: string): string {
   return Buffer.from(path, 'latin1').toString('latin1')
 }
 
-/** What means the same is written the same: section 2.2.2. */
+/** Normalizes the percent-encoding, so that equivalent paths are equal: section 2.2.2. */
 function plainPath(path: string): string {
   return path
     .replaceAll(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed()))

@@ -5,16 +5,16 @@ import { gunzip } from 'node:zlib'
 import { boundBody } from '../../lib/bounded-body.ts'
 import { FetchError, type FetchPage } from './fetch-page.ts'
 
-/** Of one file, unpacked: what https://www.sitemaps.org/protocol.html allows. */
+/** The most of one file, unpacked: the limit of https://www.sitemaps.org/protocol.html */
 const MAX_BYTES = 50 * 2 ** 20
-/** Of an index of sitemaps. */
+/** The most files read of a sitemap index. */
 const MAX_FILES = 50
-/** Of one file, by the same protocol; and of all files of an index together. */
+/** The most addresses in one file, by the same protocol, and in all files of an index together. */
 const MAX_NAMED = 50_000
 const MAX_NAMED_TOGETHER = 200_000
-/** The longest address that a document may have, with blanks around it. */
+/** The longest address that a document may have, with some room for whitespace. */
 const MAX_ADDRESS = 4_096
-/** A sitemap has four levels, and those of its extensions. */
+/** A sitemap has four levels, plus those of its extensions. */
 const MAX_DEPTH = 32
 const SLICE_BYTES = 65_536
 const GZIP_MARK = [0x1f, 0x8b]
@@ -24,7 +24,7 @@ const unpack = promisify(gunzip)
 export interface Site {
   /** Addresses of pages on the sitemap's own host, in its order. */
   pages: string[]
-  /** How many more it names, as far as it was read: on other hosts, or beyond the limit. */
+  /** How many more addresses it names, as far as it was read: on other hosts, or beyond the limit. */
   left: number
 }
 
@@ -33,7 +33,7 @@ interface Named {
   sitemaps: string[]
 }
 
-/** The pages that a sitemap names, or the sitemaps that an index names. Throws as `FetchPage.get`. */
+/** The pages in a sitemap, or in the sitemaps of an index. Throws like `FetchPage.get`. */
 export async function readSitemap(
   { get }: FetchPage,
   url: string,
@@ -46,7 +46,7 @@ export async function readSitemap(
     get(file, {}, async (response) => parse(await readBytes(response), file), signal)
   const first = await read(url)
   const all = new Set(first.pages)
-  // An index names no further one.
+  // Only one level: a sitemap index must not contain another one.
   for (const file of first.sitemaps.filter(isOwn).slice(0, MAX_FILES)) {
     if (all.size >= MAX_NAMED_TOGETHER) break
     for (const page of (await read(file)).pages) all.add(page)
@@ -64,7 +64,7 @@ async function readBytes({ body }: Response): Promise<Buffer> {
   })
 }
 
-/** As XML, or as a text with one address a line: what comes after the most that a file may name is not read. */
+/** Parses XML, or text with one address per line. Addresses beyond the maximum of a file are not read. */
 async function parse(bytes: Buffer, base: string): Promise<Named> {
   const start = bytes.subarray(0, SLICE_BYTES).toString('utf8')
   const isXml = start
@@ -81,7 +81,7 @@ async function parse(bytes: Buffer, base: string): Promise<Named> {
   const decoder = new TextDecoder()
   for (let at = 0; at < bytes.length && countOf(named) < MAX_NAMED; at += SLICE_BYTES) {
     reader.write(decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true }))
-    // The file may be large, or made to do harm: others get their turn in between.
+    // The file may be large or malicious, so yield to the event loop in between.
     await nextTurn()
   }
   reader.end()
@@ -120,7 +120,7 @@ async function readXml(add: (kind: keyof Named, address: string) => void): Promi
     text = ''
   }
   const onopentagname = (name: string) => {
-    // The parser takes longer for each tag the more of them are open.
+    // The parser gets slower per tag the more tags are open.
     if (open.push(name) > MAX_DEPTH) throw noSitemap()
   }
   const ontext = (part: string) => {

@@ -3,22 +3,22 @@ import { createNotifier } from '../../lib/notifier.ts'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-fetch.ts'
 import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
 
-/** Events that are delivered at the same time. */
+/** Events delivered concurrently. */
 const MAX_DELIVERIES = 8
-/** Longer than one delivery may take, so that no event is delivered twice at the same time. */
+/** The lease on an event: longer than a delivery may take, so it is never sent twice concurrently. */
 const TAKEN_MS = 120_000
-/** How often due ones are looked for without being notified. */
+/** How often due events are polled for without a notification. */
 const POLL_MS = 2_000
-/** How often the outbox is told again that ends are to be written down. */
+/** How often the outbox is told again that events are wanted. */
 const RENEWAL_MS = 3_600_000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** What each further attempt waits, as https://www.standardwebhooks.com recommends: three days in all. */
+/** The delay before each retry, as https://www.standardwebhooks.com recommends: three days in total. */
 const WAITS_MS = [
   ...[5_000, 5 * MINUTE_MS],
   ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
 ]
-/** The largest share of a wait that is added at random, so that a receiver that comes back does not get everything at once. */
+/** The maximum share of a delay that is added at random, so that a recovering receiver is not flooded. */
 const JITTER = 0.1
 const GONE = 410
 
@@ -37,7 +37,7 @@ interface Dependencies {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-/** Tells a receiver of each document that became `ready` or `failed`, at least once. */
+/** Notifies a receiver of each document that became `ready` or `failed`, at least once. */
 export function createWebhooks(dependencies: Dependencies) {
   const { outbox, log, waits = WAITS_MS, renewalMs = RENEWAL_MS } = dependencies
   const notifier = createNotifier()
@@ -84,9 +84,9 @@ export function createWebhooks(dependencies: Dependencies) {
       await want()
       running = run()
     },
-    /** Says that an ingestion has ended. */
+    /** Signals that an ingestion has ended. */
     wake: notifier.notify,
-    /** Takes no more, and gives up what is under way: it is due again later. */
+    /** Takes no more events and aborts deliveries in flight; their events are due again at once. */
     async stop(): Promise<void> {
       stopping.abort(new Error('The server stops'))
       notifier.notify()
@@ -95,7 +95,7 @@ export function createWebhooks(dependencies: Dependencies) {
   }
 }
 
-/** Why it was not taken; nothing if it was. */
+/** Returns why the delivery failed; undefined if it succeeded. */
 async function send(
   { fetch, url, secret }: Dependencies,
   event: OutboxEvent,
@@ -110,7 +110,7 @@ async function send(
       headers: { 'content-type': 'application/json', ...signed },
     })
     await response.body?.cancel()
-    // A receiver that is gone wants to hear no more of it.
+    // A receiver that answers 410 wants no more deliveries of this event.
     return response.ok || response.status === GONE ? undefined : `status ${response.status}`
   } catch (error) {
     if (error instanceof OutboundError || signal.aborted) return String(error)
@@ -129,8 +129,8 @@ function bodyOf({ documentId, revision, status, error, endedAt }: OutboxEvent): 
 const PREFIX = 'whsec_'
 
 /**
- * The headers by which a receiver knows that a message is ours, whole and new, as https://www.standardwebhooks.com
- * has them. The secret is `whsec_` and its bytes in base64.
+ * The headers by which a receiver verifies that a message is authentic, unmodified and recent, as defined by
+ * https://www.standardwebhooks.com. The secret is `whsec_` and its bytes in base64.
  */
 export function signedHeaders(
   secret: string,

@@ -12,7 +12,7 @@ import {
 } from '../artifact-store.ts'
 
 interface Options extends Partial<ArtifactBounds> {
-  /** Made where it is missing; nothing else may write in it. */
+  /** Created if missing; nothing else may write to it. */
   directory: string
 }
 
@@ -21,7 +21,7 @@ interface Kept {
   createdAt: number
 }
 
-/** Artifacts as files of one directory, each written whole or not at all. */
+/** Artifacts as files in one directory, each written completely or not at all. */
 export async function createFileArtifactStore({
   directory,
   ...bounds
@@ -35,7 +35,7 @@ export async function createFileArtifactStore({
   const pathOf = (id: string) => join(directory, id)
   const isExpired = ({ createdAt }: Kept) => createdAt + maximumAgeMs <= Date.now()
 
-  /** Oldest first, until a file of `size` bytes has room. */
+  /** Removes files, oldest first, until there is room for one of `size` bytes. */
   async function makeRoom(size: number): Promise<void> {
     let total = kept.values().reduce((sum, file) => sum + file.size, size)
     for (const [id, file] of kept) {
@@ -56,7 +56,7 @@ export async function createFileArtifactStore({
     return added
   }
 
-  /** Writes go one after another: two that made room at the same time would both use it. */
+  /** Writes run one after another: two that made room at the same time would both use that room. */
   let written: Promise<unknown> = Promise.resolve()
 
   return {
@@ -89,7 +89,7 @@ export async function createFileArtifactStore({
   }
 }
 
-/** The files that a former process left, oldest first; files that are not whole are removed. */
+/** The files that an earlier process left, oldest first; incomplete files are removed. */
 async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   const found: [string, Kept][] = []
   for (const id of await readdir(directory)) {
@@ -117,7 +117,10 @@ interface ArtifactFile extends z.output<typeof Header> {
 
 const NEW_LINE = 0x0a
 
-/** One line of JSON, then the bytes; under its final name only once it is whole. Throws `storage_full`. */
+/**
+ * Writes one line of JSON, then the bytes; the file gets its final name only once it is complete. Throws
+ * `storage_full`.
+ */
 async function writeArtifactFile(path: string, { bytes, ...header }: ArtifactFile): Promise<void> {
   const part = `${path}.part`
   try {
@@ -132,7 +135,7 @@ async function writeArtifactFile(path: string, { bytes, ...header }: ArtifactFil
   }
 }
 
-/** Nothing where there is no such file, or not all of it. */
+/** Returns undefined if the file does not exist or is incomplete. */
 async function readArtifactFile(path: string): Promise<ArtifactFile | undefined> {
   const content = await readIfPresent(path)
   const end = content?.indexOf(NEW_LINE) ?? -1

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readIfPresent } from '../../lib/files.ts'
 import { type OpenLockFile, parseLockFile } from '../lock-file.ts'
 
-/** Lock files as JSON files of a directory, `<name>.json`, which is made with the first change. */
+/** Lock files as JSON files, `<name>.json`, in a directory that the first change creates. */
 export function fileLockFiles(directory: string): OpenLockFile {
   return async (name, schema, initial) => {
     const path = join(directory, `${name}.json`)

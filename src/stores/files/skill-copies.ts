@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { OpenLockFile } from '../lock-file.ts'
 import type { SkillCopies, SkillCopy } from '../skill-copies.ts'
 
-/** The digest of what was accepted of each remote source. */
+/** The digest of what was accepted from each remote source. */
 const SkillLock = z.strictObject({
   version: z.literal(1),
   sources: z.record(z.string(), z.string()),
@@ -13,11 +13,11 @@ const SkillLock = z.strictObject({
 
 interface Dependencies {
   openLockFile: OpenLockFile
-  /** Where copies are kept; made with the first one. */
+  /** Where copies are stored; created with the first one. */
   directory: string
 }
 
-/** A file for each copy, and a lock file of the digests. */
+/** One file per copy, and a lock file with the digests. */
 export async function createFileSkillCopies({
   openLockFile,
   directory,
@@ -32,7 +32,7 @@ export async function createFileSkillCopies({
 
   async function write(source: string, { bytes }: SkillCopy): Promise<void> {
     await mkdir(directory, { recursive: true })
-    // A name of its own, since a source may be read twice at the same time.
+    // A unique name, since a source may be read twice at the same time.
     const whole = `${pathOf(source)}.${randomUUID()}`
     await writeFile(whole, bytes, { flush: true })
     await rename(whole, pathOf(source))
@@ -61,7 +61,7 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readFile(path)
   } catch {
-    // Missing, or not to be read: it is fetched again.
+    // Missing or unreadable: it is fetched again.
     return undefined
   }
 }

@@ -22,7 +22,7 @@ const SLICE = `SELECT name, media_type, size, created_at, substring(bytes FROM $
 const REMOVE = `DELETE FROM agent_server.artifacts
   WHERE id = $1 AND kind = $2 AND created_at > agent_server.now_ms() - $3 RETURNING id`
 
-/** Artifacts of one kind that every server on the database can read. The bounds are those of all servers together. */
+/** Artifacts of one kind that every server on the database can read. The limits apply to all servers together. */
 export function createArtifacts(
   database: Database,
   bounds: Partial<ArtifactBounds> = {},
@@ -65,10 +65,10 @@ export function createArtifacts(
   }
 }
 
-/** Servers that change one at the same time are few, and do so at their start or when an operator accepts. */
+/** Few servers change a lock file at the same time: at startup, or when an operator accepts something. */
 const MAX_TRIES = 20
 const PAUSE_MS = 20
-/** Of what is not there yet. */
+/** The version of a lock file that does not exist yet. */
 const NEW = 0
 
 const READ = 'SELECT version, content FROM agent_server.ledgers WHERE name = $1'
@@ -78,7 +78,7 @@ const WRITE = `INSERT INTO agent_server.ledgers AS known (name, version, content
     WHERE known.version = $2::bigint
   RETURNING version`
 
-/** Lock files that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
+/** Lock files shared by all servers on the database. A change is computed again if another one came in between. */
 export function createLockFiles(database: Database): OpenLockFile {
   return async (name, schema, initial) => {
     const refusal = `${name} in the table agent_server.ledgers is not of this version`
@@ -108,11 +108,11 @@ export function createLockFiles(database: Database): OpenLockFile {
   }
 }
 
-/** A copy may hold a whole repository. */
+/** A copy may contain a whole repository. */
 const COPY_MS = 60_000
 
 const ACCEPTED = 'SELECT digest FROM agent_server.skill_copies WHERE source = $1'
-// The digest keeps slices of two copies apart, where one takes the place of the other meanwhile.
+// The digest keeps slices of two copies apart, in case one replaces the other in between.
 const COPY_SLICE = `SELECT digest, length(bytes) AS size, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
   FROM agent_server.skill_copies WHERE source = $1 AND digest = $2`
 const KEEP = `INSERT INTO agent_server.skill_copies AS kept (source, digest, bytes) VALUES ($1, $2, $3)
@@ -120,7 +120,7 @@ const KEEP = `INSERT INTO agent_server.skill_copies AS kept (source, digest, byt
     WHERE kept.digest = $4
   RETURNING digest`
 
-/** Copies that all servers on the database share. */
+/** Copies shared by all servers on the database. */
 export function createSkillCopies(database: Database): SkillCopies {
   const accepted = async (name: string) => {
     const [row] = await database.read(ACCEPTED, [name])

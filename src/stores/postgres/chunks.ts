@@ -13,10 +13,10 @@ import type { Database } from './database.ts'
 import { POSTGRES } from './dialect.ts'
 import { EmbeddingError } from './error.ts'
 
-/** For some millions of keys, or of terms. */
+/** For a few million keys or terms. */
 const LONG_MS = 60_000
 
-/** Chunks as one array per column, which `unnest` makes rows of again. */
+/** Chunks as one array per column, which `unnest` turns back into rows. */
 export function chunkColumns(chunks: readonly NewChunk[]) {
   return [
     chunks.map(({ key }) => key),
@@ -30,7 +30,7 @@ export function chunkColumns(chunks: readonly NewChunk[]) {
   ]
 }
 
-/** The keys of the chunks whose documents a filter takes, ascending. */
+/** The keys of the chunks whose documents match a filter, ascending. */
 export function matchingKeys(database: Database, filter: Filter): Promise<Uint32Array> {
   const { sql, values } = toCondition(filter, POSTGRES)
   const made = `SELECT ${PACKED_KEYS} FROM agent_server.chunks
@@ -38,16 +38,16 @@ export function matchingKeys(database: Database, filter: Filter): Promise<Uint32
   return readKeys(database, { made }, values)
 }
 
-/** Keys have 32 bits without a sign, PostgreSQL's integers one. */
+/** Keys are unsigned 32-bit integers, whereas PostgreSQL's integers are signed. */
 const OFFSET = 2 ** 31
 const KEY_BYTES = 4
-/** Keys of one statement: the answer to it is held whole, and takes some seconds at most. */
+/** The most keys per statement: its result is held in memory, and takes a few seconds at most. */
 const KEYS_PER_PAGE = 2_000_000
 
-/** An aggregate that answers many keys as bytes, several times faster than as rows. */
+/** An aggregate that returns many keys as bytes, several times faster than as rows. */
 const PACKED_KEYS = `string_agg(int4send((key - ${OFFSET})::integer), '' ORDER BY key) AS packed`
 
-/** Runs a query whose one row is `PACKED_KEYS`. */
+/** Runs a query whose only row is `PACKED_KEYS`. */
 async function readKeys(database: Database, statement: Statement, values: readonly Value[]) {
   const [row] = await database.read(statement, values, LONG_MS)
   if (row?.packed === null) return new Uint32Array()
@@ -57,7 +57,7 @@ async function readKeys(database: Database, statement: Statement, values: readon
   return Uint32Array.from({ length: packed.byteLength / KEY_BYTES }, keyAt)
 }
 
-/** Every key of a table, ascending, in as many statements as it takes. */
+/** All keys of a table, ascending, read in as many statements as necessary. */
 export async function readAllKeys(
   database: Database,
   table: 'chunks' | 'vectors',
@@ -102,14 +102,14 @@ export function createTermCountStore(database: Database): TermCountStore {
   }
 }
 
-/** Nulls where nothing is counted. */
+/** Nulls if nothing is counted. */
 export function termColumns(counted: CountedTerms | undefined): Value[] {
   if (!counted) return [null, null, null, null, null]
   const { terms, holding } = packTerms(counted)
   return [counted.analyser, counted.chunks, counted.length, terms, holding]
 }
 
-/** The second half of an advisory lock; those below are taken by the functions of the schema. */
+/** The second half of an advisory lock; smaller numbers are used by the functions of the schema. */
 const REPLACEMENT_LOCK = 6
 const BACKLOG_LOCK = 7
 
@@ -117,7 +117,7 @@ const ADD_LATER = 'SELECT agent_server.add_vectors($1, $2, $3::bigint[], $4) AS 
 const BEGIN = 'SELECT agent_server.begin_vectors($1, $2) AS done'
 const ADD = 'SELECT agent_server.add_next_vectors($1::bigint[], $2, $3)'
 const SWAP = 'SELECT agent_server.swap_vectors()'
-/** Keeps vectors that come after their chunks; one server at a time makes them. */
+/** Stores vectors that are added after their chunks; one server at a time makes them. */
 export function createLaterVectors(
   url: string,
   database: Database,
@@ -134,7 +134,7 @@ export function createLaterVectors(
   }
 }
 
-/** How vectors are made anew, beside those in use. */
+/** Stores the new vectors of a replacement, beside those in use. */
 export function createVectorWrites(
   url: string,
   database: Database,
@@ -154,7 +154,7 @@ export function createVectorWrites(
   }
 }
 
-/** Says which embedding it is that does not go with the one that is kept. */
+/** Turns an `EmbeddingError` into an Error that names the embedding that does not match. */
 function nameEmbedding(error: unknown, { model, dimension }: EmbeddingModel): unknown {
   if (!(error instanceof EmbeddingError)) return error
   return new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)

@@ -3,7 +3,7 @@ import type { NewChunk, StagedChunks } from '../document-store.ts'
 import type { Value } from '../sql/query.ts'
 import { bytes, integer, type Row } from '../sql/rows.ts'
 
-/** A value as the client library sends it. */
+/** Encodes a value for the client library. */
 export function toParameter(value: Value): unknown {
   if (typeof value === 'string') return toColumn(value)
   return Array.isArray(value) ? value.map(toParameter) : value
@@ -17,7 +17,7 @@ const INTEGER = 23
 const DOUBLE = 701
 const LONGS = 1_016
 
-/** How the client library reads a column of this type, of which it has the text. */
+/** Returns the parser that the client library uses for the text of a column of this type. */
 export function readColumn(type: number): (value: string) => unknown {
   switch (type) {
     case BOOLEAN:
@@ -35,18 +35,18 @@ export function readColumn(type: number): (value: string) => unknown {
   }
 }
 
-/** The keys that a function answers as `keys`, unless it answers none. */
+/** The keys that a function returns as `keys`, if it returns any. */
 export function keysIn(row: Row | undefined): number[] | undefined {
   const keys = row?.keys
   return Array.isArray(keys) ? keys : undefined
 }
 
-/** As much as one read may bring without holding up the event loop for more than a few milliseconds. */
+/** As much as one read may return without blocking the event loop for more than a few milliseconds. */
 export const SLICE_BYTES = 2 ** 20
 
 /**
- * A value of some megabytes, slice by slice: `read` answers the row with the slice at this place, counted from 1, as
- * `bytes`, and with the whole `size`. Answers the last row with all bytes; nothing where the row is gone.
+ * Reads a value of some megabytes slice by slice: `read` returns the row with the slice at this position (from 1) as
+ * `bytes`, and the total `size`. Returns the last row and all bytes; undefined if the row is gone.
  */
 export async function readSlices(
   read: (place: number) => Promise<Row[]>,
@@ -60,25 +60,25 @@ export async function readSlices(
   }
 }
 
-// PostgreSQL's text holds every character but NUL. A noncharacter, which no text should hold, stands in for it; where
-// one holds it all the same, it is marked as itself: https://www.unicode.org/faq/private_use.html#nonchar1
+// PostgreSQL's text holds every character but NUL. A noncharacter, which no text should contain, stands in for it; if
+// a text contains it anyway, it is escaped: https://www.unicode.org/faq/private_use.html#nonchar1
 const MARK = '\uFDD0'
 const NUL = `${MARK}0`
 const ITSELF = `${MARK}1`
 
-/** A text as a column can hold it. */
+/** Encodes a text so that a column can hold it. */
 export function toColumn(text: string): string {
   if (!text.includes('\0') && !text.includes(MARK)) return text
   return text.replaceAll(MARK, ITSELF).replaceAll('\0', NUL)
 }
 
-/** The text that a column was given by `toColumn`. */
+/** Decodes a text encoded by `toColumn`. */
 export function fromColumn(column: string): string {
   if (!column.includes(MARK)) return column
   return column.replaceAll(NUL, '\0').replaceAll(ITSELF, MARK)
 }
 
-/** All chunks of a staged file, with their keys: one statement takes them together. */
+/** Reads all chunks of a staged file, with their keys, because one statement stores them together. */
 export async function gatherChunkBatches(
   pieces: AsyncIterable<Uint8Array>,
   { firstKey, count }: StagedChunks,

@@ -6,18 +6,18 @@ import { readColumn, toParameter } from './codec.ts'
 import { codeOf, mayPass, reasonFor, toStoreError, unavailable } from './error.ts'
 
 const CONNECT_MS = 5_000
-/** What the database itself gives a statement, and a statement's wait for a lock. */
+/** The time limit that the database applies to a statement, and to its wait for a lock. */
 const STATEMENT_MS = 60_000
 const LOCK_MS = 10_000
-/** The same within a session. */
+/** The same limits in a session. */
 const SESSION_MS = 600_000
-/** Nothing of ours keeps a transaction open over two statements, but a session. */
+/** No transaction of ours stays open between statements, except in a session. */
 const IDLE_TRANSACTION_MS = 10_000
 const KEEP_ALIVE_MS = 10_000
 const COMMON_TLS = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full'])
 const PORT = '5432'
 
-/** Settings of every connection. What the URL says comes before them. */
+/** The settings of every connection. Those in the URL take precedence. */
 export function connectionSettings(url: string) {
   return {
     connectionString: withCommonTls(url),
@@ -33,8 +33,9 @@ export function connectionSettings(url: string) {
 }
 
 /**
- * `sslmode` as every client of PostgreSQL understands it: `require` encrypts, `verify-ca` and `verify-full` also look
- * at the certificate. The library by itself takes all of them for `verify-full`, and warns on standard error.
+ * Gives `sslmode` the meaning it has in every other PostgreSQL client: `require` encrypts; `verify-ca` and
+ * `verify-full` also check the certificate. By default, the library treats them all as `verify-full`, and warns on
+ * standard error.
  */
 function withCommonTls(url: string): string {
   const common = new URL(url)
@@ -45,15 +46,15 @@ function withCommonTls(url: string): string {
 
 export type Session = Awaited<ReturnType<typeof connect>>
 
-/** Rejects with the client library's errors. `onLost` hears that the connection has ended, however that came. */
+/** Rejects with the client library's errors. Calls `onLost` when the connection ends, however it ends. */
 async function connect(url: string, onLost = () => undefined) {
   const client = new pg.Client({
     ...connectionSettings(url),
     ...{ statement_timeout: SESSION_MS, lock_timeout: SESSION_MS },
-    // Whoever reads the records of a corpus may be slow.
+    // The reader of a corpus may be slow.
     idle_in_transaction_session_timeout: 0,
   })
-  // A connection that breaks rejects the statement under way; the event comes beside it.
+  // A broken connection rejects the statement in flight and emits this event as well.
   client.on('error', onLost)
   client.on('end', onLost)
   await client.connect()
@@ -61,13 +62,13 @@ async function connect(url: string, onLost = () => undefined) {
     async run(text: string, values: readonly Value[] = []) {
       return (await client.query<Row>(text, values.map(toParameter))).rows
     },
-    /** Ends the connection, and a transaction that is not committed with it. */
+    /** Ends the connection, and rolls back an uncommitted transaction. */
     close: () => client.end().catch(() => undefined),
   }
 }
 
 /**
- * A connection of its own, for work of several statements that no request waits for. Rejects with `AppError`; its
+ * Opens a separate connection for work of several statements that no request waits for. Rejects with `AppError`; its
  * statements reject with the client library's errors.
  */
 export async function openSession(url: string, onLost?: () => undefined): Promise<Session> {
@@ -76,7 +77,7 @@ export async function openSession(url: string, onLost?: () => undefined): Promis
   })
 }
 
-/** Opens a session for some work. What the database itself refuses becomes an `AppError`. */
+/** Opens a session for some work. Errors raised by the database become `AppError`s. */
 export async function withSession<Result>(
   url: string,
   work: (session: Session) => Promise<Result>,
@@ -91,7 +92,7 @@ export async function withSession<Result>(
   }
 }
 
-/** An error that the database has not raised, such as one of the caller or of the records of a corpus, stays as it is. */
+/** Errors not raised by the database, such as those of the caller or of corpus records, stay as they are. */
 export function explainRefusal(error: unknown): unknown {
   return codeOf(error) === undefined ? error : toStoreError(error)
 }
@@ -101,13 +102,14 @@ export const LOCK = 1_097_302_902
 
 interface Held {
   url: string
-  /** Tells it from our other locks. */
+  /** Distinguishes it from our other locks. */
   lock: number
 }
 
 /**
- * Does `work` while this process alone holds the lock, for as long as it takes: the lock is a connection's, and ends
- * with it, whatever ends it; `work` is then aborted. False, and nothing is done, where somebody else holds it.
+ * Runs `work` while this process holds the lock, for as long as it takes. The lock belongs to a connection: if that
+ * ends, for whatever reason, the lock is lost and `work` is aborted. Returns false, without running `work`, if somebody
+ * else holds the lock.
  */
 export async function holdLock(
   { url, lock }: Held,
@@ -131,26 +133,26 @@ export async function holdLock(
   }
 }
 
-/** Between two attempts. Each ends by itself, in some seconds. */
+/** The pause between two attempts. Each attempt fails by itself within a few seconds. */
 const PAUSE_MS = 2_000
 
-/** How long to wait for a database that is away. */
+/** How long to wait for a database that is down. */
 export interface StartDeadline {
   milliseconds: number
-  /** Ends the wait. */
+  /** Ends the wait early. */
   signal?: AbortSignal | undefined
 }
 
 interface WaitOptions {
   url: string
   log: { warn(fields: object, message: string): void }
-  /** Without, there is one attempt. */
+  /** Without it, there is only one attempt. */
   deadline?: StartDeadline | undefined
 }
 
 /**
- * Resolves when the database takes connections and may be written. What passes is waited for: a start, a restart, a
- * failover. Throws `store_unavailable` that names the database, never the password, and what `signal` was aborted with.
+ * Resolves when the database accepts connections and writes. Waits for temporary failures to pass: a start, a restart,
+ * a failover. Throws `store_unavailable`, which names the database but never the password, and the reason of `signal`.
  */
 export async function awaitDatabase({ url, log, deadline }: WaitOptions): Promise<void> {
   const { milliseconds, signal } = deadline ?? { milliseconds: 0 }
@@ -173,12 +175,12 @@ export async function awaitDatabase({ url, log, deadline }: WaitOptions): Promis
   }
 }
 
-/** Nothing where it is there. */
+/** Returns undefined if the database can be written. */
 async function failureOf(url: string): Promise<unknown> {
   let session: Session | undefined
   try {
     session = await connect(url)
-    // Refused by a standby, which may become the primary.
+    // A standby refuses this, but it may become the primary.
     await session.run('BEGIN READ WRITE')
     return undefined
   } catch (error) {
@@ -188,7 +190,7 @@ async function failureOf(url: string): Promise<unknown> {
   }
 }
 
-/** Where it is, without who asks and how. */
+/** The location of the database, without credentials and settings. */
 function nameOf(url: string): string {
   const { hostname, port, pathname } = new URL(url)
   return `PostgreSQL at ${hostname}:${port || PORT}${pathname}`

@@ -20,7 +20,7 @@ import { migrate, STEPS } from './migrate.ts'
 const VERSION = 'SELECT version FROM agent_server.schema_version'
 const UNDEFINED_TABLE = '42P01'
 
-/** The corpus in a database: read beside running servers, written while there is none. */
+/** The corpus in a database: read beside running servers, written while there are none. */
 export function createPostgresCorpus(url: string): Corpus {
   return {
     copies: createCorpusCopies(url),
@@ -54,7 +54,7 @@ async function refuseOtherVersions(session: Session): Promise<void> {
   throw unavailable('The database is of another version of the server: start this one once')
 }
 
-/** In one transaction: what other servers see is nothing, or all of it. */
+/** Runs in one transaction: other servers see nothing, or all of it. */
 async function fill(session: Session, records: AsyncIterable<CorpusRecord>): Promise<void> {
   await session.run('BEGIN')
   await session.run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
@@ -94,10 +94,10 @@ const COUNTS = `
 const NO_OTHER_COUNTS = `
   UPDATE agent_server.counts
   SET pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 WHERE slot <> 0`
-/** Bytes of a number of a vector that is kept. */
+/** The size of one number of a stored vector. */
 const NUMBER_BYTES = 2
 
-/** How a database is filled; `jobs` names the table that takes the jobs. */
+/** How a database is filled; `jobs` is the table that takes the jobs. */
 function tablesOf({ run }: Session, jobs: keyof typeof JOB): CorpusTables {
   return {
     schema: 'agent_server',
@@ -114,11 +114,11 @@ function tablesOf({ run }: Session, jobs: keyof typeof JOB): CorpusTables {
   }
 }
 
-/** What is done again where a copy was interrupted: a second's work. */
+/** How much is repeated after an interruption: about a second's work. */
 const RECORDS_PER_STEP = 500
-/** The second half of the lock that keeps a second copy waiting. */
+/** The second half of the lock that makes a second copy wait. */
 const COPYING = 9
-/** A schema or a table that is not there. */
+/** The codes of a missing schema and a missing table. */
 const UNDEFINED = ['3F000', UNDEFINED_TABLE]
 
 const CHECKPOINT = 'SELECT documents, chunks, digest FROM agent_server.moves'
@@ -130,7 +130,10 @@ const MOVED_JOBS = `
 const END = ['DELETE FROM agent_server.moved_jobs', 'DELETE FROM agent_server.moves']
 const FORGET = ['TRUNCATE agent_server.documents CASCADE', 'DELETE FROM agent_server.embeddings']
 
-/** Copies into a database that holds no documents, in steps that each survive. Others see the documents come, and cannot add any. */
+/**
+ * Copies into a database without documents, in steps that are each durable. Others see the documents arrive, and cannot
+ * add any.
+ */
 function createCorpusCopies(url: string): CorpusCopies {
   return {
     copied: () =>
@@ -156,7 +159,7 @@ function createCorpusCopies(url: string): CorpusCopies {
   }
 }
 
-/** Throws `store_unavailable` where only a part of a corpus has come. */
+/** Throws `store_unavailable` if only a part of a corpus has been copied. */
 export async function refuseHalfCorpus(url: string): Promise<void> {
   const checkpoint = await withSession(url, readCheckpoint).catch((error: unknown) => {
     throw toStoreError(error)
@@ -181,7 +184,7 @@ async function readCheckpoint({ run }: Session): Promise<CopyCheckpoint | undefi
   )
 }
 
-/** Waits for whoever copies now: one that was killed may still be at its last statement. */
+/** Waits for any other copy: one that was killed may still be executing its last statement. */
 async function prepare({ run }: Session): Promise<void> {
   await run(`SELECT pg_advisory_lock(${LOCK}, ${COPYING})`)
   await run(`SET agent_server.moving = 'on'`)
@@ -215,7 +218,7 @@ async function copy(
   await session.run('COMMIT')
 }
 
-/** Ends one transaction and begins the next. */
+/** Commits one transaction and begins the next. */
 async function endStep(
   { run }: Session,
   { documents, chunks, digest }: CopyCheckpoint,
@@ -225,7 +228,7 @@ async function endStep(
   await run('BEGIN')
 }
 
-/** From here on nobody else adds documents. */
+/** From here on nobody else can add documents. */
 async function begin(
   session: Session,
   writes: ReturnType<typeof createCorpusWrites>,
@@ -250,7 +253,7 @@ async function begin(
   return checkpoint
 }
 
-/** Throws `store_unavailable` where the database holds documents. */
+/** Throws `store_unavailable` if the database contains documents. */
 async function refuseDocuments({ run }: Session): Promise<void> {
   const [found] = await run('SELECT count(*) AS documents FROM agent_server.documents')
   const documents = integer(found, 'documents')

@@ -9,18 +9,18 @@ import { connectionSettings } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 
 const IDLE_MS = 30_000
-/** So that connections follow a database that has moved. */
+/** Limited, so that connections follow a database that has moved. */
 const LIFETIME_SECONDS = 1_800
 const MAX_WAITING = 4_096
 const ANSWER_MS = 10_000
-/** Two writes that got in each other's way are not likely to do so again. */
+/** Two writes that conflicted are unlikely to do so again. */
 const MAX_TRIES = 6
 const PAUSE_MS = 20
 const CLOSE_MS = 10_000
 
 interface PoolOptions {
   url: string
-  /** The most connections. */
+  /** The maximum number of connections. */
   size: number
   log: { warn(fields: object, message: string): void }
 }
@@ -28,9 +28,9 @@ interface PoolOptions {
 export type Database = ReturnType<typeof openDatabase>
 
 /**
- * Statements of the store. Each is a transaction of its own. Rejects with an `AppError`: `store_unavailable`, in
- * bounded time, whatever happens to the database, and with what our functions refuse. Half of the connections are for
- * reading, so that a flood of writes keeps no query waiting.
+ * Runs the store's statements, each in its own transaction. Rejects with an `AppError`: `store_unavailable`, within a
+ * bounded time, whatever happens to the database, and the errors that our functions raise. Half of the connections are
+ * for reading, so that a flood of writes delays no query.
  */
 export function openDatabase({ url, size, log }: PoolOptions) {
   const readers = createPool({ url, size: Math.ceil(size / 2), log })
@@ -50,23 +50,23 @@ export function openDatabase({ url, size, log }: PoolOptions) {
   }
 
   return {
-    /** May be sent twice. */
+    /** For statements that may safely be sent twice. */
     read: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
       track(() => {
         const run = () => readers.run(statement, values.map(toParameter), milliseconds)
         const begun = performance.now()
         return run().catch((error: unknown) => {
-          // A connection that has died while it was idle is noticed by the first statement on it.
+          // A connection that died while idle is only noticed by the first statement on it.
           if (isLost(error) && performance.now() - begun < PAUSE_MS) return run()
           throw error
         })
       }),
 
-    /** Is sent again only where it is known to have done nothing. */
+    /** Sends a statement again only if it is known to have had no effect. */
     write: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
       track(() => again(() => writers.run(statement, values.map(toParameter), milliseconds))),
 
-    /** Refuses what comes from now on, and waits for what is under way. */
+    /** Refuses new statements, and waits for those in flight. */
     async close() {
       isClosed = true
       const late = pause(CLOSE_MS, undefined, { ref: false })
@@ -88,8 +88,8 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Runs statements on a bounded number of connections, each made when it is needed and left when it is broken.
- * Rejects with the client library's errors.
+ * Runs statements on a bounded number of connections, each opened on demand and dropped when it breaks. Rejects with
+ * the client library's errors.
  */
 function createPool({ url, size, log }: PoolOptions) {
   const open = () => {
@@ -102,14 +102,14 @@ function createPool({ url, size, log }: PoolOptions) {
     fresh.on('error', ({ message }) => {
       log.warn({ reason: message }, 'a connection to the document store was lost')
     })
-    // One that breaks while it is used rejects its statement; the event comes beside it, and must be heard.
+    // A connection that breaks while in use rejects its statement, and emits this event, which needs a listener.
     fresh.on('connect', (client) => client.on('error', () => undefined))
     return fresh
   }
   let pool = open()
   let answeredAt = 0
 
-  /** Where nothing answers, all connections are likely to be dead, and each of them would be waited for: they are left together. */
+  /** If nothing answers, probably all connections are dead. They are dropped together, to avoid waiting for each. */
   const startAfresh = (of: pg.Pool) => {
     if (of !== pool) return
     pool = open()
@@ -137,12 +137,12 @@ function createPool({ url, size, log }: PoolOptions) {
         throw error
       }
     },
-    /** Resolves when every connection is closed; none may be in use. */
+    /** Resolves when all connections are closed; none may be in use. */
     close: () => pool.end(),
   }
 }
 
-/** Under its name a statement is prepared once on each connection. */
+/** A named statement is prepared once on each connection. */
 function toQuery(statement: Statement) {
   if (typeof statement !== 'string') return { text: statement.made }
   return { name: hash('sha1', statement), text: statement }
@@ -152,7 +152,7 @@ const CHECK_MS = 5_000
 const WRITE_CHECK = `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
 const READ_CHECK = `SELECT value FROM agent_server.meta WHERE name = 'last_check'`
 
-/** Throws `store_unavailable` when the database does not take a write and give it back in time. */
+/** Throws `store_unavailable` if the database does not store a write and return it in time. */
 export async function checkDatabase(database: Database, signal: AbortSignal): Promise<void> {
   const check = async () => {
     const [written] = await database.write(WRITE_CHECK, [], CHECK_MS)

@@ -14,13 +14,13 @@ import {
 import { keysIn } from './codec.ts'
 import type { Database } from './database.ts'
 
-/** The document with the id `$1`, held, where it is in one of the collections of a parameter. */
+/** Locks the document with the id `$1` if it is in one of the collections in a parameter. */
 function lockAmong(parameter: string): string {
   return `SELECT id FROM agent_server.documents
     WHERE id = $1 AND agent_server.is_among(metadata, ${parameter}::text[]) FOR UPDATE`
 }
 
-/** Stores a document with the source `$1`, which is due at `$2`, in the place of the one it had. */
+/** Stores a document with the source `$1`, due at `$2`, which replaces its previous source. */
 function withSource(stored: string): string {
   return `
     WITH stored AS MATERIALIZED (${stored}),
@@ -65,13 +65,13 @@ const TAKE_SOURCES = `WITH due AS (
 const NOTE_SOURCE = `UPDATE agent_server.sources SET source = $1, fetch_at = $2
   WHERE document = (SELECT number FROM agent_server.documents WHERE id = $3 AND revision = $4)`
 
-/** A document's text may be as long as a request's body. */
+/** A document's text may be as long as a request body. */
 const LONG_MS = 30_000
 
 interface Dependencies {
   database: Database
   queueLimit: number
-  /** Says that there is a job that was not there before. */
+  /** Signals that there is a new job. */
   jobCame: () => void
 }
 
@@ -149,7 +149,7 @@ function nameMissing(id: string) {
   }
 }
 
-/** A file that no document has taken is given up so long after its last piece came. */
+/** A file that no document took is dropped this long after its last piece was added. */
 const FORGOTTEN_MS = 24 * 3_600_000
 
 const BEGIN = `INSERT INTO agent_server.files (touched_at) VALUES (agent_server.now_ms()) RETURNING number`
@@ -158,7 +158,7 @@ const ADD_PIECE = `WITH touched AS (UPDATE agent_server.files SET touched_at = a
 const DROP = 'DELETE FROM agent_server.files WHERE number = $1 AND document IS NULL'
 const DROP_FORGOTTEN = `DELETE FROM agent_server.files
   WHERE document IS NULL AND touched_at < agent_server.now_ms() - $1`
-/** How the bytes of a file come in. */
+/** Stores the bytes of files. */
 export function createFileWrites(database: Database) {
   return {
     async beginFile() {
@@ -171,7 +171,7 @@ export function createFileWrites(database: Database) {
     async dropStaged(number: number) {
       await database.write(DROP, [number])
     },
-    /** Removes what was being sent when a server ended. */
+    /** Removes uploads that were interrupted when a server ended. */
     async dropForgotten() {
       await database.write(DROP_FORGOTTEN, [FORGOTTEN_MS])
     },

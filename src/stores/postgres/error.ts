@@ -3,24 +3,24 @@ import { AppError } from '../../errors.ts'
 import { StaleKeysError } from '../chunk-keys.ts'
 import { idempotencyConflict, queueFull, tooManyFields } from '../document-store.ts'
 
-/** What is away for a moment is mostly back by then: a restart, or a standby that takes over. */
+/** Most short outages are over by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html; our functions raise those that begin with AS.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html; codes that begin with AS are raised by our functions.
 const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
 const LOST_CLASSES = ['08', '57']
 const AGAIN_AT_ONCE = new Set(['40001', '40P01'])
 
-/** A statement that was prepared is missing, or is there already. */
+/** A prepared statement is missing, or exists already. */
 const SPREAD = 'a pooler spreads our statements over connections: let it pool sessions'
 const UNKNOWN_AUTHORITY =
   'its certificate is not from an authority that is trusted here: name the right one with sslrootcert'
 
 /**
- * What may be otherwise in a moment, by PostgreSQL's codes, by their classes, and by the codes of Node.js: the database
- * starts, restarts, moves or has too much to do, or the network settles. Each completes "… is unavailable:".
+ * Failures that may soon pass, by PostgreSQL's codes, their classes, and Node.js's codes: the database starts,
+ * restarts, moves or is overloaded, or the network recovers. Each completes "… is unavailable:".
  */
 const PASSING = new Map([
   ['08', 'the connection is broken'],
@@ -37,7 +37,9 @@ const PASSING = new Map([
   ['ETIMEDOUT', 'it does not answer'],
 ])
 
-/** As above, what stays until somebody mends it: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+/**
+ * Likewise, failures that last until somebody fixes them: https://nodejs.org/api/tls.html#x509-certificate-error-codes
+ */
 const LASTING = new Map([
   ['28', 'it does not let this user in from here, or not without TLS (pg_hba.conf)'],
   ['3D', 'there is no such database'],
@@ -66,14 +68,14 @@ const LASTING = new Map([
   ['ENOENT', 'a file that DATABASE_URL names is not there'],
   ['EACCES', 'a file that DATABASE_URL names may not be read'],
 ])
-/** The client library gives these no code. */
+/** The client library gives these errors no code. */
 const LASTING_WORDS = new Map([
   ['does not support SSL', 'it has no TLS, which sslmode asks for'],
   ['verify-ca requires', 'sslmode=verify-ca needs sslrootcert'],
   ['password must be a string', 'it asks for a password'],
 ])
 
-/** Vectors do not go with those that are kept. */
+/** The vectors do not match the stored ones. */
 export class EmbeddingError extends Error {
   override readonly name = 'EmbeddingError'
 }
@@ -92,14 +94,14 @@ const OURS = new Map<string | undefined, () => Error>([
   ['AS010', tooManyFields],
 ])
 
-/** The code of an error that the database itself has raised. */
+/** The code of an error raised by the database itself. */
 export function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof DatabaseError ? thrown.code : undefined
 }
 
 /**
- * What callers see of an error of the client library. Nothing of a document, a query or the connection goes
- * with it: the library's errors hold all three.
+ * Converts an error of the client library to what callers may see. It contains nothing about a document, a query or the
+ * connection, all of which are in the library's errors.
  */
 export function toStoreError(thrown: unknown): Error {
   if (thrown instanceof AppError) return thrown
@@ -112,34 +114,34 @@ export function toStoreError(thrown: unknown): Error {
   return unavailable(`The document store is unavailable: ${reason}`, bare(thrown))
 }
 
-/** Completes "… is unavailable:" for whoever cannot open the database. */
+/** Completes "… is unavailable:" for a database that cannot be opened. */
 export function reasonFor(thrown: unknown): string {
   return failureOf(thrown)?.reason ?? bare(thrown).message
 }
 
-/** What every call answers that the store cannot take: closed, away or not answering. */
+/** The error of every call while the store is unusable: closed, down or not answering. */
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('store_unavailable', message, { cause, retryAfter: RETRY_AFTER_SECONDS })
 }
 
-/** Whether the connection is of no use any more. */
+/** Whether the connection is no longer usable. */
 export function isLost(thrown: unknown): boolean {
   const code = codeOf(thrown)
   if (code === undefined || code === READ_ONLY) return true
   return code !== QUERY_CANCELED && LOST_CLASSES.includes(code.slice(0, 2))
 }
 
-/** Whether whoever waits for the database may hope. */
+/** Whether waiting for the database may help. */
 export function mayPass(thrown: unknown): boolean {
   return failureOf(thrown)?.passes ?? false
 }
 
-/** Whether nothing has happened, and the same may well succeed at once. */
+/** Whether the statement had no effect and may well succeed if repeated at once. */
 export function isWorthAnotherTry(thrown: unknown): boolean {
   return AGAIN_AT_ONCE.has(codeOf(thrown) ?? '')
 }
 
-/** Its message and code alone. */
+/** A copy of the error with only its message and code. */
 function bare(thrown: unknown): Error {
   const { message } = thrown instanceof Error ? thrown : new Error('unknown')
   const code = codeOf(thrown) ?? (thrown instanceof Error && 'code' in thrown && thrown.code)
@@ -149,18 +151,18 @@ function bare(thrown: unknown): Error {
 interface Failure {
   /** Completes "… is unavailable:". */
   reason: string
-  /** Whether it may be otherwise in a moment. */
+  /** Whether the failure may soon pass. */
   passes: boolean
 }
 
 function failureOf(thrown: unknown): Failure | undefined {
   const code = codeOf(thrown)
-  // Whatever a query rejects with without a code is the connection's fault.
+  // If a query rejects without a code, the connection is at fault.
   if (code === undefined) return connectionFailure(thrown)
   return knownFailure(code) ?? knownFailure(code.slice(0, 2))
 }
 
-/** What a failure of the connection means; whatever is not known is taken for silence. */
+/** What a failure of the connection means; unknown failures count as no answer. */
 export function connectionFailure(thrown: unknown): Failure {
   const { message, code } = wordsOf(thrown)
   const known = knownFailure(code)

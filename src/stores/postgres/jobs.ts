@@ -9,10 +9,10 @@ import { chunkColumns, termColumns } from './chunks.ts'
 import { gatherChunkBatches, keysIn } from './codec.ts'
 import type { Database } from './database.ts'
 
-// What one claim may bring into memory, one text longer than that excepted.
+// The most that one claim may load into memory; a single text may be longer.
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
-/** A large document brings tens of thousands of chunks. */
+/** A large document has tens of thousands of chunks. */
 const LONG_MS = 60_000
 
 const CLAIM = 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)'
@@ -22,7 +22,7 @@ const COMPLETE = `SELECT agent_server.with_terms(
     $8::text[], $9::integer[], $10::integer[], NULL, NULL, NULL, $11, $12),
   $1, $13, $14, $15, $16, $17) AS keys`
 const FAIL = 'SELECT agent_server.fail_job($1, $2, $3, $4, $5) AS done'
-/** Of a replacement the file is kept beside that of the document. */
+/** The notes go to the file of a pending replacement if there is one, otherwise to that of the document. */
 const NOTE = `WITH job AS (
     SELECT jobs.document FROM agent_server.documents
     JOIN agent_server.jobs ON jobs.document = documents.number
@@ -40,15 +40,15 @@ interface Dependencies {
   database: Database
   leases: Leases
   files: Pick<FileStore, 'readStaged' | 'dropStaged'>
-  /** Uses no more of the chunk keys that were reserved. */
+  /** Discards the reserved chunk keys that are left. */
   dropKeys: () => void
-  /** Says that there is a job to claim that was not there before. */
+  /** Signals that there is a new job to claim. */
   jobCame: () => void
-  /** Says that a document is ready, or has failed. */
+  /** Signals that a document is ready or has failed. */
   documentEnded: (id: string) => void
 }
 
-/** Claims jobs for as long as their leases are renewed, and ends them. */
+/** Claims jobs, which are held as long as their leases are renewed, and ends the claims. */
 export function createJobWrites({
   database,
   leases,
@@ -127,7 +127,7 @@ export function createJobWrites({
     },
 
     async releaseJob(job, failure) {
-      // Nobody here works on the document any more: if this fails, its lease ends by itself.
+      // This server no longer works on the document; if the write fails, the lease just expires.
       leases.letGo(job.claim)
       await database.write(RELEASE, [job.documentId, job.claim, failure?.code, failure?.message])
       jobCame()
@@ -135,9 +135,9 @@ export function createJobWrites({
   }
 }
 
-/** How long after its last sign of life a server's claims are taken over by others. */
+/** How long after a server's last sign of life other servers take over its claims. */
 const LEASE_MS = 30_000
-/** So that two renewals may fail before a lease ends. */
+/** Chosen so that two renewals may fail before a lease expires. */
 const RENEWALS_PER_LEASE = 4
 const END_MS = 2_000
 
@@ -152,7 +152,7 @@ interface LeaseDependencies {
   milliseconds?: number | undefined
 }
 
-/** Renews the leases of the claims in hand until closed. */
+/** Renews the leases of current claims until closed. */
 export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDependencies) {
   const owner = randomUUID()
   const claims = new Set<number>()
@@ -164,7 +164,7 @@ export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDe
     const rows = await database.write(RENEW, [asked, owner, milliseconds])
     const renewed = new Set(rows.map((row) => integer(row, 'claim')))
     const missing = asked.filter((claim) => !renewed.has(claim) && claims.has(claim))
-    // Either it has ended at this moment, or another server has taken it over and our result will be refused.
+    // Either the claim has just ended, or another server has taken it over and our result will be refused.
     if (missing.length > 0) log.warn({ claims: missing.length }, 'leases of claims not renewed')
   }
 
@@ -184,16 +184,16 @@ export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDe
   const renewing = keepRenewing()
 
   return {
-    /** Names this server among those that claim; never the same again. */
+    /** Identifies this server among those that claim; different after each start. */
     owner,
     milliseconds,
-    /** The claims that this server works on. */
+    /** The claims that this server is working on. */
     held: () => [...claims],
     hold(jobs: readonly Pick<IngestionJob, 'claim'>[]) {
       for (const { claim } of jobs) claims.add(claim)
     },
     letGo: (claim: number) => void claims.delete(claim),
-    /** Ends all leases, so that others go on at once. Throws nothing: they end by themselves otherwise. */
+    /** Ends all leases, so that others can continue at once. Never throws: leases also expire by themselves. */
     async close() {
       stopped.abort()
       await renewing

@@ -3,7 +3,7 @@ import { integer, text } from '../sql/rows.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
-/** Step `n` brings the schema from version `n` to `n + 1`. One that has been released is never changed. */
+/** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
 export const STEPS: readonly URL[] = [
   '1-tables.sql',
   '2-functions.sql',
@@ -23,7 +23,7 @@ export const STEPS: readonly URL[] = [
   '16-terms.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
-/** The functions of the schema are written as 14 first understood them. */
+/** The functions of the schema use syntax that PostgreSQL 14 introduced. */
 const MIN_VERSION = 140_000
 const ENCODING = 'UTF8'
 
@@ -38,8 +38,8 @@ const VERSION = `
 const NEW = 0
 
 /**
- * Makes our schema, or brings it to the newest version, in one transaction that other servers wait for. Throws
- * `store_unavailable` for a schema of a newer server or of another program, and for a database that cannot do.
+ * Creates our schema, or migrates it to the newest version, in one transaction that other servers wait for. Throws
+ * `store_unavailable` for a schema of a newer server or of another program, and for an unsuitable database.
  */
 export async function migrate(
   url: string,
@@ -69,7 +69,7 @@ async function readVersion(session: Session, known: number): Promise<number> {
     encoding: text(schema, 'encoding'),
   })
   const isOurs = schema?.ours === true
-  // One that is empty may have been made for us, where we may make none.
+  // An empty schema may have been created for us, if we are not allowed to create one.
   if (!isOurs && schema?.used !== true) return NEW
   if (!isOurs) {
     throw unavailable(
@@ -101,7 +101,7 @@ interface ServerFacts {
   encoding: string
 }
 
-/** Throws `store_unavailable` with the remedy for a server or a database that cannot hold the documents. */
+/** Throws `store_unavailable`, with the remedy, for a server or database that cannot hold the documents. */
 export function checkServer({ version, versionName, encoding }: ServerFacts): void {
   if (version < MIN_VERSION) {
     throw unavailable(`PostgreSQL 14 or later is needed; this is ${versionName}`)

@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 
 const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 10_000
-/** A connection that has silently died hears nothing: it is asked for a sign of life. */
+/** A connection that died silently receives nothing, so connections are checked at this interval. */
 const HEARTBEAT_MS = 15_000
 const ANSWER_MS = 5_000
 
@@ -19,12 +19,12 @@ interface Options {
   /** Names that need no quoting. */
   channels: readonly string[]
   onMessage: (channel: string, payload: string) => void
-  /** It listens, for the first time or again: what was sent in between was missed. */
+  /** Called when it listens, for the first time or again: what was sent in between was missed. */
   onListening: () => void
   log: { warn(fields: object, message: string): void }
 }
 
-/** Listens on a connection of its own, made anew whenever it breaks, until closed. */
+/** Listens on a separate connection, which is reopened whenever it breaks, until closed. */
 function listen({ url, channels, onMessage, onListening, log }: Options) {
   const stopped = new AbortController()
   let failures = 0
@@ -37,7 +37,7 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
     onListening()
   }
 
-  /** Until the connection breaks, which throws. */
+  /** Runs until the connection breaks, and then throws. */
   const stayAlive = async (client: pg.Client, signal: AbortSignal) => {
     for (;;) {
       await pause(HEARTBEAT_MS, undefined, { signal, ref: false })
@@ -88,38 +88,38 @@ const JOBS = 'agent_server_jobs'
 const ENDED = 'agent_server_ended'
 
 /**
- * Sent in one statement at most so often, beside the transactions that it is about: a notification within a
- * transaction makes the commits of a whole database wait for one another.
+ * Notifications are batched into at most one statement per interval, outside the transactions that they are about: a
+ * notification within a transaction makes all commits of the database wait for one another.
  */
 const GATHERING_MS = 25
-/** PostgreSQL's limit is 8,000 bytes. */
+/** PostgreSQL's limit for a message is 8,000 bytes. */
 const MAX_IDS_PER_MESSAGE = 20
-/** When more have ended at once, all who wait look for themselves. */
+/** If more have ended at once, everyone who waits checks for themselves. */
 const MAX_MESSAGES = 50
 
 const NOTIFY = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
 
-/** No ids stand for any. */
+/** Without ids, any document may have ended. */
 const Message = z.object({ from: z.string(), ids: z.array(z.string()).optional() })
 
 interface Dependencies {
   url: string
   database: Database
-  /** Names this server: it need not hear what it has sent itself. */
+  /** Identifies this server, which ignores its own notifications. */
   owner: string
   log: { warn(fields: object, message: string): void }
 }
 
-/** There is a job, or a document has ended. */
+/** A new job, or the id of a document whose ingestion has ended. */
 type Change = 'job' | { id: string }
 
-/** Notifies other servers of what this one does, and the subscribers here of what they do. */
+/** Notifies other servers of this server's changes, and local subscribers of theirs. */
 export function createChangeNotifications({ url, database, owner, log }: Dependencies) {
   const listeners = new Set<StoreListener>()
   const queue = createCoalescingQueue<Change, void>({
     async work(batch) {
       const changes = batch.map(({ input }) => input)
-      // Others look for themselves now and then.
+      // If this fails, other servers still find out by polling.
       await database.write(NOTIFY, toMessages(changes, owner)).catch(() => undefined)
       for (const { resolve } of batch) resolve()
       await pause(GATHERING_MS, undefined, { ref: false })

@@ -2,7 +2,7 @@ import type { Outbox } from '../outbox.ts'
 import { toOutboxEvent } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
-/** As long as what cannot be sent is tried again, so that nothing is missed while all who want it are down. */
+/** As long as events are retried, so that none is missed while all servers that want them are down. */
 const WANTED_MS = 3 * 24 * 3_600_000
 
 const WANT = 'SELECT agent_server.want_announcements($1, $2)'
@@ -21,7 +21,7 @@ const TAKE = `WITH due AS (
 const PUT_OFF = 'UPDATE agent_server.announcements SET due_at = $2 WHERE id = $1'
 const DROP = 'DELETE FROM agent_server.announcements WHERE id = $1'
 
-/** What is to be sent outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
+/** A trigger records events while any server wants them. Servers that take events concurrently get different ones. */
 export function createOutbox(database: Database, owner: string): Outbox {
   return {
     async enable(isEnabled) {

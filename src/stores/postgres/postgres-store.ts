@@ -26,18 +26,19 @@ import { createOutbox } from './outbox.ts'
 
 const RESERVE = 'SELECT agent_server.reserve_chunk_keys($1) AS first'
 
-// A claim of another server is due when its lease ends: it may be the last that is heard of it.
+// Another server's claim is due when its lease expires, because that server may have died.
 const NEXT_JOB = `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
   ORDER BY due_at LIMIT 1`
 
 const LOOKUP_MS = 30_000
 
-/** Keys of an hour ago are refused: see `complete_job` in the schema. */
+/** Keys reserved an hour ago are refused: see `complete_job` in the schema. */
 const KEY_BLOCKS = { keysPerBlock: 1_024, freshMs: 1_200_000 }
 
 /**
- * `complete_job` refuses keys below the mark of 45 minutes ago, which becomes that of now. It has read the marks before
- * it keeps anything: the lock waits for those that are under way, and the marks that go were lower.
+ * `complete_job` refuses keys below the mark of 45 minutes ago; this sets that mark to the current next key. As
+ * `complete_job` reads the marks before it stores anything, the lock waits for those in progress. The deleted marks
+ * were lower.
  */
 async function retireKeys({ run }: Session): Promise<void> {
   await run('BEGIN')
@@ -56,20 +57,20 @@ interface Log {
 interface PostgresStoreOptions {
   /** `postgres://…`; never shown. */
   url: string
-  /** The most connections that are used at a time, beside the one that listens. */
+  /** The most connections in use at a time, besides the one that listens. */
   poolSize: number
-  /** The most documents that may wait for ingestion or be in it, of all servers together. */
+  /** The most documents that may be queued for ingestion or in progress, on all servers together. */
   queueLimit: number
-  /** How long the claims of a server that has died stay with it. */
+  /** How long a server that has died keeps its claims. */
   leaseMs?: number
-  /** How long to wait for a database that is away; without, it must be there. */
+  /** How long to wait for a database that is down; without it, the database must be up. */
   deadline?: StartDeadline | undefined
   log: Log
 }
 
 /**
- * Opens the document store in a PostgreSQL database, which any number of servers may share; its schema is made or
- * migrated if need be. Throws `store_unavailable`, saying what to do.
+ * Opens the document store in a PostgreSQL database, which any number of servers may share, and creates or migrates its
+ * schema if necessary. Throws `store_unavailable`, with the remedy.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { url, poolSize, queueLimit, leaseMs, deadline, log } = options
@@ -79,7 +80,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
   const { dropForgotten, ...fileWrites } = createFileWrites(database)
-  // Before anything runs that would have to be ended if this fails.
+  // Runs before anything is started that would have to be stopped if this fails.
   await dropForgotten()
   const leases = createLeases({ database, log, milliseconds: leaseMs })
   const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })

@@ -15,23 +15,23 @@ import {
   toVectors,
 } from './rows.ts'
 
-// As many as one read may bring without holding up the event loop for more than a few milliseconds.
+// As many as one read may return without blocking the event loop for more than a few milliseconds.
 const MAX_CHUNKS_PER_READ = 500
 const EVERY_ORDINAL = -1
 const REPLACEMENT_MS = 60_000
 
-/** What `toChunk` reads. */
+/** The columns that `toChunk` reads. */
 const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text, page, page_end,
   documents.id, title, url, metadata`
 
-/** What is asked of chunks. Each query is one statement, and so sees one moment. */
+/** Queries for chunks. Each is a single statement, and so sees a consistent state. */
 export function createChunkReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,
 ): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
   const CHUNKS = `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
     WHERE chunks.key ${isInFirst}`
-  // A document without chunks to show gives one row, with no key.
+  // A document without chunks to show yields one row, without a key.
   const CHUNKS_OF_DOCUMENT = `SELECT ${COLUMNS}, served_revision
     FROM ${schema}.documents LEFT JOIN ${schema}.chunks
       ON document = number AND chunks.revision = served_revision AND ordinal > $1
@@ -72,7 +72,7 @@ function toPage(rows: readonly Row[], length: number): ChunkPage {
   return { chunks, nextCursor: place && encodeChunkCursor(place) }
 }
 
-/** What is asked of vectors, and of those that are made anew. */
+/** Queries for vectors, and for those of a replacement. */
 export function createVectorReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,
@@ -106,10 +106,10 @@ export function createVectorReads(
   }
 }
 
-/** All served documents may have to be looked at. */
+/** All served documents may have to be scanned. */
 const LOOKING_MS = 60_000
 
-/** What is asked of the term counts. */
+/** Queries for term counts. */
 export function createTermReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,

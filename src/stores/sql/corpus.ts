@@ -26,10 +26,10 @@ import {
 } from './rows.ts'
 
 const DOCUMENTS_PER_READ = 200
-/** So many chunks, with vectors of some thousand numbers, are a few megabytes. */
+/** This many chunks, with vectors of a few thousand numbers, take a few megabytes. */
 const CHUNKS_PER_RECORD = 256
 
-/** Everything in the database as it was when the transaction began that `run` is in. */
+/** Everything in the database, as of the start of the transaction that `run` belongs to. */
 export async function* readCorpusFrom(
   run: Run,
   { schema }: Pick<SqlDialect, 'schema'>,
@@ -87,7 +87,7 @@ function createReads(run: Run, schema: string) {
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
     let [piece] = await run(PIECE, [number, 0])
-    // An empty file has no piece, and is a file all the same.
+    // An empty file has no pieces, but is still a file.
     if (!piece) yield { kind: 'piece', revision, bytes: new Uint8Array() }
     for (let ordinal = 1; piece; ordinal++) {
       yield { kind: 'piece', revision, bytes: bytes(piece, 'bytes') }
@@ -131,21 +131,21 @@ function createReads(run: Run, schema: string) {
   }
 }
 
-/** What differs between the databases in filling them. */
+/** How filling the database differs between SQLite and PostgreSQL. */
 export interface CorpusTables extends Pick<SqlDialect, 'schema'> {
-  /** Adds a job: of the document `$1`, of its revision `$2`, due at `$3`. */
+  /** Adds a job for the document `$1`, revision `$2`, due at `$3`. */
   job: string
-  /** Adds a file of the document `$1`, of its revision `$2`, and answers its number. */
+  /** Adds a file of the document `$1`, revision `$2`, and returns its number. */
   file: string
-  /** Keeps the metadata `$2` of the document `$1` in its table, where no trigger does. */
+  /** Stores the metadata `$2` of the document `$1` in its table, if no trigger does that. */
   metadata?: string
   insertChunks(document: number, revision: number, chunks: readonly NewChunk[]): Promise<void>
   insertVectors(vectors: KeyedVectors): Promise<void>
-  /** Counts what is there, once all of it is. */
+  /** Updates the counts, once everything is added. */
   counts: readonly string[]
 }
 
-/** Fills an empty database, record by record, inside transactions of the caller's. */
+/** Fills an empty database, record by record, within the caller's transactions. */
 export function createCorpusWrites(run: Run, tables: CorpusTables) {
   const { schema } = tables
   const EMBEDDING = `
@@ -186,12 +186,12 @@ export function createCorpusWrites(run: Run, tables: CorpusTables) {
       else await addPiece(record)
     },
 
-    /** Instead of adding the start, where it was added before. */
+    /** Call instead of adding the start record, if it was added before. */
     resume({ nextChunkKey }: CorpusStart) {
       nextKey = nextChunkKey
     },
 
-    /** Once all is there. */
+    /** Call once everything is added. */
     async end() {
       await run(NEXT_KEY, [nextKey])
       for (const statement of tables.counts) await run(statement)

@@ -4,37 +4,37 @@ import { parseJson } from '../../lib/text/json.ts'
 const BEFORE = 'before'
 const AFTER = 'after'
 
-/** The place of a document in a list by something else than its age. */
+/** The position of a document in a list that is not sorted by age. */
 interface SortedPlace {
-  /** What it is sorted by there. */
+  /** The value that it is sorted by. */
   key: string | number
   number: number
 }
 
-/** The place of a chunk in its document. */
+/** The position of a chunk in its document. */
 interface ChunkPlace {
   revision: number
   ordinal: number
 }
 
-/** An opaque word for "the documents stored before the one with this number". */
+/** An opaque cursor for "the documents stored before the one with this number". */
 export function encodeCursor(number: number): string {
   return encode(BEFORE, [number])
 }
 
-/** Throws `invalid_request` with param `cursor` for anything `encodeCursor` did not make. */
+/** Throws `invalid_request` with param `cursor` for anything that `encodeCursor` did not make. */
 export function decodeCursor(cursor: string): number {
   const [number = 0] = decode(cursor, BEFORE, 1)
   if (number > 0) return number
   throw unknownCursor()
 }
 
-/** An opaque word for "the documents after this one" of a list that is sorted in this way. */
+/** An opaque cursor for "the documents after this one" in a list with this order. */
 export function encodeSortedCursor(sort: string, { key, number }: SortedPlace): string {
   return Buffer.from(JSON.stringify([sort, key, number])).toString('base64url')
 }
 
-/** Throws `invalid_request` with param `cursor` for anything `encodeSortedCursor` did not make, or made for another order. */
+/** Throws `invalid_request` with param `cursor` for anything that `encodeSortedCursor` did not make for this order. */
 export function decodeSortedCursor(sort: string, cursor: string): SortedPlace {
   const [made, key, number, ...rest] = parsed(cursor)
   const isKey = typeof key === 'string' || typeof key === 'number'
@@ -49,7 +49,7 @@ function parsed(cursor: string): unknown[] {
   return Array.isArray(parts) ? parts : []
 }
 
-/** An opaque word for "the chunks after this one". */
+/** An opaque cursor for "the chunks after this one". */
 export function encodeChunkCursor({ revision, ordinal }: ChunkPlace): string {
   return encode(AFTER, [revision, ordinal])
 }
@@ -60,7 +60,7 @@ export function decodeChunkCursor(cursor: string): ChunkPlace {
   return { revision, ordinal }
 }
 
-/** The answer to a cursor that no list has handed out, or that has outlived its list. */
+/** The error for a cursor that no list has handed out, or whose list has changed. */
 export function unknownCursor(): AppError {
   return new AppError(
     'invalid_request',

@@ -8,7 +8,7 @@ import { bytes, integer, toDocument } from './rows.ts'
 
 type DocumentReads = Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'>
 
-/** What is asked of documents. Each query is one statement, and so sees one moment. */
+/** Queries for documents. Each is a single statement, and so sees a consistent state. */
 export function createDocumentReads(read: Read, { schema, counts }: SqlDialect): DocumentReads {
   const DOCUMENT = `SELECT documents.*, source FROM ${schema}.documents
     LEFT JOIN ${schema}.sources ON document = number WHERE id = $1`
@@ -42,10 +42,10 @@ export function createDocumentReads(read: Read, { schema, counts }: SqlDialect):
   }
 }
 
-/** Large enough that the wait for the disk after each piece is short beside writing it. */
+/** Large enough that waiting for the disk after each piece is short compared with writing it. */
 const PIECE_BYTES = 2 ** 20
 
-/** After so many pieces, the memory of those that were read is collected. */
+/** Garbage is collected after this many pieces have been read. */
 const PIECES_BETWEEN_COLLECTIONS = 8
 
 interface FileWriter {
@@ -54,7 +54,7 @@ interface FileWriter {
   dropStaged(number: number): Promise<void>
 }
 
-/** The originals of documents, and staged uploads. */
+/** The original files of documents, and staged uploads. */
 export function createFiles(
   read: Read,
   { schema }: SqlDialect,
@@ -64,7 +64,7 @@ export function createFiles(
     JOIN ${schema}.files ON files.document = documents.number
     WHERE documents.id = $1
       AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
-  // One row where there is the file, whether or not it has such a piece.
+  // One row if the file exists, whether or not it has such a piece.
   const PIECE = `SELECT bytes FROM ${schema}.files
     LEFT JOIN ${schema}.file_pieces ON file = number AND ordinal = $2
     WHERE number = $1`
@@ -99,7 +99,7 @@ export function createFiles(
       try {
         return await addPieces(file, pieces)
       } catch (error) {
-        // What cannot be dropped now is dropped as a staged upload that nobody took.
+        // If it cannot be dropped now, it is dropped later, as an upload that no document took.
         await dropStaged(file).catch(() => undefined)
         throw error
       }

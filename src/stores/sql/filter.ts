@@ -1,7 +1,7 @@
 import type { FieldCondition, Filter } from '../../schemas/metadata.ts'
 import type { SqlDialect } from './query.ts'
 
-/** A condition on `documents`, with the values of its parameters, `$1` first. */
+/** A condition on `documents`, with the values of its parameters, starting with `$1`. */
 export interface Condition {
   sql: string
   values: (string | number)[]
@@ -15,7 +15,7 @@ const COMPARISONS = [
   ['lte', '<='],
 ] as const
 
-/** A filter as a condition that looks values up in the indexes of `metadata`; without one, it takes every document. */
+/** Translates a filter to a condition that uses the indexes of `metadata`; true without a filter. */
 export function toCondition(filter: Filter | undefined, dialect: SqlDialect): Condition {
   const values: (string | number)[] = []
   const parameter = (value: string | number) => `$${values.push(value)}`

@@ -21,16 +21,16 @@ import { integer, type Row, text, toDocument, toSpan } from './rows.ts'
 
 type Ask = (statement: Statement, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
 
-/** So many last characters of a name are compared: of longer endings, too, they are enough. */
+/** This many last characters of a name are compared; they suffice for longer extensions, too. */
 const COMPARED_CHARACTERS = 4
 const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-COMPARED_CHARACTERS)}'`).join(', ')
 
-/** True for documents that may be tables; written as in the index, or it would not be used. */
+/** True for documents that may be tables; written as in the index, which is not used otherwise. */
 export const isTable = ({ nameEnding }: SqlDialect) => `${nameEnding} IN (${ENDINGS})`
 
 const SERVED = 'served_revision IS NOT NULL'
 
-/** Questions about the whole of the corpus; `ask` hears of the signal. */
+/** Queries over the whole corpus; `ask` gets their signals. */
 export function createLookup(ask: Ask, dialect: SqlDialect) {
   const { schema, number, string } = dialect
   const { pageOf, countOf, ...lists } = createLists(ask, dialect)
@@ -81,12 +81,12 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
   } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
 }
 
-/** The texts of documents as they are served. */
+/** Reads the served texts of documents. */
 function createTextReads(ask: Ask, { schema }: SqlDialect) {
   const TEXT = `SELECT number, contents.text FROM ${schema}.documents
     JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
     WHERE id = $1`
-  // Of a long text there are the chunks alone: see `completeStaged`.
+  // Of a long text only the chunks are stored: see `completeStaged`.
   const CHUNKS = `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`
   const LENGTH = `SELECT max("end") AS length FROM ${schema}.chunks WHERE document = $1`
   const CHUNKS_WITHIN = `SELECT start, "end", text FROM ${schema}.chunks
@@ -132,7 +132,7 @@ function kindOf(row: Row): MetadataField['kind'] {
   return kind === 'number' || kind === 'boolean' ? kind : 'string'
 }
 
-/** Of the two columns of a value, `…_number` and `…_string`, the one that its kind uses. */
+/** A value is stored in `…_number` or `…_string`, depending on its kind. */
 function toValue(row: Row, column: string, kind: MetadataField['kind']): MetadataValue {
   if (kind === 'string') return text(row, `${column}_string`)
   const number = integer(row, `${column}_number`)
@@ -141,14 +141,14 @@ function toValue(row: Row, column: string, kind: MetadataField['kind']): Metadat
 
 const MAX_PAGE = 1_000
 const NEWEST_FIRST = '-createdAt'
-/** Of a title that is sorted by, so that cursors stay short. */
+/** Only this much of a title is used for sorting, so that cursors stay short. */
 const SORTED_CHARACTERS = 60
 
-/** Lists of documents, page by page; each page is one statement. */
+/** Lists of documents, page by page; each page is a single statement. */
 function createLists(ask: Ask, dialect: SqlDialect) {
   const table = `${dialect.schema}.documents`
 
-  /** Of the documents for which a condition holds. */
+  /** A page of the documents that match a condition. */
   const pageOf = async (
     { sql, values }: Condition,
     { limit, cursor, after, sort = NEWEST_FIRST }: Omit<ListQuery, keyof DocumentSelection>,
@@ -195,10 +195,10 @@ function createLists(ask: Ask, dialect: SqlDialect) {
   }
 }
 
-/** What goes for the title of a document that has none. */
+/** What is shown as the title of a document that has none. */
 const shownTitle = ({ fileName }: SqlDialect) => `coalesce(title, ${fileName}, id)`
 
-/** What documents are sorted by, by the name of the order; equal ones are sorted by their numbers, which grow with time. */
+/** The sort keys by the name of the order; equal documents are sorted by their numbers, which increase with time. */
 const sortKeys = (dialect: SqlDialect): Record<string, string> => ({
   createdAt: 'number',
   updatedAt: 'updated_at',

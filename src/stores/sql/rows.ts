@@ -38,7 +38,7 @@ export function toDocument(row: Row | undefined): StoredDocument {
   }
 }
 
-/** Whether a document, by the metadata of its row, is in one of these collections. */
+/** Whether a document, according to the metadata in its row, is in one of these collections. */
 export function isAmong(row: Row, among: Among | undefined): boolean {
   if (!among) return true
   const { [COLLECTION]: named } = toMetadata(row) ?? {}
@@ -72,7 +72,7 @@ export function toNewChunk(row: Row): NewChunk {
   }
 }
 
-/** Where a row of `chunks` stands in its text, and what it holds of it. */
+/** The position of a row of `chunks` in its text, and its part of the text. */
 export function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text'> {
   return { start: integer(row, 'start'), end: integer(row, 'end'), text: text(row, 'text') }
 }
@@ -83,7 +83,7 @@ export function toFile(row: Row | undefined): StoredFile | undefined {
   return json === undefined ? undefined : JSON.parse(json)
 }
 
-/** A file's column; what PostgreSQL's JSON cannot hold is left out of the name. */
+/** Encodes the column `file`; the name loses characters that PostgreSQL's JSON cannot hold. */
 export function fileToJson(file: StoredFile | undefined): string | null {
   if (!file) return null
   const { name, mediaType, size, notes } = file
@@ -139,7 +139,7 @@ export function toCorpusStart(totals: Row | undefined, embedding: Row | undefine
   }
 }
 
-/** Reads a row of `documents` joined with its job's `run_at`, and what belongs to it in other tables. */
+/** Reads a row of `documents` joined with its job's `run_at`, and its rows in other tables. */
 export function toCorpusDocument(
   row: Row,
   contents: readonly Row[],
@@ -186,7 +186,7 @@ export function toJob(row: Row | undefined): IngestionJob {
   }
 }
 
-/** Reads a row of the outbox that has just been taken, with its `document_id`. */
+/** Reads a row of the outbox that has just been taken, including `document_id`. */
 export function toOutboxEvent(row: Row): OutboxEvent {
   return {
     id: text(row, 'id'),
@@ -210,36 +210,36 @@ function toStatus(value: string): StoredDocument['status'] {
   return status
 }
 
-/** A row of a database, by the names of its columns. */
+/** A database row, keyed by column name. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** The value of a column that holds an integer. Throws `TypeError` where there is no row or another type. */
+/** The value of an integer column. Throws `TypeError` if there is no row or the value has another type. */
 export function integer(row: Row | undefined, column: string): number {
   const value = row?.[column]
   if (typeof value !== 'number') throw wrongType(column, 'an integer', value)
   return value
 }
 
-/** The value of a column that holds text. Throws `TypeError` where there is no row or another type. */
+/** The value of a text column. Throws `TypeError` if there is no row or the value has another type. */
 export function text(row: Row | undefined, column: string): string {
   const value = row?.[column]
   if (typeof value !== 'string') throw wrongType(column, 'text', value)
   return value
 }
 
-/** As `text`, with NULL as `undefined`. */
+/** Like `text`, but NULL becomes `undefined`. */
 export function optionalText(row: Row | undefined, column: string): string | undefined {
   return row?.[column] === null ? undefined : text(row, column)
 }
 
-/** The value of a column that holds bytes. Throws `TypeError` where there is no row or another type. */
+/** The value of a bytes column. Throws `TypeError` if there is no row or the value has another type. */
 export function bytes(row: Row | undefined, column: string): Uint8Array {
   const value = row?.[column]
   if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes', value)
   return value
 }
 
-/** As `integer`, with NULL as `undefined`. */
+/** Like `integer`, but NULL becomes `undefined`. */
 export function optionalInteger(row: Row | undefined, column: string): number | undefined {
   return row?.[column] === null ? undefined : integer(row, column)
 }

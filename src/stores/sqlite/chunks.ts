@@ -4,7 +4,7 @@ import type { EmbeddingModel, KeyedVectors, NewChunk } from '../document-store.t
 import { integer, toEmbedding } from '../sql/rows.ts'
 import { type CountedTerms, packTerms, type UncountedDocument } from '../term-counts.ts'
 
-/** Adds a chunk to a document, by its number. */
+/** Adds a chunk to the document with this number. */
 export function insertChunk(
   sql: SQLTagStore,
   document: number,
@@ -24,7 +24,7 @@ export function insertVectors(sql: SQLTagStore, vectors: KeyedVectors): void {
   }
 }
 
-/** Each key with its vector as the column holds it. */
+/** Each key with its vector in the form that the column holds. */
 function* rowsOf({ keys, dimension, values }: KeyedVectors) {
   for (const [position, key] of keys.entries()) {
     const vector = values.subarray(position * dimension, (position + 1) * dimension)
@@ -32,10 +32,10 @@ function* rowsOf({ keys, dimension, values }: KeyedVectors) {
   }
 }
 
-/** Vectors that come after their chunks, and those made anew, beside those in use. Each write runs inside a transaction of the caller's. */
+/** Writes later vectors and those of a replacement. Each write runs within the caller's transaction. */
 export function createVectorWrites(sql: SQLTagStore) {
   return {
-    /** Keeps vectors of chunks that are still there, and answers their keys. */
+    /** Stores vectors of chunks that still exist, and returns their keys. */
     addVectors(vectors: KeyedVectors, model: string): number[] {
       keepEmbedding(sql, { model, dimension: vectors.dimension })
       const kept: number[] = []
@@ -48,7 +48,7 @@ export function createVectorWrites(sql: SQLTagStore) {
       return kept
     },
 
-    /** Begins a set of next vectors, or goes on with the one of the same embedding. */
+    /** Begins a replacement, or resumes one with the same embedding. */
     beginVectors({ model, dimension }: EmbeddingModel): number {
       const begun = toEmbedding(
         sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'next'`,
@@ -64,20 +64,20 @@ export function createVectorWrites(sql: SQLTagStore) {
 
     addNextVectors(vectors: KeyedVectors): void {
       for (const [key, vector] of rowsOf(vectors)) {
-        // While a server goes on, a chunk may be gone by the time it is embedded.
+        // While the server keeps running, a chunk may be gone by the time it is embedded.
         sql.run`
           INSERT OR REPLACE INTO next_vectors (key, vector)
           SELECT ${key}, ${vector} WHERE EXISTS (SELECT 1 FROM chunks WHERE key = ${key})`
       }
     },
 
-    /** Puts the next vectors in the place of those in use. Throws unless every chunk has one. */
+    /** Replaces the vectors in use by the new ones. Throws an Error unless every chunk has one. */
     swapVectors(): void {
       const missing = sql.get`
         SELECT count(*) AS n FROM chunks
         WHERE NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)`
       if (integer(missing, 'n') > 0) throw new Error('Some chunks have no new vector yet')
-      // By name, so that no vector is copied.
+      // By renaming the table, so that no vector is copied.
       sql.run`DROP TABLE vectors`
       sql.run`ALTER TABLE next_vectors RENAME TO vectors`
       sql.run`CREATE UNIQUE INDEX vectors_key ON vectors (key)`
@@ -107,7 +107,7 @@ function keepEmbedding(sql: SQLTagStore, { model, dimension }: EmbeddingModel): 
     VALUES ('current', ${model}, ${dimension})`
 }
 
-/** Counts a document, by its number. */
+/** Stores the term counts of the document with this number. */
 export function insertTerms(sql: SQLTagStore, document: number, counted: CountedTerms): void {
   const { terms, holding } = packTerms(counted)
   sql.run`
@@ -115,7 +115,7 @@ export function insertTerms(sql: SQLTagStore, document: number, counted: Counted
     VALUES (${document}, ${counted.analyser}, ${counted.chunks}, ${counted.length}, ${terms}, ${holding})`
 }
 
-/** What changes the term counts beside ingestion. Each write runs inside a transaction of the caller's. */
+/** Writes term counts outside ingestion. Each write runs within the caller's transaction. */
 export function createTermWrites(sql: SQLTagStore) {
   return {
     countTerms({ id, revision }: Omit<UncountedDocument, 'number'>, counted: CountedTerms): void {

@@ -8,35 +8,35 @@ import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
-/** Of the database, in the data directory. */
+/** The name of the database file in the data directory. */
 export const DATABASE_FILE = 'agent-server.db'
 const PRIVATE = 0o700
 
-// Another program may hold the file for a moment (a backup, the sqlite3 shell). Writes wait on their own thread;
+// Another program may lock the file for a moment (a backup, the sqlite3 shell). Writes wait on their own thread;
 // reads wait on the event loop, and therefore only briefly.
 const WRITER_BUSY_TIMEOUT_MS = 5_000
 const READER_BUSY_TIMEOUT_MS = 250
 
-// Chunks of about 2 kB fill a page of 8 kB with 10 % less waste than one of 4 kB.
+// Chunks of about 2 kB fill pages of 8 kB with 10 % less waste than pages of 4 kB.
 const PAGE_BYTES = 8_192
-// Pages that are not in this cache come from the system's: ten chunks in 0.09 ms instead of 0.07. A larger one would
-// not pay: the memory that it gives back lies between what others hold, and stays with the process.
+// Pages missing from this cache come from the operating system's: ten chunks then take 0.09 ms instead of 0.07. A
+// larger cache would not pay: the memory it frees is scattered between other allocations and stays with the process.
 const CACHE_KIBIBYTES = 4_096
 const CHECKPOINT_PAGES = 2_000
 const MAX_IDLE_LOG_BYTES = 64 * 2 ** 20
 
-/** Opens the file, made if it is missing, so that a commit returns only when it is on the disk. Throws as `schemaVersion`. */
+/** Opens the file, creating it if missing. A commit returns only once it is on disk. Throws like `schemaVersion`. */
 export function openForWriting(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: WRITER_BUSY_TIMEOUT_MS })
   try {
-    // First of all, so that a file that is not ours stays as it was.
+    // Checked first, so that a file that is not ours stays unchanged.
     schemaVersion(database)
     database.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
     const mode = text(database.prepare('PRAGMA journal_mode = WAL').get(), 'journal_mode')
     if (mode !== 'wal') {
       throw unavailable(`The file system of ${file} has no shared memory, which the store needs`)
     }
-    // On macOS a plain fsync does not reach the disk; fullfsync means nothing elsewhere.
+    // On macOS a plain fsync does not reach the disk; fullfsync has no effect elsewhere.
     database.exec(`
       PRAGMA synchronous = FULL;
       PRAGMA fullfsync = ON;
@@ -55,8 +55,8 @@ export function openForWriting(file: string): DatabaseSync {
 }
 
 /**
- * Empties the log, where what was deleted or replaced still stands, and then the cache, which is of use while much is
- * written. Answers false where a reader needs the log at this moment; waits for none.
+ * Empties the log, which still contains what was deleted or replaced, and then the cache, which only helps during heavy
+ * writing. Returns false if a reader needs the log at this moment; never waits.
  */
 export function emptyLog(database: DatabaseSync): boolean {
   database.exec('PRAGMA busy_timeout = 0')
@@ -69,12 +69,14 @@ export function emptyLog(database: DatabaseSync): boolean {
   }
 }
 
-/** With less room left on the disk no text is taken: what is here already can still be worked on, and deleted. */
+/** With less disk space left, no new text is accepted, but existing documents can still be processed and deleted. */
 export const LEFT_FREE_BYTES = 32 * 2 ** 20
-/** With less, what is freed is not overwritten: that takes as much room in the log as what is deleted was large. */
+/**
+ * With less space left, freed space is not overwritten: that takes as much space in the log as the deleted data had.
+ */
 const OVERWRITING_BYTES = 256 * 2 ** 20
 
-/** Throws `storage_full` where a disk has not so many bytes left. */
+/** Throws `storage_full` if the disk has less than this many bytes left. */
 export function requireRoom(directory: string, bytes: number): void {
   if (bytes === 0 || hasRoom(directory, bytes)) return
   const left = `less than ${bytes / 2 ** 20} MiB are left`
@@ -86,7 +88,10 @@ function hasRoom(directory: string, bytes: number): boolean {
   return bavail * bsize >= bytes
 }
 
-/** Runs writes. Where the disk is nearly full, what they free is not overwritten at once: otherwise nobody could make room by deleting. */
+/**
+ * Runs writes. If the disk is nearly full, the space they free is not overwritten at once: otherwise nobody could make
+ * room by deleting.
+ */
 export function withRoom<Output>(
   database: DatabaseSync,
   work: () => Output,
@@ -101,17 +106,17 @@ export function withRoom<Output>(
   }
 }
 
-/** Where the database lies. */
+/** The directory of the database. */
 export const directoryOf = (database: DatabaseSync) => dirname(database.location() ?? '.')
 
-/** A second connection that sees every commit at once and is never held up by a write. */
+/** Opens a second connection that sees every commit at once and is never blocked by a write. */
 export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
   database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
   return database
 }
 
-/** Runs statements on a connection. */
+/** Returns a function that runs statements on a connection, keeping prepared statements. */
 export function createRunner(database: DatabaseSync) {
   const prepared = new Map<string, StatementSync>()
 
@@ -128,7 +133,7 @@ export function createRunner(database: DatabaseSync) {
   }
 }
 
-/** An array is bound as JSON. */
+/** Arrays are bound as JSON. */
 function bound(value: Value): SQLInputValue {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return Number(value)
@@ -136,7 +141,7 @@ function bound(value: Value): SQLInputValue {
   return value
 }
 
-/** Makes the data directory if it is missing. */
+/** Creates the data directory if it is missing. Throws `store_unavailable`. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { recursive: true, mode: PRIVATE })
@@ -150,8 +155,8 @@ interface DirectoryLock {
 }
 
 /**
- * Takes the data directory for this process alone. The lock is the operating system's, held on a file of
- * its own, so it ends with the process however that ends. Throws `store_unavailable` at once if it is taken.
+ * Locks the data directory for this process. It is an operating-system lock on a separate file, so it ends with the
+ * process, however that ends. Throws `store_unavailable` immediately if another process holds it.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   let file: DatabaseSync | undefined

@@ -18,14 +18,14 @@ import { SQLITE } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
-/** The new database grows beside the one in use until it is whole, and then takes its place. */
+/** The new database is built beside the one in use until it is complete, and then replaces it. */
 const UNFINISHED_SUFFIX = '.importing'
 const LOGS = ['-wal', '-shm', '-journal']
 const RECORDS_PER_TRANSACTION = 200
 
 interface SqliteCorpusOptions {
   directory: string
-  /** Paths of what was made from an earlier database here; removed before another one takes its place. */
+  /** Paths of what was derived from an earlier database here; removed before another one replaces it. */
   derived: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
   }
 }
 
-/** Throws unless there is a database of this server's own version. */
+/** Throws `store_unavailable` unless there is a database of this server's own schema version. */
 function openWhole(file: string): DatabaseSync {
   const database = openExisting(file)
   if (!database) throw unavailable(`There is no database ${file}: look at DATA_DIR`)
@@ -89,7 +89,7 @@ function openExisting(file: string): DatabaseSync | undefined {
   }
 }
 
-/** A database that a start has made, and nothing was added to, is as good as none. */
+/** Throws `store_unavailable` if there are documents; an empty database counts as none. */
 function refuseUnlessEmpty(file: string): void {
   const database = openExisting(file)
   if (!database) return
@@ -122,7 +122,7 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
     await writes.end()
     database.exec('COMMIT')
   } finally {
-    // What is not committed is rolled back; the log goes into the file.
+    // Uncommitted changes are rolled back; the log is merged into the file.
     database.close()
   }
 }
@@ -130,7 +130,7 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
 async function putInPlace(unfinished: string, file: string, directory: string): Promise<void> {
   await removeDatabase(file)
   await rename(unfinished, file)
-  // The new name is durable once the directory is.
+  // The new name is durable once the directory is synced.
   const handle = await open(directory)
   try {
     await handle.sync()
@@ -148,7 +148,7 @@ function runOn(database: DatabaseSync): Run {
   return async (text, values) => run(text, values)
 }
 
-/** What triggers count of chunks is only what a document's row changes by, not what it begins with. */
+/** The triggers that count chunks only handle updates of a document's row, not inserts. */
 const COUNT_CHUNKS = `
   UPDATE main.counts SET value = (SELECT count(*) FROM main.chunks) WHERE name = 'chunks'`
 

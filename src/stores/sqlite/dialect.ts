@@ -4,7 +4,7 @@ import { type Row, text } from '../sql/rows.ts'
 
 const COUNTS = ['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
 
-/** The function of ours that connections for look-ups have: SQLite's own knows the cases of ASCII alone. */
+/** A function of ours on the lookup connections: SQLite's own only folds the case of ASCII letters. */
 export const FOLD = 'folded'
 
 export const SQLITE: SqlDialect = {
@@ -29,7 +29,7 @@ function toColumn(value: MetadataValue): string | number {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
-/** Reads a row whose `keys` are a JSON text; ascending. */
+/** Reads a row whose `keys` are a JSON array; returns them in ascending order. */
 export function toKeys(row: Row | undefined): Uint32Array {
   return Uint32Array.from<number>(JSON.parse(text(row, 'keys'))).sort()
 }

@@ -28,7 +28,7 @@ import {
   toMetadata,
 } from '../sql/rows.ts'
 
-/** What clients do to documents. Each write runs inside a transaction of the caller's. */
+/** What clients do to documents. Each write runs within the caller's transaction. */
 export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
   const { insert, replace } = createRevisions(sql, queueLimit)
 
@@ -133,14 +133,14 @@ function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | unde
   throw idempotencyConflict()
 }
 
-/** How a document gets a revision and the job to ingest it. Each runs inside a transaction of the caller's. */
+/** How a document gets a revision and the job to ingest it. Each runs within the caller's transaction. */
 function createRevisions(sql: SQLTagStore, queueLimit: number) {
   const refuseWhenFull = () => {
     const jobs = sql.get`SELECT value FROM counts WHERE name = 'jobs'`
     if (integer(jobs, 'value') >= queueLimit) throw queueFull()
   }
 
-  /** The content of a revision, and the job to ingest it, in the place of an earlier job if there is one. */
+  /** Stores the content of a revision and the job to ingest it, which replaces an earlier job. */
   const enqueue = (number: number, revision: number, text: string, now: number) => {
     sql.run`INSERT INTO contents (document, revision, text) VALUES (${number}, ${revision}, ${text})`
     sql.run`
@@ -148,7 +148,7 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
       ON CONFLICT (document) DO UPDATE SET revision = ${revision}, run_at = ${now}, claim = NULL`
   }
 
-  /** Gives a staged upload to the revision that was made of it. */
+  /** Assigns a staged upload to the revision that was created from it. */
   const take = (file: NewFile | undefined, number: number, revision: number) => {
     if (!file) return
     const taken = sql.run`
@@ -213,7 +213,7 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
   return { insert, replace }
 }
 
-/** Where documents come from. Each write runs inside a transaction of the caller's. */
+/** Where documents were fetched from. Each write runs within the caller's transaction. */
 export function createSourceWrites(sql: SQLTagStore) {
   return {
     takeSources(limit: number, milliseconds: number): string[] {
@@ -237,10 +237,10 @@ export function createSourceWrites(sql: SQLTagStore) {
   }
 }
 
-/** After so many pieces the writer's cache is emptied: nobody reads them again soon. */
+/** After this many pieces the writer's cache is emptied: they are not read again soon. */
 const PIECES_BETWEEN_SHRINKS = 4
 
-/** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */
+/** Stores the bytes of files. Each write runs within the caller's transaction. */
 export function createFileWrites(sql: SQLTagStore) {
   return {
     beginFile(): number {

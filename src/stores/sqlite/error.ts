@@ -15,7 +15,7 @@ const UNAVAILABLE = new Map([
   [26, 'not a database'],
 ])
 
-/** The `AppError` for a failure of the disk or the database file; anything else, as a bug of ours, as it is. */
+/** The `AppError` for a failure of the disk or the database file; any other error, a bug, unchanged. */
 export function toStoreError(thrown: unknown): unknown {
   const code = primaryCode(thrown)
   if (code === SQLITE_FULL) {
@@ -37,7 +37,7 @@ export function isBusy(thrown: unknown): boolean {
   return primaryCode(thrown) === SQLITE_BUSY
 }
 
-/** What every call answers that the store cannot take: closed, ended or not answering. */
+/** The error of every call while the store is unusable: closed, crashed or not answering. */
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('store_unavailable', message, { cause })
 }

@@ -13,11 +13,14 @@ import { bytes, integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
 import { insertChunk, insertTerms } from './chunks.ts'
 
-// What one claim may bring into memory, one text longer than that excepted.
+// The most that one claim may load into memory; a single text may be longer.
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 
-/** The queue of documents to ingest: taking jobs from it, and how a claim ends without chunks. Each write runs inside a transaction of the caller's. */
+/**
+ * The queue of documents to ingest: claiming jobs, and ending claims without chunks. Each write runs within the
+ * caller's transaction.
+ */
 export function createClaimWrites(sql: SQLTagStore) {
   const giveBack = (document: number, uncounted: number) => {
     sql.run`UPDATE jobs SET claim = NULL WHERE document = ${document}`
@@ -56,7 +59,7 @@ export function createClaimWrites(sql: SQLTagStore) {
     },
 
     claimJobs(limit: number): IngestionJob[] {
-      // SQLite takes a negative limit for none at all.
+      // For SQLite, a negative limit means no limit.
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
       const due = sql.all`
         SELECT document, characters FROM jobs JOIN documents ON number = document
@@ -110,7 +113,7 @@ export function createClaimWrites(sql: SQLTagStore) {
   }
 }
 
-/** The document of a claim that is still the current one, by its number. */
+/** The number and revision of a claim's document, if the claim is still the current one. */
 function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
   const row = sql.get`
     SELECT jobs.document, jobs.revision FROM documents JOIN jobs ON jobs.document = number
@@ -121,17 +124,17 @@ function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
 interface Completion {
   document: number
   revision: number
-  /** The keys of the chunks that were replaced. */
+  /** The keys of the replaced chunks. */
   replaced: number[]
 }
 
-/** How a claimed document becomes ready. Each write runs inside a transaction of the caller's. */
+/** How a claimed document becomes ready. Each write runs within the caller's transaction. */
 export function createCompletionWrites(sql: SQLTagStore) {
   const insert = ({ document, revision }: Completion, chunks: readonly NewChunk[]) => {
     for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
   }
 
-  /** In bounded memory, however many there are. */
+  /** In bounded memory, however many chunks there are. */
   const insertStaged = (completion: Completion, { file, firstKey, count }: StagedChunks) => {
     const reader = createChunkBatchReader()
     let ordinal = 0
@@ -214,7 +217,7 @@ function end(sql: SQLTagStore, { document, revision }: Completion, chunks: numbe
   sql.run`DELETE FROM replacements WHERE document = ${document}`
 }
 
-/** There is one revision left by now. */
+/** By now only one revision is left. */
 function setText(sql: SQLTagStore, completion: Completion, text: string): void {
   sql.run`UPDATE contents SET text = ${text} WHERE document = ${completion.document}`
   setCharacters(sql, completion, text.length)

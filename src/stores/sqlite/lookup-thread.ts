@@ -10,12 +10,12 @@ import { createRunner, openForReading } from './connection.ts'
 import { FOLD, SQLITE, toKeys } from './dialect.ts'
 import { toStoreError } from './error.ts'
 
-// The index spares reading past the texts.
+// With this index the query does not have to read past the texts.
 const MATCHING = `
   SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document
   WHERE document IN (SELECT number FROM documents WHERE `
 
-/** Until the next commit the keys that filters take are kept, up to so many keys and answers in all. */
+/** The keys that match a filter are cached until the next commit, up to this many keys and filters. */
 const MAX_KEYS_KEPT = 4_000_000
 const MAX_ANSWERS_KEPT = 100
 
@@ -43,7 +43,7 @@ let keptKeys = 0
 const kept = new Map<string, Uint32Array>()
 
 const methods = {
-  /** Ascending. */
+  /** Returns the keys in ascending order. */
   matchingKeys(filter: Filter): Uint32Array {
     forgetIfChanged()
     const name = JSON.stringify(filter)

@@ -7,7 +7,7 @@ import type { LookupMethods } from './lookup-thread.ts'
 
 const DEADLINE_MS = 30_000
 const MAX_WAITING = 1_000
-/** A thread that nothing was asked for so long is ended: it holds about 8 MB. */
+/** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
 
 interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countListed'> {
@@ -16,11 +16,10 @@ interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countLi
 }
 
 /**
- * Answers what may have to read all of a large corpus, outside of this thread. `refuse` throws while nothing
- * may be asked.
+ * Runs queries that may have to scan a large corpus, outside this thread. `refuse` throws while no queries are allowed.
  */
 export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
-  // Two threads, so that no search waits for a long look-up.
+  // Two threads, so that no search waits for a slow lookup.
   const filters = createAsker(file, refuse, idleMs)
   const lookups = createAsker(file, refuse, idleMs)
   const { ask } = lookups
@@ -44,10 +43,10 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
   }
 }
 
-/** Asks a thread that the first question starts. */
+/** Sends queries to a thread that is started by the first one. */
 function createAsker(file: string, refuse: () => void, idleMs: number) {
   let thread: Thread<LookupMethods> | undefined
-  /** Questions that the thread has not answered yet, also those whose callers have left. */
+  /** Queries that the thread has not answered yet, including those whose callers have given up. */
   let unanswered = 0
   let callers = 0
   let idleTimer: NodeJS.Timeout | undefined
@@ -55,7 +54,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
   const start = () =>
     startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
       data: { file },
-      // The next question starts another; those under way are rejected.
+      // The next query starts another thread; those in flight are rejected.
       onCrash() {
         thread = undefined
       },

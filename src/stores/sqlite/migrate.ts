@@ -6,7 +6,7 @@ import { unavailable } from './error.ts'
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
 const APPLICATION_ID = 0x41_67_53_76
 
-/** Step `n` brings a database from version `n` to `n + 1`. One that has been released is never changed: what it made is on people's disks. */
+/** Step `n` migrates from version `n` to `n + 1`. A released step is never changed: its result is on users' disks. */
 export const MIGRATIONS: readonly string[] = [
   '1-tables.sql',
   '2-metadata.sql',
@@ -24,7 +24,7 @@ export interface Migration {
   to: number
 }
 
-/** Brings the database to the newest version, each step in a transaction of its own. Throws as `schemaVersion`. */
+/** Migrates the database to the newest version, each step in its own transaction. Throws like `schemaVersion`. */
 export function migrate(database: DatabaseSync, steps: readonly string[] = MIGRATIONS): Migration {
   const from = schemaVersion(database, steps.length)
   for (const [version, step] of steps.entries()) {
@@ -33,7 +33,10 @@ export function migrate(database: DatabaseSync, steps: readonly string[] = MIGRA
   return { from, to: steps.length }
 }
 
-/** Reads the version and changes nothing. Throws `store_unavailable` for a database of a newer server or of another program. */
+/**
+ * Reads the version without changing anything. Throws `store_unavailable` for a database of a newer server or of
+ * another program.
+ */
 export function schemaVersion(database: DatabaseSync, known: number = MIGRATIONS.length): number {
   const version = integer(database.prepare('PRAGMA user_version').get(), 'user_version')
   const owner = integer(database.prepare('PRAGMA application_id').get(), 'application_id')

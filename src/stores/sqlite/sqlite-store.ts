@@ -36,18 +36,18 @@ interface Log {
 }
 
 interface SqliteStoreOptions {
-  /** Made if it is missing; used by one process at a time. */
+  /** Created if missing; used by one process at a time. */
   directory: string
-  /** The most documents that may wait for ingestion or be in it. */
+  /** The most documents that may be queued for ingestion or in progress. */
   queueLimit: number
   log?: Log
-  /** Called once if the writer's thread ends by itself; from then on every call throws `store_unavailable`. */
+  /** Called once if the writer thread crashes; from then on every call throws `store_unavailable`. */
   onCrash: (error: Error) => void
 }
 
 /**
- * Opens the document store in a directory on this machine's disk, made or migrated if need be.
- * Throws `store_unavailable`, saying what to do, when the directory is in use or of a newer server.
+ * Opens the document store in a directory on a local disk, and creates or migrates it if necessary. Throws
+ * `store_unavailable`, with the remedy, if the directory is in use or of a newer server.
  */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
   const { directory, queueLimit, log, onCrash } = options
@@ -74,7 +74,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
 
     const close = async () => {
       await queue.close()
-      // First: the last connection to close empties the log into the database.
+      // Readers close first: the last connection to close merges the log into the database.
       await closeReaders()
       try {
         await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))
@@ -101,10 +101,10 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
   }
 }
 
-/** What changes the database, each through the queue to the writer's thread. */
+/** Everything that changes the database; each call goes through the queue to the writer thread. */
 function createWrites(write: WriteQueue['write']) {
   const keys = createChunkKeyAllocator((count) => write('reserveChunkKeys', count))
-  /** Chunks with a smaller key are not kept any more. */
+  /** Chunks with a smaller key are no longer accepted. */
   let least = 0
   const refuseStale = (key = least) => {
     if (key < least) throw new StaleKeysError()
@@ -136,7 +136,7 @@ function createWrites(write: WriteQueue['write']) {
     async retireChunkKeys() {
       keys.drop()
       least = await write('reserveChunkKeys', 1)
-      // One write comes after the other: what was on its way has been kept.
+      // Writes run one after another, so those submitted before have been stored by now.
       await write('check')
     },
     outbox: {
@@ -148,27 +148,27 @@ function createWrites(write: WriteQueue['write']) {
   } satisfies Partial<OpenedStore>
 }
 
-/** Without the text of the job, which need not travel. */
+/** Drops the text of the job, which the writer thread does not need. */
 function toClaim({ documentId, claim }: Claim): Claim {
   return { documentId, claim }
 }
 
-// One JSON text is read several times faster than a row per key; the indexes spare reading past texts and vectors.
+// One JSON array is read several times faster than a row per key; the indexes avoid reading past texts and vectors.
 const CHUNK_KEYS = 'SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document'
 const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
 const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
 const LAST_CHECK = "SELECT value FROM meta WHERE name = 'last_check'"
 
-/** The directory has one process, which makes vectors in one place. */
+/** Only one process uses the directory, and it makes vectors in one place. */
 const alone: VectorReplacement['alone'] = async (work, signal) => {
   await work(signal)
   return true
 }
 
-/** What is asked of the database, which sees every commit at once; `refuse` throws while nothing may be. */
+/** The queries; they see every commit at once. `refuse` throws while no queries are allowed. */
 function openReaders(file: string, write: WriteQueue['write'], refuse: () => void) {
   const reader = openForReading(file)
-  // Of its own, since files would fill the cache.
+  // A separate connection, because files would fill the cache.
   const fileReader = openForReading(file, FILE_CACHE_KIBIBYTES)
   const { close: closeLookups, ...lookups } = createLookups(file, refuse)
 

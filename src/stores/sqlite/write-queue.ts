@@ -5,15 +5,15 @@ import { unpackError } from '../../lib/processes/thread.ts'
 import { unavailable } from './error.ts'
 import type { Outcome, Write, WriteInput, WriteName, WriteOutput } from './writes.ts'
 
-// A disk that has not taken a group by then is broken; a healthy one takes the largest group in a second.
+// A disk that has not written a group by then is broken; a healthy one writes the largest in a second.
 const STALLED_AFTER_MS = 30_000
 const WAITING_FULL_RETRY_SECONDS = 1
 
-// Bounds of one transaction: what comes after it waits for it.
+// The limits of one transaction, since later writes wait for it.
 const MAX_WRITES_PER_GROUP = 256
 const MAX_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 
-// Bounds of what waits in memory; ingestion's own writes are bounded by how many jobs it works on.
+// The limits of what waits in memory; ingestion's own writes are bounded by its number of jobs.
 const MAX_WRITES_WAITING = 4_096
 const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
 const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
@@ -28,21 +28,24 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
 
 export interface WriteQueue {
   /**
-   * Resolves when the write is durable. Throws what the write throws, `queue_full` when too much waits,
-   * `store_unavailable` when it is not known to be durable.
+   * Resolves when the write is durable. Throws what the write throws, `queue_full` if too many writes wait, and
+   * `store_unavailable` if it is unknown whether the write is durable.
    */
   write<Name extends WriteName>(name: Name, ...input: WriteInput<Name>): Promise<WriteOutput<Name>>
-  /** Refuses further writes and waits for those under way. */
+  /** Refuses further writes and waits for those in flight. */
   close(): Promise<void>
 }
 
 interface Dependencies {
-  /** Writes a group in one transaction. Answers one outcome per write, in order. */
+  /** Writes a group in one transaction. Returns one outcome per write, in order. */
   send: (group: readonly Write[]) => Promise<readonly Outcome[]>
   stalledAfterMs?: number
 }
 
-/** Gathers the writes that come while a group is being written into the next group, which shares one wait for the disk. */
+/**
+ * Batches the writes that arrive while a group is being written into the next group, so that they share one wait for
+ * the disk.
+ */
 export function createWriteQueue({
   send,
   stalledAfterMs = STALLED_AFTER_MS,
@@ -51,7 +54,7 @@ export function createWriteQueue({
   let stalled: AppError | undefined
   let waitingCharacters = 0
 
-  /** Rejects all that wait, and what comes, until the disk answers. */
+  /** Rejects all waiting and new writes until the disk answers. */
   const stall = (answer: Promise<unknown>, error: AppError) => {
     stalled = error
     waitingCharacters = 0
@@ -94,7 +97,7 @@ export function createWriteQueue({
     async write(name, ...input) {
       const refusal = closed ?? stalled
       if (refusal) throw refusal
-      // The signature pairs them, which TypeScript does not carry into an object.
+      // The signature pairs name and input, but TypeScript does not carry that over to an object.
       const write = { name, input } as Write
       const characters = charactersOf(write)
       if (CAUSED_BY_CLIENTS.has(name) && isFullFor(characters)) throw backlogFull()
@@ -113,12 +116,12 @@ function settle(group: readonly Queued<Write, never>[], outcomes: readonly Outco
     const outcome = outcomes[position]
     if (!outcome) reject(new TypeError('A write has no outcome'))
     else if ('error' in outcome) reject(unpackError(outcome.error))
-    // The types of `write` pair a write with its output; the messages in between cannot carry that.
+    // The types of `write` pair a write with its output; the messages in between cannot express that.
     else resolve(outcome.output as never)
   }
 }
 
-/** The length of the text, the numbers or the bytes that a write carries. */
+/** The size of a write: the number of characters, vector elements or bytes that it carries. */
 function charactersOf({ name, input }: Write): number {
   if (name === 'add' || name === 'put') return input[0].text.length
   if (name === 'addPiece') return input[2].length

@@ -8,7 +8,7 @@ import { createGroupRunner, createWrites, type Outcome, type Write } from './wri
 
 interface WriterOptions {
   file: string
-  /** The most documents that may wait for ingestion or be in it. */
+  /** The most documents that may be queued for ingestion or in progress. */
   queueLimit: number
 }
 
@@ -16,10 +16,10 @@ export type WriterMethods = typeof methods
 
 let database: DatabaseSync | undefined
 let runGroup: ReturnType<typeof createGroupRunner> | undefined
-/** Set while the log may hold what was deleted. */
+/** Set while the log may contain deleted data. */
 let emptying: NodeJS.Timeout | undefined
 
-/** Without a write for so long, the log is emptied. */
+/** The log is emptied after this long without a write. */
 const QUIET_MS = 1_000
 
 function emptyLogWhenQuiet(): void {
@@ -28,7 +28,7 @@ function emptyLogWhenQuiet(): void {
     try {
       if (database && !emptyLog(database)) emptyLogWhenQuiet()
     } catch (error) {
-      // The disk is full or away: the next write will say so, and the log is tried again later.
+      // The disk is full or unavailable: the next write reports it, and emptying is retried later.
       if (toStoreError(error) instanceof AppError) emptyLogWhenQuiet()
       else throw error
     }
@@ -40,7 +40,7 @@ const methods = {
     try {
       database = openForWriting(file)
       const migration = migrate(database)
-      // Files that were being sent when an earlier process ended; nobody sends any yet.
+      // Uploads that were interrupted when an earlier process ended; no new ones are possible yet.
       const opened = database
       withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
       runGroup = createGroupRunner(database, createWrites(database, queueLimit))
@@ -58,7 +58,7 @@ const methods = {
     return runGroup(group)
   },
 
-  /** Moves what the log holds into the database, which the last connection does as it closes. */
+  /** Merges the log into the database, which the last connection does when it closes. */
   close(): void {
     clearTimeout(emptying)
     database?.close()

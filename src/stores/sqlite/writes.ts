@@ -30,7 +30,7 @@ export type WriteName = keyof Writes
 export type WriteInput<Name extends WriteName> = Parameters<Writes[Name]>
 export type WriteOutput<Name extends WriteName> = ReturnType<Writes[Name]>
 
-/** One change on its way to the writer's thread. */
+/** One change to be sent to the writer thread. */
 export type Write<Name extends WriteName = WriteName> = {
   [Each in Name]: { name: Each; input: WriteInput<Each> }
 }[Name]
@@ -38,9 +38,9 @@ export type Write<Name extends WriteName = WriteName> = {
 export type Outcome = { output: unknown } | { error: PackedError }
 
 /**
- * What these writes leave of the disk, in bytes. The log holds up to 16 MB and one group of writes, and is moved
- * into the database only where that has room to grow by as much; without, nothing could be written or deleted.
- * A file leaves room for texts.
+ * The disk space that these writes must leave free, in bytes. The log holds up to 16 MB and one group of writes, and
+ * can only be merged into the database if that has room to grow by as much; otherwise nothing could be written or
+ * deleted. Files leave more space, so that texts can still be stored.
  */
 const LEFT_FREE: Partial<Record<WriteName, number>> = {
   addPiece: 48 * 2 ** 20,
@@ -49,8 +49,8 @@ const LEFT_FREE: Partial<Record<WriteName, number>> = {
 }
 
 /**
- * Runs a group of writes in one transaction, so that they share the wait for the disk; one that fails takes
- * nothing with it. When the function returns, what succeeded is durable. Answers one outcome per write, in order.
+ * Runs a group of writes in one transaction, so that they share the wait for the disk; one that fails does not affect
+ * the others. When the function returns, the successful ones are durable. Returns one outcome per write, in order.
  */
 export function createGroupRunner(database: DatabaseSync, writes: Writes) {
   const sql = database.createTagStore()
@@ -64,7 +64,7 @@ export function createGroupRunner(database: DatabaseSync, writes: Writes) {
       sql.run`RELEASE write`
       return { output }
     } catch (error) {
-      // A full or failing disk may make SQLite roll the whole transaction back.
+      // On a full or failing disk, SQLite may roll back the whole transaction.
       const isRefused = error instanceof AppError
       if (!database.isTransaction || (!isRefused && isStorageFull(error))) throw error
       sql.run`ROLLBACK TO write`
@@ -98,7 +98,7 @@ export function createGroupRunner(database: DatabaseSync, writes: Writes) {
     try {
       return withRoom(database, () => runTogether(group))
     } catch (error) {
-      // What does not fit on the disk must not stop what does, such as a deletion.
+      // A write that does not fit on the disk must not prevent those that do, such as deletions.
       if (isStorageFull(error)) return group.map(runAlone)
       return group.map(() => failed(error))
     }
@@ -118,10 +118,10 @@ function failed(thrown: unknown): Outcome {
 
 const MAX_CHUNK_KEY = 2 ** 32 - 1
 
-/** What the store keeps for itself. Each write runs inside a transaction of the caller's. */
+/** The store's own metadata. Each write runs within the caller's transaction. */
 function createMetaWrites(sql: SQLTagStore) {
   return {
-    /** Answers the first of `count` keys that nobody else ever gets. */
+    /** Reserves `count` keys that nobody else ever gets, and returns the first. */
     reserveChunkKeys(count: number): number {
       const row = sql.get`
         UPDATE meta SET value = value + ${count} WHERE name = 'next_chunk_key' RETURNING value`
@@ -130,7 +130,7 @@ function createMetaWrites(sql: SQLTagStore) {
       throw new AppError('storage_full', 'The document store has used up its chunk keys')
     },
 
-    /** Answers a number that no check had before, and that can now be read back. */
+    /** Returns a number that is new with each check and can be read back once committed. */
     check(): number {
       const row = sql.get`UPDATE meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
       return integer(row, 'value')
@@ -138,7 +138,7 @@ function createMetaWrites(sql: SQLTagStore) {
   }
 }
 
-/** The events of the outbox, which a trigger writes down. Each write runs inside a transaction of the caller's. */
+/** The events of the outbox, which a trigger records. Each write runs within the caller's transaction. */
 function createOutboxWrites(sql: SQLTagStore) {
   return {
     enable(isEnabled: boolean): void {

@@ -11,17 +11,17 @@ interface HeadedUnit extends Unit {
 }
 
 interface PendingUnit extends HeadedUnit {
-  /** Tokens of the blanks before it: they count for all but the first unit of a chunk. */
+  /** Tokens of the whitespace before it: they count for all but the first unit of a chunk. */
   gap: number
 }
 
-/** Fills chunks with units as they come, holding no more than one chunk of them. */
+/** Fills chunks with units as they arrive, holding no more than one chunk's worth of units. */
 export function createUnitPacker(text: string, limits: SplitLimits) {
   const chunks: SplitChunk[] = []
   let pending: PendingUnit[] = []
   let pendingTokens = 0
   let read = 0
-  /** How many of the pending units the last chunk holds already. */
+  /** How many of the pending units are already in the last chunk. */
   let repeated = 0
 
   const emit = (first: { start: number; heading: string }, end: number) => {
@@ -79,7 +79,7 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
   }
 }
 
-/** After how many of the pending units to cut: where fill and boundary together are worth most, the later the better. */
+/** After how many pending units to cut: where fill plus boundary is greatest; on a tie, the latest. */
 function bestCount(
   pending: readonly PendingUnit[],
   repeated: number,
@@ -100,7 +100,7 @@ function bestCount(
   return best
 }
 
-/** The first of the last units before `count` that together fit the overlap; `count` if none does. */
+/** Where the longest run of units before `count` starts that fits the overlap; `count` if none. */
 function overlapStart(pending: readonly PendingUnit[], count: number, overlap: number): number {
   let start = count
   let tokens = 0
@@ -120,26 +120,26 @@ function spanOf(units: readonly PendingUnit[]): number {
   return tokens - (units[0]?.gap ?? 0)
 }
 
-/** A piece of text that is never cut: a sentence, an item, a row, a block of code that fits. */
+/** A piece of text that is never cut: a sentence, a list item, a row, a block of code that fits. */
 export interface Unit {
   start: number
   end: number
   /** Estimated tokens. */
   tokens: number
-  /** How good a place to cut is right before it. */
+  /** How good a place to cut is just before it, see `BOUNDARY`. */
   boundary: number
-  /** Whether it may be said again at the beginning of the next chunk. */
+  /** Whether it may be repeated at the beginning of the next chunk. */
   repeatable: boolean
 }
 
 /**
- * How much of a chunk is worth giving up to cut at a place: a chunk is cut where its fill plus this is
- * greatest, so a chunk that is 60 % full is rather cut before a paragraph than filled up in mid-sentence.
+ * How much of a chunk is worth giving up to cut at a place: a chunk is cut where its fill plus this value is
+ * greatest, so a chunk that is 60 % full is cut before a paragraph rather than filled up in mid-sentence.
  */
 export const BOUNDARY = {
   heading: 0.8,
   paragraph: 0.6,
-  /** Before code, a table, a list, a quotation: they often belong to what precedes them. */
+  /** Before code, a table, a list or a quotation: these often belong to what precedes them. */
   block: 0.4,
   item: 0.3,
   line: 0.25,
@@ -150,20 +150,20 @@ export const BOUNDARY = {
   never: -1,
 } as const
 
-/** Whether a subject of its own begins here: a chunk that holds enough ends before it, and the next repeats nothing. */
+/** Whether a new subject begins here: a chunk that holds enough ends before it, and the next repeats nothing. */
 function isFreshStart(boundary: number): boolean {
   return boundary >= BOUNDARY.paragraph
 }
 
 /** Sizes in estimated tokens. */
 export interface SplitLimits {
-  /** The most a chunk holds; the last one of a text may hold `least` more. */
+  /** The most a chunk may hold; the last chunk of a text may hold `least` more. */
   tokens: number
-  /** The most that a chunk repeats of the end of the one before it. */
+  /** The most that a chunk may repeat from the end of the previous one. */
   overlap: number
-  /** A last chunk with less than this joins the one before it. */
+  /** A last chunk with less than this is merged into the previous one. */
   least: number
-  /** A heading or a paragraph begins a new chunk when the one before holds this much; shorter ones share one. */
+  /** A heading or paragraph starts a new chunk if the current one holds at least this much. */
   enough: number
 }
 
@@ -171,10 +171,10 @@ export interface SplitLimits {
 export const SPLIT_LIMITS: SplitLimits = { tokens: 400, overlap: 60, least: 60, enough: 200 }
 
 /**
- * Roughly what a byte-pair vocabulary makes of one UTF-16 code unit: four Latin letters, nearly three Greek
- * or Cyrillic ones, two of an Indic or Thai script, or one ideograph to a token; two tokens for an emoji.
- * A real tokenizer takes seconds on a hundred thousand equal letters; this one is linear. All are multiples
- * of an eighth, so that sums are exact.
+ * Roughly what a byte-pair vocabulary makes of one UTF-16 code unit: four Latin letters, nearly three Greek or
+ * Cyrillic ones, two of an Indic or Thai script, or one ideograph per token; two tokens for an emoji. A real tokenizer
+ * takes seconds for a hundred thousand equal letters; this one is linear. All values are multiples of 1/8, so that
+ * sums are exact.
  */
 export function tokensOf(code: number): number {
   if (code < 0x300) return 0.25

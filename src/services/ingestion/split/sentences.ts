@@ -1,6 +1,6 @@
 import { isBlank, isDigit, isLineBreak } from '../../../lib/markdown/characters.ts'
 
-/** Full stops after which no blank is needed: CJK, and those of Arabic, Indic, Ethiopic, Burmese, Khmer, Tibetan. */
+/** Full stops that need no whitespace after them: CJK, Arabic, Indic, Ethiopic, Burmese, Khmer, Tibetan. */
 const FREE_STANDING = '。！？．｡।॥۔؟።၊။។༎།'
 /** Marks that may follow a terminator and belong to its sentence. */
 const CONTINUES_END = `${FREE_STANDING}.!?…‽"'”’»›)]}」』）】》〉*_\``
@@ -17,10 +17,10 @@ const NO_END_BEFORE_NUMBER = new Set(
 )
 const NO_END_BEFORE_LOWER_CASE = new Set('etc al inc ltd co corp sr usw ff ed eds op'.split(' '))
 const MAX_ABBREVIATION = 6
-/** Keeps a run of marks from being read again for each of them. */
+/** Keeps a run of marks from being scanned again for each of them. */
 const MAX_CLOSING_MARKS = 8
 
-/** Whether a sentence can end with this character. Asked for every character of a text. */
+/** Whether a sentence can end with this character. Called for every character of a text. */
 export function isTerminator(code: number): boolean {
   if (code < 0x589) return code === 0x2e || code === 0x21 || code === 0x3f
   return code === 0x2026 || code === 0x203d || FREE_STANDING_CODES.has(code)
@@ -28,7 +28,7 @@ export function isTerminator(code: number): boolean {
 
 const FREE_STANDING_CODES = new Set(Array.from(FREE_STANDING, (mark) => mark.charCodeAt(0)))
 
-/** Where the sentence ends whose terminator stands at `index`, closing marks included; -1 if it goes on. */
+/** The end, closing marks included, of the sentence with its terminator at `index`; -1 if none. */
 export function findSentenceEnd(text: string, index: number, limit: number): number {
   const latest = Math.min(limit, index + 1 + MAX_CLOSING_MARKS)
   let end = index + 1
@@ -42,7 +42,7 @@ export function findSentenceEnd(text: string, index: number, limit: number): num
   return goesOn(text, index, end) ? -1 : end
 }
 
-/** Whether what looks like an end is an abbreviation or a quotation within a sentence. */
+/** Whether the apparent end is an abbreviation or a quotation within a sentence. */
 function goesOn(text: string, index: number, end: number): boolean {
   if (end === index + 1) return text[index] === '.' && isAbbreviation(text, index)
   return `"'”’»`.includes(text.charAt(end - 1)) && isLowerCase(followingCharacter(text, end))
@@ -60,7 +60,7 @@ function isAbbreviation(text: string, stop: number): boolean {
   return NO_END_BEFORE_LOWER_CASE.has(word) && isLowerCase(next)
 }
 
-/** Looks back no further than one past the longest abbreviation. */
+/** Looks back at most one character further than the longest abbreviation. */
 function wordStart(text: string, end: number): number {
   const earliest = Math.max(0, end - MAX_ABBREVIATION - 1)
   let start = end
@@ -87,7 +87,7 @@ function isLowerCase(character: string): boolean {
   return character !== character.toUpperCase()
 }
 
-/** Whether the blanks between two sentences break the line. */
+/** Whether the whitespace between two sentences contains a line break. */
 export function hasLineBreak(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     if (isLineBreak(text.charCodeAt(index))) return true

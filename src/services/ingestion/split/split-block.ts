@@ -11,19 +11,19 @@ import { beginsItem, readLine } from '../../../lib/markdown/lines.ts'
 import { BOUNDARY, estimateTokens, tokensOf, type Unit } from './pack-units.ts'
 import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
 
-/** Less than this is no sentence worth a boundary: a number, an initial, `Yes.` */
+/** Anything shorter does not end a sentence: a number, an initial, `Yes.` */
 const MIN_SENTENCE_TOKENS = 4
-/** The head and the dashes of a table stay with its first row. */
+/** The header and delimiter rows of a table stay with its first row. */
 const TABLE_HEAD_ROWS = 2
 
 interface UnitLimits {
   /** The most tokens of one unit. */
   unit: number
-  /** The most tokens of a piece of something that is longer than a unit may be. */
+  /** The most tokens of a piece of something that is too long for one unit. */
   piece: number
 }
 
-/** Cuts a block into units, in order; together they hold all of it that is not blank. */
+/** Cuts a block into units, in order; together they cover everything in it but whitespace. */
 export function* splitBlock(
   text: string,
   block: Block,
@@ -46,7 +46,7 @@ function unitsOf(text: string, block: Block, boundary: number, limits: UnitLimit
   return [{ start, end, tokens, boundary, repeatable: false }]
 }
 
-/** A block too long for one unit, line by line. */
+/** Splits a block that is too long for one unit into its lines. */
 function* splitRows(text: string, block: Block, boundary: number): Generator<Unit> {
   let row = 0
   let line = readLine(text, block.start)
@@ -86,7 +86,7 @@ function* splitSentences(text: string, block: Block, boundary: number): Generato
   if (start < block.end) yield unitTo(block.end)
 }
 
-/** Whether a sentence or an item of `tokens` tokens ends with the character at `index`. */
+/** The end of a sentence or list item of `tokens` tokens, if the character at `index` ends it. */
 function findStop(text: string, index: number, tokens: number, block: Block) {
   const code = text.charCodeAt(index)
   if (isLineBreak(code)) {
@@ -109,17 +109,17 @@ function boundaryAfterSentence(text: string, end: number, next: number, block: B
 }
 
 const CLAUSE_MARKS = ',;:，、；：،؛'
-/** A place to cut is taken only from here on, as a share of the piece; so no text is read more than four times. */
+/** The earliest place to cut, as a share of the piece, so that no text is read more than four times. */
 const EARLIEST_CUT = 0.25
-/** How far around a place the boundaries between words and between characters are looked for. */
+/** How far around a position word and character boundaries are looked for. */
 const WINDOW = 64
 
 let words: Intl.Segmenter | undefined
 let graphemes: Intl.Segmenter | undefined
 
 /**
- * Cuts a sentence, line or word that is too long for a chunk into pieces of at most `limit` tokens: at a
- * line's end, after a clause, between words, between characters, in this order.
+ * Cuts a sentence, line or word that is too long for a chunk into pieces of at most `limit` tokens: preferably at the
+ * end of a line, else after a clause, between words, or between characters.
  */
 function* cutLong(
   text: string,
@@ -142,7 +142,7 @@ function* cutLong(
   }
 }
 
-/** Where to cut, and how good a place that is. */
+/** Where to cut, and how good a place it is. */
 function findCut(text: string, start: number, end: number, limit: number) {
   const latest = furthest(text, start, end, limit)
   if (latest >= end) return { at: end, boundary: BOUNDARY.anywhere }
@@ -157,7 +157,7 @@ function findCut(text: string, start: number, end: number, limit: number) {
   return best ?? { at: cutWithinWord(text, start, latest), boundary: BOUNDARY.anywhere }
 }
 
-/** The first position from `start` that no longer fits `limit` tokens; one character always does. */
+/** The first position after `start` that exceeds `limit` tokens; one character always fits. */
 function furthest(text: string, start: number, end: number, limit: number): number {
   let tokens = tokensOf(text.charCodeAt(start))
   let index = start + 1
@@ -181,7 +181,7 @@ function isClauseEnd(text: string, index: number, code: number): boolean {
   return code > 0x3b || isBlank(text.charCodeAt(index + 1))
 }
 
-/** The last boundary between words at or before `latest`; in a word longer than the window, between characters. */
+/** The last word boundary at or before `latest`; in a word longer than the window, a character boundary. */
 function cutWithinWord(text: string, start: number, latest: number): number {
   if (isPlain(text.charCodeAt(latest - 1)) && isPlain(text.charCodeAt(latest))) return latest
   words ??= new Intl.Segmenter(undefined, { granularity: 'word' })
@@ -211,7 +211,7 @@ function lastBoundary(
   return last > floor ? offset + last : undefined
 }
 
-/** Letters that never join with a neighbour of their kind. */
+/** Characters that never combine with a neighbour of the same kind. */
 function isPlain(code: number): boolean {
   return code < 0x300
 }

@@ -10,26 +10,26 @@ import {
 } from './pack-units.ts'
 import { splitBlock } from './split-block.ts'
 
-/** Where a text stands that goes on: what the next piece of it begins below, and within. */
+/** The state where a text continues: the headings above and, if one is open, the code block. */
 export interface SplitContext {
   headings: readonly HeadingStep[]
-  /** Of a block of code that was not closed. */
+  /** The fence of a code block that was not closed. */
   fence: Fence | undefined
 }
 
-/** A piece of a long sentence as a share of a chunk. */
+/** The size of a piece of an overlong sentence, as a share of a chunk. */
 const PIECE_SHARE = 1 / 8
 
 /**
- * Cuts a text into chunks for retrieval, in order. Every character that is not blank is in at least one
- * of them, neighbours share whole sentences, and no chunk is longer than `limits` allow. Text without
- * anything but blanks has none. Takes time linear in the text whatever stands in it.
+ * Cuts a text into chunks for retrieval, in order. Every non-whitespace character is in at least one of them,
+ * adjacent chunks overlap by whole sentences, and no chunk is longer than `limits` allow. Text that is only
+ * whitespace has no chunks. Takes time linear in the length of any text.
  */
 export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): SplitChunk[] {
   return splitPiece(text, undefined, limits).chunks
 }
 
-/** As `splitText`, of a piece of a longer text that goes on where `before` ended; no chunk reaches over its end. */
+/** Like `splitText`, for a piece of a longer text that continues where `before` ended; no chunk crosses its end. */
 export function splitPiece(
   text: string,
   before: SplitContext | undefined,
@@ -70,7 +70,7 @@ interface HeadingStep {
   title: string
 }
 
-/** The headings that stand above a place in a text, below those of `above`. */
+/** Tracks the headings above a position in a text, below those of `above`. */
 function createHeadingPath(above: readonly HeadingStep[] = []) {
   const steps = [...above]
   let current = joined(steps)
@@ -91,7 +91,7 @@ function joined(steps: readonly HeadingStep[]): string {
   return steps.map(({ title }) => title).join(SEPARATOR)
 }
 
-/** The words of a heading without its marks: closing hashes, tags, link targets, emphasis, code. */
+/** The text of a heading without markup: closing hashes, tags, link targets, emphasis, code. */
 function toPlainTitle(title: string): string {
   const plain = title
     .replace(/<[^<>]*>/g, '')
