@@ -67,9 +67,7 @@ export interface AppOptions extends HttpOptions {
   screen?: Screen | undefined
 }
 
-/**
- * Builds the whole server apart from its process: the hooks that run before every route, then the routes.
- */
+/** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { screen } = options
   const { identify } = services.keys

@@ -202,9 +202,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads and checks the whole environment; an empty variable counts as not set. Throws `ConfigError`.
- */
+/** Reads and checks the whole environment; an empty variable counts as not set. Throws `ConfigError`. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = Variables.safeParse(set)
@@ -225,9 +223,7 @@ export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Conf
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
-/**
- * What a deployment takes over: the variables that are set, and the limits that apply even if they are not.
- */
+/** What a deployment takes over: the variables that are set, and the limits that apply even if they are not. */
 export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
   const set = VARIABLE_NAMES.flatMap((name) => {
     const value = environment[name]
@@ -258,9 +254,7 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   }
 }
 
-/**
- * Checks variables against each other: below, each possible mistake stands with whether it was made.
- */
+/** Checks variables against each other: below, each possible mistake stands with whether it was made. */
 function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set

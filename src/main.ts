@@ -35,9 +35,7 @@ import {
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 
-/**
- * How long closing may take beyond the grace period; then the process exits, whatever keeps it open.
- */
+/** How long closing may take beyond the grace period; then the process exits, whatever keeps it open. */
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
@@ -111,9 +109,7 @@ async function main(): Promise<void> {
   precompileOnce(fileURLToPath(import.meta.url))
 }
 
-/**
- * Prints where to begin after a first start, or a one-time link if the environment has no valid key.
- */
+/** Prints where to begin after a first start, or a one-time link if the environment has no valid key. */
 function greet({ config, log, screen }: Opened, endpoint: string, newKey?: string): void {
   if (!newKey && config.SERVER_API_KEY === process.env.SERVER_API_KEY) return
   // Output to a file is a log, whose readers are not meant to have the key.
@@ -129,9 +125,7 @@ let telemetry: Telemetry | undefined
 
 type Opened = Awaited<ReturnType<typeof openServer>>
 
-/**
- * Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty.
- */
+/** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
 async function openServer(given: ProcessParts) {
   const parts = { ...given, activity: openActivity() }
   if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })

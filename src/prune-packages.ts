@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url'
 // container image.
 
 const PLATFORM = process.platform
-/**
- * What the server never reads, as glob patterns within node_modules; paths that match `but` are kept.
- */
+/** What the server never reads, as glob patterns within node_modules; paths that match `but` are kept. */
 const UNREAD: readonly { pattern: string; but?: RegExp }[] = [
   // Runtimes of the built-in embedder for other platforms: 240 MB.
   {

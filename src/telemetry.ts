@@ -71,9 +71,7 @@ export async function startTelemetry(
   }
 }
 
-/**
- * A pino stream that passes log lines on to OpenTelemetry as log records; undefined if logs are not exported.
- */
+/** A pino stream that passes log lines on to OpenTelemetry as log records; undefined if logs are not exported. */
 export function createLogSender(environment: NodeJS.ProcessEnv) {
   if (!isAsked(environment, 'LOGS')) return undefined
   return {
