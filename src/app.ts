@@ -38,7 +38,7 @@ import type { ArtifactLinks, ArtifactReader } from './services/tools/artifacts.t
 
 export interface Services {
   limitedTo: LimitedTo
-  /** The largest file that is taken, in bytes. */
+  /** The largest file accepted, in bytes. */
   maxFileBytes: number
   admission: Admission
   keys: Pick<Keys, 'identify'>
@@ -61,13 +61,13 @@ export interface AppOptions extends HttpOptions {
   corsOrigin: string[] | undefined
   shutdownGraceMs: number
   version: string
-  /** Whether spans of requests are sent anywhere. */
+  /** Whether request spans are exported. */
   isTraced?: boolean
-  /** What a browser is given; nothing with `UI=off`. */
+  /** The web UI; absent with `UI=off`. */
   screen?: Screen | undefined
 }
 
-/** The whole server without its process: what stands in front of every route, then the routes. */
+/** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { screen } = options
   const { identify } = services.keys
@@ -88,7 +88,10 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   return app
 }
 
-/** A server that is not launched: how it is set up, and how it is launched. */
+/**
+ * Builds a server that is not launched: only the admin routes, the health checks and the screen, to set it up and
+ * launch it.
+ */
 export async function buildIdleApp(
   services: Pick<Services, 'admin' | 'readiness'>,
   options: AppOptions,
@@ -105,7 +108,7 @@ export async function buildIdleApp(
 const NOT_LAUNCHED =
   'The server is not launched: launch it on the Overview page of its screen, or with POST /admin/launch; GET /admin/server says what keeps it from starting'
 
-/** What stands in front of every route. */
+/** Creates the HTTP server with everything that runs before a route. */
 async function openApp(
   options: AppOptions & { identify?: Identify },
   requestEnded: (request: EndedRequest) => void,
@@ -117,7 +120,7 @@ async function openApp(
   installRequestLog(app, requestEnded)
   installShutdown(app, options.shutdownGraceMs)
   installSecurityHeaders(app)
-  // Before authentication: a browser asks for permission without the key.
+  // Before authentication: a browser sends its preflight request without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   const checkSession = screen && sessionCheck(screen)
   installAuthentication(app, options.serverApiKey, checkSession, options.identify)

@@ -27,7 +27,7 @@ const httpUrl = z.url({
   error: 'must be a URL that begins with http:// or https://',
 })
 
-/** Of servers that are all the same to us, as nodes of a cluster are. */
+/** One URL, or several of interchangeable servers, such as the nodes of a cluster. */
 const httpUrls = z
   .string()
   .refine(
@@ -35,26 +35,26 @@ const httpUrls = z
     'must be a URL that begins with http:// or https://, or several, separated by commas',
   )
 
-// Anything else cannot travel in a header.
+// Anything else cannot be sent in an HTTP header.
 const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
 const upstreamKey = z
   .string()
   .regex(...KEY)
   .optional()
 
-/** Quotes the documents instead of asking a model; needs no key. */
+/** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */
 export const EXTRACTIVE = 'extractive'
 
-/** The embedder that comes with the server. */
+/** The `EMBEDDING_MODEL` that ships with the server. */
 export const BUILTIN = 'builtin'
-/** No embedder: search goes by words alone. */
+/** The `EMBEDDING_MODEL` for no embedder: search is by keywords alone. */
 export const NO_EMBEDDER = 'none'
 
 const MIN_KEY_LENGTH = 16
-/** As documentation writes a key, here or elsewhere. */
+/** How placeholder keys in documentation begin, ours or anyone else's. */
 const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
 
-// The defaults are strings, as the environment would hold them; .env.example shows the same.
+// Defaults are strings, as the environment would hold them, and the same as in .env.example.
 const Variables = z.object({
   SERVER_API_KEY: z
     .string({ error: 'is required: the key that every request must present' })
@@ -151,14 +151,14 @@ const Variables = z.object({
     .default('info'),
 })
 
-/** Browsers send scheme, host and port alone, so nothing else could ever match. */
+/** Browsers send only scheme, host and port as the origin, so nothing else could ever match. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
 }
 
 const MAX_PROXIES = 32
 
-/** A range of everything would believe whatever any caller says of itself. */
+/** Refuses a range of all addresses (`/0`): it would trust what any caller claims about itself. */
 function areProxies(entries: string[]): boolean {
   if (entries.length === 1 && /^(?:[1-9]|10)$/.test(entries[0] ?? '')) return true
   return entries.length <= MAX_PROXIES && entries.every(isAddressOrRange)
@@ -180,7 +180,7 @@ function areOutboundEntries(entries: string[]): boolean {
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
-/** Each variable as the environment would hold its default; nothing where it has none. */
+/** The default of each variable, as the environment would hold it; undefined if it has none. */
 export const DEFAULTS: ReadonlyMap<string, string | undefined> = new Map(
   Object.entries(Variables.shape).map(([name, schema]) => {
     const { data } = schema.safeParse(undefined)
@@ -190,7 +190,7 @@ export const DEFAULTS: ReadonlyMap<string, string | undefined> = new Map(
 
 export type Config = Readonly<z.output<typeof Variables>>
 
-/** Every mistake of the environment in one message, with the name of each variable and never a value. */
+/** Lists every mistake in the environment in one message, by variable name and never with a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly mistakes: readonly Issue[]
@@ -202,7 +202,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The environment, read once and whole; an empty variable counts as not set. Throws `ConfigError`. */
+/** Reads and checks the whole environment; an empty variable counts as not set. Throws `ConfigError`. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = Variables.safeParse(set)
@@ -211,7 +211,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   return Object.freeze(result.data)
 }
 
-/** What is right of an environment that `loadConfig` refuses, for a server that shows what is wrong; `key` where it has none. */
+/**
+ * The valid part of an environment that `loadConfig` refuses, for a server that shows what is wrong; `key` becomes the
+ * server key if the environment has no valid one.
+ */
 export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Config {
   const set = Object.entries(environment).filter(([, value]) => value !== '')
   const { error } = Variables.safeParse(Object.fromEntries(set))
@@ -220,7 +223,7 @@ export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Conf
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
-/** What a deployment takes over: the variables that are set, and the bounds that count without them. */
+/** What a deployment takes over: the variables that are set, and the limits that apply even if they are not. */
 export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
   const set = VARIABLE_NAMES.flatMap((name) => {
     const value = environment[name]
@@ -231,8 +234,8 @@ export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
 }
 
 /**
- * What to embed with: `builtin` where nothing is said and the documents are English, which is all that it knows;
- * nothing where search goes by words alone.
+ * The model to embed with: `builtin` if none is chosen and the documents are English, the only language it knows;
+ * undefined if search is by keywords alone.
  */
 export function embeddingModel(config: Config): string | undefined {
   const { EMBEDDING_MODEL: chosen, SEARCH_LANGUAGE: language } = config
@@ -240,7 +243,7 @@ export function embeddingModel(config: Config): string | undefined {
   return model === NO_EMBEDDER ? undefined : model
 }
 
-/** What `loadConfig` would refuse. */
+/** The mistakes for which `loadConfig` would throw; empty if there are none. */
 export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   try {
     loadConfig(environment)
@@ -251,7 +254,7 @@ export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   }
 }
 
-/** What variables ask of each other: each mistake with whether it was made. */
+/** Checks variables against each other: below, each possible mistake stands with whether it was made. */
 function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set

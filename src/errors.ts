@@ -66,8 +66,8 @@ interface AppErrorOptions {
 }
 
 /**
- * A failure that the caller gets to read. `message` is shown as it is, so it never holds a secret, nor an
- * upstream's words beyond the cleaned excerpt of a refusal (`models/openai/failures.ts`).
+ * An error that the caller may read. `message` is shown unchanged, so it must never hold a secret, nor text from an
+ * upstream beyond the cleaned excerpt of a refusal (`models/openai/failures.ts`).
  */
 export class AppError extends Error {
   override readonly name = 'AppError'

@@ -9,8 +9,8 @@ const KEY_BYTES = 24
 export const makeKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
 /**
- * Writes `.env` from the repository's `.env.example` with a new key, for somebody who has just cloned it.
- * Answers the key, or nothing where the environment or a `.env` is there already.
+ * Writes `.env` from the repository's `.env.example` with a new key, for someone who has just cloned it. Returns
+ * the key; undefined, and writes nothing, if there is a `.env`, `SERVER_API_KEY` is set or this is production.
  */
 export async function prepareFirstStart(
   directory: string,
@@ -27,7 +27,7 @@ export async function prepareFirstStart(
   return (await writeNew(target, text)) ? key : undefined
 }
 
-/** Whoever wrote the file in the meantime keeps theirs. */
+/** Returns false, and keeps the file, if someone else has created it in the meantime. */
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { mode: 0o600, flag: 'wx' })
@@ -38,12 +38,12 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** In place of the key: the shell reads it from where it stands. */
+/** Stands in for the key in commands: the shell then reads the key from .env. */
 const READ_KEY = "$(sed -n 's/^SERVER_API_KEY=//p' .env)"
 
 /**
- * What to do next, to be opened or pasted as it is. The key is shown this once, and not at all where it is left out,
- * because what is printed is kept; `page` lets one browser in without it.
+ * Says what to do next, with links and commands that can be used as they are. Output may be stored, so the key is
+ * shown only this once, and not at all if `key` is left out; the link `page` lets one browser in without it.
  */
 export function welcome(endpoint: string, key?: string, page?: string): string {
   const authorization = key
@@ -84,14 +84,17 @@ curl -N ${endpoint}/chat ${authorization} ${json} \\
 `
 }
 
-/** What opens an address where a person sees it; nothing where nobody would: over SSH, or without a desktop. */
+/** The command that opens a URL in the user's browser, by platform. */
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   linux: ['xdg-open'],
 }
 
-/** Opens the address in the browser of whoever sits at this machine, if it can; the address is printed in any case. */
+/**
+ * Opens the address in the local browser if there is one: not over SSH, nor on Linux without a desktop. The address is
+ * printed in any case.
+ */
 export function openBrowser(
   address: string,
   environment: NodeJS.ProcessEnv,

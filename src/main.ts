@@ -35,14 +35,14 @@ import {
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 
-/** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
+/** How long closing may take beyond the grace period; then the process exits, whatever keeps it open. */
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
 const prebuilding = () => import('./commands/prebuild.ts')
 const transfer = () => import('./commands/transfer.ts')
 
-/** What `npm run` has beside the server, which does not load it. */
+/** The other commands of `npm run`; the server itself does not load them. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['re-embed', async () => (await rebuilding()).runReEmbed],
   ['reindex', async () => (await rebuilding()).runReindex],
@@ -55,7 +55,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['prebuild-screen', async () => (await prebuilding()).runPrebuildScreen],
 ])
 
-/** The names of errors that an operator can do something about. */
+/** Names of errors that an operator can fix; they are reported without a stack. */
 const SAID_IN_WORDS = [
   ...['Error', 'AppError', 'AgentConfigurationError', 'ConfigError', 'EmbedderError'],
   'StoppedEarly',
@@ -63,7 +63,7 @@ const SAID_IN_WORDS = [
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Stopped by a signal before it served, and so not in error. */
+/** A signal stopped the process before it served; that is no failure. */
 class StoppedEarly extends Error {
   override readonly name = 'StoppedEarly'
   readonly signal: string
@@ -76,13 +76,13 @@ class StoppedEarly extends Error {
 
 async function main(): Promise<void> {
   closeInherited()
-  // Before the configuration is read, whose mistakes are reported in the same words.
+  // Before the configuration is read, because its mistakes are worded in the same way.
   speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(await command())
 
-  // Heard from the first moment, since the first process of a container would not hear it otherwise, and acted
-  // on once the server has started: to leave while threads begin can hang.
+  // Listen for signals from the start, since PID 1 of a container ignores those without a handler; but act on
+  // them only once the server has started, because exiting while threads start can hang.
   const stop = stopSignal((name) => new StoppedEarly(name))
   const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
   const given = { variables: { ...process.env }, file: resolve('.env') }
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
   void closeOn(stop, next.signal, config, log, {
     close: opened.close,
     beginAnew(as) {
-      // Without what .env added, which may say something else by now.
+      // Without what .env added: the file may have changed by now.
       const parameters = as === 'stopped' ? [STOPPED] : []
       askForAnother?.(parameters)
       replaceProcess(process.argv[1] ?? '', given.variables, parameters)
@@ -109,10 +109,10 @@ async function main(): Promise<void> {
   precompileOnce(fileURLToPath(import.meta.url))
 }
 
-/** Says where to begin, to who has just cloned it; and lets in who has no key that works. */
+/** Prints where to begin after a first start, or a one-time link if the environment has no valid key. */
 function greet({ config, log, screen }: Opened, endpoint: string, newKey?: string): void {
   if (!newKey && config.SERVER_API_KEY === process.env.SERVER_API_KEY) return
-  // Whoever may read a log is not meant to have the key.
+  // Output to a file is a log, whose readers are not meant to have the key.
   const isFile = fstatSync(process.stdout.fd).isFile()
   const token = isFile ? undefined : screen?.sessions.issueToken()
   const page = token && `${endpoint}/#token=${token}`
@@ -125,7 +125,7 @@ let telemetry: Telemetry | undefined
 
 type Opened = Awaited<ReturnType<typeof openServer>>
 
-/** Everything, or only what shows how the server is set up where it is to be stopped, or where that is wrong. */
+/** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
 async function openServer(given: ProcessParts) {
   const parts = { ...given, activity: openActivity() }
   if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })
@@ -155,7 +155,7 @@ async function openServer(given: ProcessParts) {
 }
 
 async function openIdle(parts: ProcessParts & { activity: Activity }, phase: Phase) {
-  // Where the environment has no key, one that nobody knows.
+  // If the environment has no valid key, a random one that nobody knows.
   const config = salvageConfig(process.env, makeKey())
   const log = createLog(config, parts.activity)
   log.warn(
@@ -176,7 +176,7 @@ async function openApp(
 ) {
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
-  // Here, while the index is loaded in a thread of its own.
+  // Imported only now, while a worker thread loads the index.
   const app = await build(await import('./app.ts'), {
     ...{ log, version, screen },
     bodyLimit: config.BODY_LIMIT,
@@ -211,7 +211,7 @@ async function runCommand(command: Command): Promise<void> {
 const listenTextResolver = (address: string) =>
   `listening at ${address}, reference at ${address}/reference`
 
-/** Variables that are set already win over the file, as everywhere; set to nothing counts as not set. */
+/** Loads .env. Variables that are already set win, as is usual; an empty one counts as not set. */
 function loadEnvironmentFile(): void {
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
   try {
@@ -221,7 +221,10 @@ function loadEnvironmentFile(): void {
   }
 }
 
-/** To standard output, for people on a terminal and as JSON elsewhere, and to what the screen shows of it. */
+/**
+ * Logs to standard output (formatted on a terminal, JSON elsewhere), to the activity that the screen shows, and to
+ * OpenTelemetry if asked to.
+ */
 function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
   const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
   const options = { level, redact }
@@ -246,7 +249,7 @@ function stopSignal(reason: (name: string) => Error): AbortSignal {
   return stop.signal
 }
 
-/** Closes at a signal to stop or to begin anew; a signal to stop that comes while it closes wins. */
+/** Closes when asked to stop or to restart; a stop signal that arrives while closing wins. */
 async function closeOn(
   stop: AbortSignal,
   next: AbortSignal,
@@ -282,13 +285,13 @@ try {
   process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
 
-/** Mistakes that the operator can mend are said in words; anything else keeps its stack. */
+/** Errors that the operator can fix are reported by their message; all others keep their stack. */
 function explain(error: Error): string {
   const wrong = explainListening(error) ?? explainPath(error)
   if (wrong) return wrong
   if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
   const { cause } = error
-  // The system's own reason, such as a permission that is missing.
+  // Add the operating system's reason, such as a missing permission.
   return cause instanceof Error && 'syscall' in cause
     ? `${error.message}: ${cause.message}`
     : error.message

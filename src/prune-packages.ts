@@ -2,31 +2,35 @@ import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// `npm run prune-packages`, for an installation that only runs the server; the image is made with it.
+// `npm run prune-packages`: for an installation that only runs the server, such as the
+// container image.
 
 const PLATFORM = process.platform
-/** What the server never reads, as patterns within node_modules; what `but` matches stays. */
+/** What the server never reads, as glob patterns within node_modules; paths that match `but` are kept. */
 const UNREAD: readonly { pattern: string; but?: RegExp }[] = [
-  // Runtimes of other platforms: of the built-in embedder they are 240 MB.
+  // Runtimes of the built-in embedder for other platforms: 240 MB.
   {
     pattern: 'onnxruntime-node/bin/napi-v6/*/*',
     but: new RegExp(`[/\\\\]${PLATFORM}[/\\\\]${process.arch}$`),
   },
   { pattern: 'usearch/prebuilds/*', but: new RegExp(`[/\\\\]${PLATFORM}-[^/\\\\]*$`) },
-  // Builds of Tesseract that recognise.ts does not take.
+  // Tesseract builds that recognise.ts does not use.
   {
     pattern: 'tesseract.js-core/tesseract-core*',
     but: /tesseract-core-simd-lstm\.(js|wasm)$/,
   },
-  // Of the reader of PDFs, what browsers show pages with.
+  // Parts of the PDF reader with which browsers display pages.
   { pattern: 'pdfjs-dist/{legacy,web,types,image_decoders,standard_fonts,iccs}' },
   { pattern: 'pdfjs-dist/build/*.min.mjs' },
-  // What debuggers and compilers read.
+  // What only debuggers and compilers read.
   { pattern: '**/*.{js,mjs,cjs,css}.map' },
   { pattern: '**/*.d.{ts,mts,cts}' },
 ]
 
-/** Deletes from an installation's packages what only other platforms, debuggers and compilers read. Throws where packages for development are among them. */
+/**
+ * Deletes files from an installation's packages that only other platforms, debuggers and compilers read. Throws if
+ * development packages are installed.
+ */
 export function prunePackages(directory: string): void {
   const packages = join(directory, 'node_modules')
   if (existsSync(join(packages, 'typescript'))) {

@@ -2,10 +2,13 @@ import { chown, lchown, lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** As in docker-compose.yml and deploy/kubernetes. */
+/** The user id, as in docker-compose.yml and deploy/kubernetes. */
 const USER = 1_000
 
-/** Gives files to the user: the content of a folder before the folder itself, so that an interrupted run can be continued. */
+/**
+ * Makes the user the owner of files: a folder's contents before the folder itself, so that a later run can resume an
+ * interrupted one.
+ */
 async function give(path: string): Promise<void> {
   const stats = await lstat(path)
   if (stats.uid === USER) return
@@ -15,11 +18,11 @@ async function give(path: string): Promise<void> {
 
 async function giveData(directory: string): Promise<void> {
   try {
-    // A command that ran as root may have left a file in a folder that is the user's.
+    // A command that ran as root may have left a file in a folder that the user already owns.
     for (const name of await readdir(directory)) await give(join(directory, name))
     await chown(directory, USER, USER)
   } catch (error) {
-    // The server itself refuses what it cannot write to.
+    // Not fatal here: the server itself refuses to run on a folder that it cannot write to.
     process.stderr.write(`${directory} cannot be given to the user ${USER}: ${String(error)}\n`)
   }
 }
@@ -42,6 +45,6 @@ if (process.getuid?.() === 0) {
   await giveData(directory)
   dropRoot()
 }
-// In its own place: as a process that never was root, which its files in /proc belong to, too.
+// Replace this process, so that the server was never root and owns its files in /proc, too.
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 process.execve?.(process.execPath, [process.execPath, ...process.execArgv, main, ...parameters])

@@ -2,15 +2,15 @@ import { DiagLogLevel, diag, logs } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
 import { startDeadline, untilAborted } from './lib/abort.ts'
 
-/** What is left to be sent gets this long at the end. */
+/** How long unsent telemetry gets at shutdown to be sent. */
 const FLUSH_MS = 5_000
-/** Of pino's levels: 10, 20 and so on. OpenTelemetry has four numbers for each. */
+/** Pino's levels are 10, 20 and so on; OpenTelemetry has four severity numbers for each. */
 const LEVEL = 10
 const NUMBERS_OF_LEVEL = 4
 
 const SIGNALS = ['TRACES', 'METRICS', 'LOGS'] as const
 
-/** Whether the standard variables ask for a signal to be sent somewhere. */
+/** Whether the standard `OTEL_*` variables ask for a signal to be exported. */
 function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number]): boolean {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false
   const exporter = environment[`OTEL_${signal}_EXPORTER`]
@@ -21,15 +21,15 @@ function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number
 
 export interface Telemetry {
   isTraced: boolean
-  /** Sends what is left. */
+  /** Sends what is still unsent. */
   close(): Promise<void>
-  /** The same where the start has failed, with the reason. */
+  /** Like `close`, but first logs why the start failed. */
   fail(error: unknown): Promise<void>
 }
 
 /**
- * Sends traces, metrics and logs as the `OTEL_*` variables say, which OpenTelemetry itself reads; nothing, and nothing
- * loaded, where none names an exporter. Whoever measures begins after this. Answers what is sent at the end.
+ * Exports traces, metrics and logs as the `OTEL_*` variables say, which OpenTelemetry itself reads. If they name no
+ * exporter, loads nothing and returns undefined. Instruments must be created after this call.
  */
 export async function startTelemetry(
   environment: NodeJS.ProcessEnv,
@@ -71,13 +71,14 @@ export async function startTelemetry(
   }
 }
 
-/** A stream that pino writes to: its lines, as records of OpenTelemetry, where logs are sent. */
+/** A pino stream that passes log lines on to OpenTelemetry as log records; undefined if logs are not exported. */
 export function createLogSender(environment: NodeJS.ProcessEnv) {
   if (!isAsked(environment, 'LOGS')) return undefined
   return {
     write(line: string): void {
       const { level, time, msg: body, pid: _pid, hostname: _host, ...attributes } = JSON.parse(line)
-      // A line which says that lines cannot be sent would be sent again for ever.
+      // Skip lines that report a failed export: exporting them would fail and be logged again,
+      // for ever.
       if (attributes.telemetry !== undefined) return
       const severityNumber = (level / LEVEL - 1) * NUMBERS_OF_LEVEL + 1
       logs.getLogger('agent-server').emit({ timestamp: time, severityNumber, body, attributes })

@@ -33,13 +33,13 @@ import { toError } from './errors.ts'
 import { readEvents } from './streams.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** A verification runs real code until its time is over. */
+/** A verification runs real code up to its time limits. */
 const TRIAL_MS = 600_000
 
-/** A request that is sent once only: it would not do the same twice. */
+/** For requests that are never retried: a repeated one would have another effect. */
 const ONCE = { method: 'POST', isRepeatable: false } as const
 
-/** What whoever runs the server asks it. */
+/** Operations for whoever runs the server. */
 export class Admin {
   readonly agent: AgentFiles
   readonly keys: ApiKeys
@@ -55,38 +55,38 @@ export class Admin {
     this.settings = new SettingsFile(transport)
   }
 
-  /** Whether the process answers. Needs no key. */
+  /** Checks whether the process answers. Needs no key. */
   health(options?: RequestOptions): Call<Health> {
     return this.#transport.json({ method: 'GET', path: '/health' }, options)
   }
 
-  /** Whether every part works; one that does not is `not_ready`, no error. Needs no key. */
+  /** Checks whether every part works; if one does not, the result is `not_ready`, not an error. Needs no key. */
   readiness(options?: RequestOptions): Call<Readiness> {
     const request = { method: 'GET', path: '/readiness', alsoTaken: 503 } as const
     return this.#transport.json(request, options)
   }
 
-  /** Whether a restart is needed, and for what. */
+  /** Tells whether a restart is needed, and for what. */
   server(options?: RequestOptions): Call<ServerState> {
     return this.#transport.json({ method: 'GET', path: '/admin/server' }, options)
   }
 
-  /** Restarts the server in its place, once; what would not start again is refused. */
+  /** Restarts the server in place. Never retried; throws `ConflictError` if it would not start again. */
   restart(options?: RequestOptions): Call<Restarting> {
     return this.#transport.json({ ...ONCE, path: '/admin/restart' }, options)
   }
 
-  /** Launches a server that is stopped, or whose start failed; what would not start is refused. */
+  /** Launches a server that is stopped, or whose start failed. Throws `ConflictError` if it would not start. */
   launch(options?: RequestOptions): Call<Restarting> {
     return this.#transport.json({ ...ONCE, path: '/admin/launch' }, options)
   }
 
-  /** Stops the server until it is launched: it answers how it is set up, and nothing else. */
+  /** Stops the server until it is launched again: only its setup and its health checks stay available. */
   stop(options?: RequestOptions): Call<Restarting> {
     return this.#transport.json({ ...ONCE, path: '/admin/stop' }, options)
   }
 
-  /** The places that the agent can be deployed to. */
+  /** Lists the targets that the agent can be deployed to. */
   deploymentTargets(options?: RequestOptions): Call<DeploymentTargets['targets']> {
     const request = { method: 'GET', path: '/admin/deploy' } as const
     return mapCall(
@@ -95,14 +95,15 @@ export class Admin {
     )
   }
 
-  /** The files of a deployment, or all that stands against it; writes nothing. */
+  /** Generates the files of a deployment, or lists the reasons against it; writes nothing. */
   deploy(wanted: DeploymentRequest, options?: RequestOptions): Call<Deployment> {
     return this.#transport.json({ method: 'POST', path: '/admin/deploy', json: wanted }, options)
   }
 
   /**
-   * What the server has done lately, and, unless `follow` is false, what it does from then on. It ends with the
-   * server, or a connection that is lost: begin again after the last event's `id`. Read it by a loop.
+   * Iterates over what the server has done lately and, unless `follow` is false, over what it does from then on.
+   * Throws an `AgentServerError` when the server stops or the connection is lost: continue with the last event's
+   * `id` as `after`. The request is sent when a loop starts to read.
    */
   async *events(
     query: { after?: number; follow?: boolean } = {},
@@ -122,7 +123,7 @@ export class Admin {
     }
   }
 
-  /** The metrics in the text format of Prometheus. */
+  /** Reads the metrics in the text format of Prometheus. */
   metrics(options?: RequestOptions): Call<string> {
     const request = { method: 'GET', path: '/metrics', accept: 'text/plain' } as const
     const answer = this.#transport.stream(request, options).withResponse()
@@ -133,11 +134,11 @@ export class Admin {
 }
 
 /**
- * The agent configuration on disk, which takes effect with a restart. What is saved names the digest that it is
- * based on: where somebody else saved first that is a `ConflictError`, and so nothing is ever sent twice.
+ * The agent configuration on disk, which takes effect with a restart. A save names the digest that it is based on:
+ * if someone else has saved since, it throws `ConflictError`, and so it is never retried.
  */
 class AgentFiles {
-  /** Parts of a configuration that need not be saved. */
+  /** Tries parts of a configuration that need not be saved. */
   readonly trials: AgentTrials
   readonly #transport: Transport
 
@@ -146,24 +147,27 @@ class AgentFiles {
     this.trials = new AgentTrials(transport)
   }
 
-  /** Text and digest, every mistake in it, and what differs from the configuration that runs. */
+  /** Reads its text and digest, every mistake in it, and how it differs from the running configuration. */
   get(options?: RequestOptions): Call<AgentFile> {
     return this.#transport.json({ method: 'GET', path: '/admin/agent' }, options)
   }
 
-  /** Looks for mistakes, and saves nothing. */
+  /** Checks a text for mistakes, and saves nothing. */
   check(text: string, options?: RequestOptions): Call<AgentCheck> {
     const request = { method: 'POST', path: '/admin/agent/check', json: { text } } as const
     return this.#transport.json(request, options)
   }
 
-  /** Replaces it. Throws `InvalidRequestError` where it has a mistake, and then writes nothing. */
+  /**
+   * Replaces it. Throws `InvalidRequestError` if it has a mistake, and `ConflictError` if the file has changed;
+   * then nothing is written.
+   */
   save(file: AgentSave, options?: RequestOptions): Call<AgentSaved> {
     const request = { ...ONCE, method: 'PUT', path: '/admin/agent', json: file } as const
     return this.#transport.json(request, options)
   }
 
-  /** The last ten that were replaced, latest first. */
+  /** Lists the last ten replaced versions, newest first. */
   versions(options?: RequestOptions): Call<AgentVersions['versions']> {
     const request = { method: 'GET', path: '/admin/agent/versions' } as const
     return mapCall(
@@ -172,11 +176,12 @@ class AgentFiles {
     )
   }
 
+  /** Reads an earlier version. Throws `NotFoundError`. */
   version(digest: string, options?: RequestOptions): Call<AgentVersion> {
     return this.#transport.json({ method: 'GET', path: pathOf(digest) }, options)
   }
 
-  /** Saves an earlier version again. */
+  /** Saves an earlier version again. Throws like `save`. */
   restore(digest: string, basedOn: string, options?: RequestOptions): Call<AgentSaved> {
     const path = `${pathOf(digest)}/restore`
     return this.#transport.json({ ...ONCE, path, json: { basedOn } }, options)
@@ -187,7 +192,7 @@ function pathOf(digest: string): string {
   return `/admin/agent/versions/${encodeURIComponent(digest)}`
 }
 
-/** The parts of a configuration as they would be in a run; nothing that is found counts as accepted. */
+/** Tries parts of a configuration as a run would use them; nothing found counts as accepted. */
 class AgentTrials {
   readonly #transport: Transport
 
@@ -195,17 +200,17 @@ class AgentTrials {
     this.#transport = transport
   }
 
-  /** Connects to the MCP server of this name. What fails is a step that is not `ok`, no error. */
+  /** Connects to the MCP server of this name. A failure is a step that is not `ok`, not an error. */
   mcp(text: string, name: string, options?: RequestOptions): Call<McpTestResult> {
     return this.#ask(`/admin/agent/mcp/${encodeURIComponent(name)}/test`, text, options)
   }
 
-  /** Verifies the sandbox. What fails is a probe that is not `ok`, no error. */
+  /** Verifies the sandbox. A failure is a probe that is not `ok`, not an error. */
   sandbox(text: string, options?: RequestOptions): Call<SandboxReport> {
     return this.#ask('/admin/agent/sandbox/verify', text, options)
   }
 
-  /** Reads the skills, with the warnings of each. */
+  /** Reads the skills, with their warnings. */
   skills(text: string, options?: RequestOptions): Call<SkillList> {
     return this.#ask('/admin/agent/skills/check', text, options)
   }
@@ -216,7 +221,7 @@ class AgentTrials {
   }
 }
 
-/** Keys that may less than the server's own. */
+/** Keys with fewer rights than the server's own key. */
 class ApiKeys {
   readonly #transport: Transport
 
@@ -224,25 +229,25 @@ class ApiKeys {
     this.#transport = transport
   }
 
-  /** What each may do and when it was used last, the oldest first; never the key itself. */
+  /** Lists what each key may do and when it was last used, oldest first; never the key itself. */
   list(options?: RequestOptions): Call<ApiKey[]> {
     const request = { method: 'GET', path: '/admin/keys' } as const
     return mapCall(this.#transport.json<ApiKeyList>(request, options), ({ keys }) => keys)
   }
 
-  /** Makes one; `secret` in the answer is shown this once, so that it is never sent twice. */
+  /** Creates a key. `secret` in the result is shown only this once, so the request is never retried. */
   create(wanted: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
     return this.#transport.json({ ...ONCE, path: '/admin/keys', json: wanted }, options)
   }
 
-  /** Revokes one, and those that it made. Throws `NotFoundError`. */
+  /** Revokes a key, and those created with it. Throws `NotFoundError`. */
   revoke(id: string, options?: RequestOptions): Call<void> {
     const path = `/admin/keys/${encodeURIComponent(id)}`
     return this.#transport.json({ ...ONCE, method: 'DELETE', path }, options)
   }
 }
 
-/** The server's variables in the file `.env`, which take effect with a restart. */
+/** The server's variables in the file `.env`; changes take effect with a restart. */
 class SettingsFile {
   readonly #transport: Transport
 
@@ -250,19 +255,19 @@ class SettingsFile {
     this.#transport = transport
   }
 
-  /** Every variable with its meaning, its value unless it is secret, and where that comes from. */
+  /** Reads every variable with its meaning, its value unless it is secret, and the value's source. */
   get(options?: RequestOptions): Call<Settings> {
     return this.#transport.json({ method: 'GET', path: '/admin/settings' }, options)
   }
 
-  /** Sets and clears variables, all of them or, with a mistake, none. */
+  /** Sets and clears variables: all of them or, if one has a mistake, none. */
   save(patch: SettingsPatch, options?: RequestOptions): Call<SettingsSaved> {
     const request = { ...ONCE, method: 'PATCH', path: '/admin/settings', json: patch } as const
     return this.#transport.json(request, options)
   }
 }
 
-/** The models that the server asks, also with settings that are not saved. */
+/** Tests the models that the server uses, also with settings that are not saved. */
 class ModelTests {
   readonly #transport: Transport
 
@@ -270,12 +275,12 @@ class ModelTests {
     this.#transport = transport
   }
 
-  /** Asks a model as chat and search would: what it answers, how soon, whether it streams and calls tools. */
+  /** Calls a model as chat and search would: what it answers, how fast, whether it streams and calls tools. */
   test(request: ModelTestRequest, options?: RequestOptions): Call<ModelTest> {
     return this.#ask('/admin/models/test', request, options)
   }
 
-  /** The models that the provider's own list names. */
+  /** Lists the models that the provider says it has. */
   list(request: ModelTestRequest, options?: RequestOptions): Call<ProviderModels['models']> {
     const answer = this.#ask<ProviderModels>('/admin/models/list', request, options)
     return mapCall(answer, ({ models }) => models)

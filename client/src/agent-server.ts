@@ -26,25 +26,25 @@ export type { UploadSource } from './upload.ts'
 export { ChatStream }
 
 const LOCAL_URL = 'http://127.0.0.1:3000'
-/** The server shows life every 15 seconds in a stream, and holds an answer back for 60 at most. */
+/** In a stream the server sends a sign of life every 15 seconds; otherwise it holds a response back for 60 at most. */
 const TIMEOUT_MS = 120_000
 const MAX_RETRIES = 2
 
 export interface AgentServerOptions {
-  /** Where the server is, with the path that a proxy may put before its own; `AGENT_SERVER_URL`, or this machine. */
+  /** The URL of the server, with any path prefix of a proxy. Default: `AGENT_SERVER_URL`, or this machine. */
   baseURL?: string | undefined
-  /** The key of the server; `AGENT_SERVER_KEY`. Null sends none, where something else lets a request through. */
+  /** The server's key. Default: `AGENT_SERVER_KEY`. Null sends none, if something else authorises requests. */
   apiKey?: string | null | undefined
-  /** Milliseconds of the server's silence after which an attempt is given up; two minutes by itself. */
+  /** Idle timeout in milliseconds: an attempt ends when the server is silent for so long. Default: two minutes. */
   timeout?: number | undefined
-  /** How often what may pass by itself is tried again; twice by itself. */
+  /** How often a transient failure is retried. Default: twice. */
   maxRetries?: number | undefined
-  /** In the place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined
   defaultHeaders?: Record<string, string> | undefined
 }
 
-/** An Agent Server: its documents, its retrieval, its agent. */
+/** Client of an Agent Server: its documents, its retrieval, its agent. */
 export class AgentServer {
   readonly baseURL: string
   readonly documents: Documents
@@ -53,7 +53,7 @@ export class AgentServer {
   readonly admin: Admin
   readonly #transport: Transport
 
-  /** Throws a TypeError where the URL or the key cannot be one. */
+  /** Throws a TypeError if the URL or the key is missing or malformed. */
   constructor(options: AgentServerOptions = {}) {
     this.baseURL = toBaseURL(options.baseURL ?? variable('AGENT_SERVER_URL') ?? LOCAL_URL)
     const apiKey = options.apiKey === undefined ? variable('AGENT_SERVER_KEY') : options.apiKey
@@ -82,7 +82,7 @@ export class AgentServer {
     return this.#transport.json({ method: 'POST', path: '/query', json: request }, options)
   }
 
-  /** Asks the agent; the answer comes as it is generated. */
+  /** Asks the agent; the answer is streamed as it is generated. */
   chat(request: ChatRequest, options: RequestOptions = {}): ChatStream {
     const own = new AbortController()
     const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
@@ -94,7 +94,7 @@ export class AgentServer {
   }
 }
 
-/** Without a slash at its end, a query or a fragment. */
+/** The URL without trailing slashes, query and fragment. */
 function toBaseURL(text: string): string {
   if (!URL.canParse(text))
     throw new TypeError('baseURL must be a URL, such as http://127.0.0.1:3000')
@@ -106,7 +106,7 @@ function toBaseURL(text: string): string {
   return `${origin}${pathname}`.replace(/\/+$/, '')
 }
 
-/** A variable of the environment, where there is one; one that is empty counts as not set. */
+/** An environment variable, where there is an environment; an empty one counts as not set. */
 function variable(name: string): string | undefined {
   const { process }: { process?: { env?: Record<string, string | undefined> } } = globalThis
   return process?.env?.[name] || undefined

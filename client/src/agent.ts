@@ -13,10 +13,10 @@ import type {
 } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** A verification runs real code until its time is over, and a test waits for the connection's server. */
+/** A verification runs real code up to its time limits, and a test waits for the MCP server. */
 const TRIAL_MS = 600_000
 
-/** The agent, and what its operator does with its parts. */
+/** The agent, and operations on its parts. */
 export class Agent {
   readonly #transport: Transport
   readonly skills: { reload: (request?: SkillReload, options?: RequestOptions) => Call<SkillList> }
@@ -28,12 +28,14 @@ export class Agent {
   constructor(transport: Transport) {
     this.#transport = transport
     this.skills = {
-      /** Reads the sources of skills again; with `accept`, takes what has changed at remote ones. */
+      /** Reads the sources of skills again; with `accept`, accepts changes of remote ones. */
       reload: (request = {}, options) =>
         transport.json({ method: 'POST', path: '/agent/skills/reload', json: request }, options),
     }
     this.sandbox = {
-      /** Tries what the sandbox must do, and what it must prevent. What fails is a probe that is not `ok`, no error. */
+      /**
+       * Tests what the sandbox must do, and what it must prevent. A failure is a probe that is not `ok`, not an error.
+       */
       verify: (options) =>
         transport.json(
           { method: 'POST', path: '/agent/sandbox/verify' },
@@ -41,14 +43,14 @@ export class Agent {
         ),
     }
     this.mcp = {
-      /** Connects to an MCP server as chat does. What fails is a step that is not `ok`, no error. */
+      /** Connects to an MCP server as chat does. A failure is a step that is not `ok`, not an error. */
       test: (name, request = {}, options) =>
         transport.json(
           {
             method: 'POST',
             path: `/agent/mcp/${encodeURIComponent(name)}/test`,
             json: request,
-            // Nobody knows what a tool does when it is called twice.
+            // A tool's second call may have any effect.
             isRepeatable: !request.tool,
           },
           { timeout: TRIAL_MS, ...options },
@@ -56,24 +58,24 @@ export class Agent {
     }
   }
 
-  /** Name, profile and loaded tools. */
+  /** Reads the agent's name, profile and loaded tools. */
   get(options?: RequestOptions): Call<AgentRecord> {
     return this.#transport.json({ method: 'GET', path: '/agent' }, options)
   }
 
-  /** Every tool with its schema and state. */
+  /** Lists every tool with its schema and state. */
   tools(options?: RequestOptions): Call<Tool[]> {
     const list = this.#transport.json<ToolList>({ method: 'GET', path: '/agent/tools' }, options)
     return mapCall(list, ({ tools }) => tools)
   }
 
-  /** What works at this moment: skills, sandbox, MCP connections, plugins, models. */
+  /** Tells what works at this moment: skills, sandbox, MCP connections, plugins, models. */
   capabilities(options?: RequestOptions): Call<Capabilities> {
     return this.#transport.json({ method: 'GET', path: '/agent/capabilities' }, options)
   }
 }
 
-/** The files that the agent's tools made. */
+/** Files made by the agent's tools. */
 export class Artifacts {
   readonly #transport: Transport
 
@@ -81,7 +83,7 @@ export class Artifacts {
     this.#transport = transport
   }
 
-  /** A file, by its id or as an answer names it; its body is still to be read. */
+  /** Downloads a file, by its id or as an answer lists it; the body of the response is still to be read. */
   download(artifact: string | Pick<Artifact, 'id'>, options?: RequestOptions): Call<Response> {
     const id = typeof artifact === 'string' ? artifact : artifact.id
     const path = `/artifacts/${encodeURIComponent(id)}`

@@ -1,12 +1,12 @@
-/** What a call has brought, with the HTTP answer that brought it; its body has been read where `data` holds it. */
+/** The result of a call, with its HTTP response, whose body has already been read if `data` holds it. */
 export interface Outcome<Data> {
   data: Data
   response: Response
-  /** The `x-request-id` of the answer, by which the server's log names it. */
+  /** The `x-request-id` of the response, by which the server's log names the request. */
   requestId: string | undefined
 }
 
-/** A request under way: a promise of what it brings. */
+/** A request in flight: a promise of its result. */
 export class Call<Data> implements Promise<Data> {
   readonly [Symbol.toStringTag] = 'Call'
   readonly #outcome: Promise<Outcome<Data>>
@@ -15,7 +15,7 @@ export class Call<Data> implements Promise<Data> {
     this.#outcome = outcome
   }
 
-  /** The same with status and headers of the answer. */
+  /** The result together with the response's status and headers. */
   withResponse(): Promise<Outcome<Data>> {
     return this.#outcome
   }
@@ -39,7 +39,7 @@ export class Call<Data> implements Promise<Data> {
   }
 }
 
-/** The same call with what it brings changed. */
+/** The same call with its result converted. */
 export function mapCall<From, To>(call: Call<From>, change: (data: From) => To): Call<To> {
   const outcome = call.withResponse()
   return new Call(outcome.then(({ data, ...rest }) => ({ ...rest, data: change(data) })))
@@ -50,11 +50,11 @@ export interface Page<Item> {
   items: Item[]
   /** Undefined on the last page. */
   nextCursor: string | undefined
-  /** How many there are on all pages, where that was asked for. */
+  /** The number of items on all pages, if it was asked for. */
   total?: number | undefined
 }
 
-/** A list, of which no more than one page is in memory: iterate over its items, or over its pages. */
+/** A paginated list, held one page at a time: iterate over its items, or over its pages. */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #read: (cursor: string | undefined) => Call<Page<Item>>
 
@@ -62,12 +62,12 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#read = read
   }
 
-  /** One page: the first, or the one that the `nextCursor` of another leads to. */
+  /** Reads one page: the first, or the one at another page's `nextCursor`. */
   page(cursor?: string): Call<Page<Item>> {
     return this.#read(cursor)
   }
 
-  /** All pages, each asked for when the one before has been gone through. */
+  /** Iterates over all pages; each is requested when the one before has been consumed. */
   async *pages(): AsyncGenerator<Page<Item>> {
     let cursor: string | undefined
     do {

@@ -20,37 +20,39 @@ import {
 import { readEvents, readLines } from './streams.ts'
 
 /**
- * What a chat streams. A later server may send further types, which are passed on as they are: leave room for
- * them with `default`. An error is thrown instead.
+ * An event of a chat stream. A newer server may send other types, which are passed on unchanged: handle them with
+ * `default`. Errors are thrown instead.
  */
 export type ChatEvent = Exclude<ChatFrame, { type: 'error' }>
 
-/** A whole answer. `[n]` in `text` cites the n-th of `hits`, from 1. */
+/** A complete answer. `[n]` in `text` cites the n-th of `hits`, from 1. */
 export interface ChatResult extends Omit<DoneFrame, 'type'> {
   text: string
-  /** The files that tools made; empty where there are none. */
+  /** Files made by tools; empty if there are none. */
   artifacts: Artifact[]
-  /** Calls that wait for your word: send the same request again, with `resume: { state, approved: [callId] }`. */
+  /**
+   * Tool calls that wait for your approval: send the same request again, with `resume: { state, approved: [callId] }`.
+   */
   approval?: Approval
 }
 
-/** What `on` tells of. */
+/** The listeners for `on`. */
 export interface ChatListeners {
-  /** A fragment of the answer, and all of it so far. */
+  /** A fragment of the answer, and the whole text so far. */
   text: (fragment: string, text: string) => void
-  /** A tool is called, or has answered; only with `includeSteps`. */
+  /** A tool is called, or has returned; only with `includeSteps`. */
   tool: (step: ToolCallFrame | ToolResultFrame) => void
-  /** Calls wait for your word; the answer ends here, and goes on with the next request. */
+  /** Tool calls wait for your approval; the answer ends here, and continues with the next request. */
   approval: (approval: Approval) => void
   done: (result: ChatResult) => void
   error: (error: AgentServerError) => void
-  /** Every event, those of unknown types, too. */
+  /** Every event, including those of unknown types. */
   event: (event: ChatEvent) => void
 }
 
 type Listeners = { [Name in keyof ChatListeners]: Set<ChatListeners[Name]> }
 
-/** The answer of a chat as it is generated. It is read once: by a loop, or by `text`, `result` or listeners. */
+/** The streamed answer of a chat. It can be read once: by a loop, or by `text`, `result` or listeners. */
 export class ChatStream implements AsyncIterable<ChatEvent> {
   readonly #response: Promise<Outcome<Response>>
   readonly #abort: () => void
@@ -64,7 +66,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   #text = ''
   #approval: Approval | undefined
 
-  /** For the client's own use: `chat` makes one. */
+  /** Internal: use `chat`. */
   constructor(
     response: Promise<Outcome<Response>>,
     abort: () => void,
@@ -73,19 +75,19 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     this.#response = response
     this.#abort = abort
     this.#events = this.#readAll(read)
-    // Whoever asks for the outcome is told; nobody need ask.
+    // Avoids an unhandled rejection if nobody awaits the outcome.
     this.#finished.promise.catch(() => undefined)
     response.catch(() => undefined)
   }
 
-  /** A stream that `toReadableStream` made, perhaps on another machine. */
+  /** Reads a stream made by `toReadableStream`, perhaps on another machine. */
   static fromReadableStream(stream: ReadableStream<Uint8Array>): ChatStream {
     const response = new Response(stream)
     const outcome = Promise.resolve({ data: response, response, requestId: undefined })
     return new ChatStream(outcome, () => undefined, readForwarded)
   }
 
-  /** Resolves when the server has begun to answer. */
+  /** Resolves when the server has started to respond. */
   async withResponse(): Promise<Outcome<ChatStream>> {
     const { response, requestId } = await this.#response
     return { data: this, response, requestId }
@@ -102,25 +104,25 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     return (await this.result()).text
   }
 
-  /** The whole answer; reads the stream where nobody else does. Throws what reading it throws. */
+  /** The complete answer; reads the stream if nothing else does. Throws the errors of reading it. */
   async result(): Promise<ChatResult> {
     this.#drain()
     return this.#finished.promise
   }
 
-  /** Ends the answer, also at the server: whoever reads it gets an `AbortError`. */
+  /** Stops the answer, at the server, too; readers get an `AbortError`. */
   abort(): void {
     this.#abort()
   }
 
-  /** Calls a listener; the stream is read by itself unless a loop over it begins at once. */
+  /** Adds a listener; the stream is then read automatically, unless a loop over it starts at once. */
   on<Name extends keyof ChatListeners>(name: Name, listener: ChatListeners[Name]): this {
     this.#listeners[name].add(listener)
     queueMicrotask(() => this.#drain())
     return this
   }
 
-  /** The events as lines of JSON, to be passed on; see `fromReadableStream`. An error ends it with an `error` line. */
+  /** The events as NDJSON, to be forwarded; see `fromReadableStream`. An error becomes a last line of type `error`. */
   toReadableStream(): ReadableStream<Uint8Array> {
     const events = this[Symbol.asyncIterator]()
     const encoder = new TextEncoder()
@@ -138,7 +140,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
           }
         },
         cancel: async () => {
-          // Events that nobody has asked for yet have not begun, and would end without a word.
+          // A generator that has not been started would return without running its `finally`.
           this.#leave()
           await events.return(undefined)
         },
@@ -153,7 +155,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     const readOn = async () => {
       while (!(await events.next()).done);
     }
-    // What goes wrong is what `result` throws, and what `error` is told.
+    // Errors are reported by `result` and to `error` listeners.
     readOn().catch(() => undefined)
   }
 
@@ -163,7 +165,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
       for await (const frame of this.#whole(read(data.body ?? new ReadableStream()))) {
         this.#take(frame)
         yield frame
-        // Always the last: what becomes of the connection after it is nothing to the answer.
+        // Always the last event: failures of the connection after it do not matter.
         if (frame.type === 'done') return
       }
     } catch (error) {
@@ -174,13 +176,13 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     }
   }
 
-  /** Ends the answer at the server, too. */
+  /** Stops the answer, at the server, too. */
   #leave(): void {
     this.#abort()
     this.#finished.reject(new AbortError('The stream was left before its end'))
   }
 
-  /** Throws what the stream says went wrong, and `StreamInterruptedError` where it ends without a last frame. */
+  /** Throws the error that the stream reports, and `StreamInterruptedError` if it ends without a last event. */
   async *#whole(frames: AsyncGenerator<ChatFrame>): AsyncGenerator<ChatEvent> {
     let cause: unknown
     try {
@@ -231,7 +233,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   }
 }
 
-/** A connection that broke, fell silent or sent what is no event. */
+/** Whether the connection broke, fell silent or sent an unreadable event. */
 function isCut(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
@@ -243,7 +245,7 @@ function isCut(error: unknown): boolean {
 
 type ReadFrames = (body: ReadableStream<Uint8Array>) => AsyncGenerator<ChatFrame>
 
-/** Events that the answer is made of; others may be of a later server, and hold anything. */
+/** Known events, which must be readable; others may come from a newer server and hold anything. */
 const KNOWN_EVENTS = ['message', 'done', 'error']
 
 class UnreadableEvent extends Error {
@@ -275,7 +277,7 @@ function parseFrame(data: string): ChatFrame | undefined {
   }
 }
 
-/** An error as the server would have sent it. */
+/** An error in the form in which the server would have sent it. */
 function detailOf(error: unknown): ErrorDetail {
   const { message = 'The stream failed', code = 'internal', requestId = '' } = Object(error)
   const type = error instanceof UpstreamError ? 'upstream_error' : 'server_error'

@@ -1,19 +1,19 @@
 import { AbortError, type AgentServerError, ConnectionError, TimeoutError } from './errors.ts'
 
-/** The longest delay that timers keep; a longer one would end at once. */
+/** The longest delay of timers; a longer one would fire at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
-/** Ends one attempt where its caller aborts, or where the server is silent for too long. */
+/** Aborts one attempt if its caller aborts, or the server is silent for too long. */
 export interface Deadline {
-  /** For everything that the attempt waits for. */
+  /** Pass it to everything that the attempt waits for. */
   signal: AbortSignal
-  /** There was a sign of life: the time begins anew. */
+  /** Restarts the timeout, after a sign of life. */
   refresh(): void
-  /** The server is not waited for at the moment: no time passes until `refresh`. */
+  /** Pauses the timeout until `refresh`, while the server is not being waited for. */
   hold(): void
-  /** Nothing more is waited for; the caller's signal is let go. */
+  /** Ends the deadline, and releases the caller's signal. */
   end(): void
-  /** Says why the attempt has failed. */
+  /** Converts a failure of the attempt to the error to throw. */
   explain(error: unknown): AgentServerError
 }
 
@@ -57,7 +57,7 @@ export function startDeadline(
   }
 }
 
-/** Throws `AbortError` where the signal is aborted. */
+/** Throws `AbortError` if the signal is aborted. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw aborted(signal)
 }
@@ -66,7 +66,7 @@ function aborted({ reason }: AbortSignal): AbortError {
   return new AbortError('The request was aborted', { cause: reason })
 }
 
-/** Resolves after so many milliseconds; throws `AbortError` as soon as the signal is aborted. */
+/** Resolves after the delay; throws `AbortError` as soon as the signal is aborted. */
 export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -82,8 +82,8 @@ export function pause(milliseconds: number, signal: AbortSignal | undefined): Pr
 }
 
 /**
- * The same bytes under a deadline, which runs only while they are waited for: a reader that takes its time is
- * not the server's silence. Throws what the deadline explains.
+ * The same stream under a deadline, which runs only while data is awaited: a slow reader does not count as the
+ * server's silence. Throws the errors that the deadline explains.
  */
 export function watchStream(
   stream: ReadableStream<Uint8Array>,

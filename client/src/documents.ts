@@ -25,42 +25,42 @@ const MAX_POLL_MS = 2_000
 const READY_MS = 600_000
 
 export interface CreateOptions extends RequestOptions {
-  /** Seconds, at most 60, that the server holds the answer back until the document is `ready` or `failed`. */
+  /** Seconds, at most 60, that the server delays its response until the document is `ready` or `failed`. */
   wait?: number | undefined
-  /** Two calls with one key make one document; by itself each call has a key of its own. */
+  /** Two calls with the same key create one document. Default: a new key for each call. */
   idempotencyKey?: string | undefined
 }
 
 export interface UploadOptions extends CreateOptions, UploadFields {
-  /** An id of the caller's own: replaces the document that has it. */
+  /** An id of your own: replaces the document that has it. */
   id?: string | undefined
 }
 
 interface PageOptions extends RequestOptions {
-  /** Items of a page, 1 to 100. */
+  /** Items per page, 1 to 100. Default: 100. */
   limit?: number | undefined
 }
 
-/** Which documents; what is given must hold of them. */
+/** Selects documents; every condition given must hold. */
 export interface DocumentSelection {
   status?: DocumentStatus | undefined
-  /** Stands in the title, whatever its case. */
+  /** A part of the title, in upper or lower case. */
   title?: string | undefined
-  /** On the metadata. */
+  /** A filter on the metadata. */
   filter?: Filter | undefined
-  /** Of this collection. */
+  /** Only documents of this collection. */
   collection?: string | undefined
 }
 
 export interface ListOptions extends PageOptions, DocumentSelection {
-  /** `-createdAt`, newest first, by itself. */
+  /** Default: `-createdAt`, newest first. */
   sort?: DocumentSort | undefined
-  /** Also counts those of all pages, into `total` of a page. */
+  /** Also counts the items of all pages, as `total` of each page. */
   total?: boolean | undefined
 }
 
 export interface TextOptions extends RequestOptions {
-  /** UTF-16 code units from the beginning of the text. */
+  /** Offsets in UTF-16 code units from the beginning of the text. */
   start?: number | undefined
   end?: number | undefined
 }
@@ -71,7 +71,7 @@ export interface DeleteOptions extends RequestOptions, DocumentSelection {
 }
 
 export interface WaitOptions extends RequestOptions {
-  /** Milliseconds until a `TimeoutError`; ten minutes by itself. */
+  /** Milliseconds until a `TimeoutError`. Default: ten minutes. */
   maxWait?: number | undefined
 }
 
@@ -83,7 +83,10 @@ export class Documents {
     this.#transport = transport
   }
 
-  /** Adds a text, or what is at a web address, as a new document. It is durable when this resolves, and found once it is `ready`. */
+  /**
+   * Adds a text, or the page at a web address, as a new document. When this resolves the document is durable; it can be
+   * found once it is `ready`.
+   */
   create(document: NewDocument, options: CreateOptions = {}): Call<DocumentCreated> {
     const { wait, idempotencyKey } = options
     const request: Request = { method: 'POST', path: '/documents', json: document }
@@ -91,8 +94,9 @@ export class Documents {
   }
 
   /**
-   * Adds a file as a new document, or under `id` in the place of another, and never holds it whole in memory:
-   * a path, a `File` or `Blob`, a stream or bytes. A stream cannot be sent again, so it is tried once.
+   * Uploads a file as a new document, or, with `id`, in place of an existing one: a path, a `File` or `Blob`, a
+   * stream or bytes. The file is streamed where the platform allows it, not held in memory. A stream can be read
+   * only once, so its upload is never retried.
    */
   upload(source: UploadSource, options: UploadOptions = {}): Call<DocumentCreated> {
     const { id, wait, idempotencyKey } = options
@@ -107,8 +111,8 @@ export class Documents {
   }
 
   /**
-   * Adds up to 1,000 texts at once; answers a result for each, in their order. Those without an `id` get an
-   * `idempotencyKey`, so that a repeated request adds none twice.
+   * Adds up to 1,000 texts at once; resolves with a result for each, in order. Those without an `id` get an
+   * `idempotencyKey`, so that a retry adds none twice.
    */
   batch(
     documents: readonly NewDocumentItem[],
@@ -125,13 +129,16 @@ export class Documents {
     return mapCall(answer, ({ results }) => results)
   }
 
-  /** Replaces the document with an id of the caller's own, or adds it. Queries find the old content until the new is ready. */
+  /**
+   * Replaces the document with this id, which you choose, or adds it. Queries find the old content until the new one
+   * is ready.
+   */
   replace(id: string, document: NewDocument, options: CreateOptions = {}): Call<DocumentCreated> {
     const query = { wait: options.wait }
     return this.#transport.json({ method: 'PUT', path: pathOf(id), query, json: document }, options)
   }
 
-  /** The documents, all of them by itself, newest first. */
+  /** Lists documents; by default all of them, newest first. */
   list({ limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
     const { query: selection, options } = readSelection(given)
     return new Pages((cursor) => {
@@ -145,11 +152,12 @@ export class Documents {
     })
   }
 
+  /** Reads the document's state and metadata. Throws `NotFoundError`. */
   get(id: string, options?: RequestOptions): Call<Document> {
     return this.#transport.json({ method: 'GET', path: pathOf(id) }, options)
   }
 
-  /** The passages that the document was split into, in the order of the text. */
+  /** Lists the chunks that the document was split into, in text order. */
   chunks(id: string, { limit, ...options }: PageOptions = {}): Pages<Chunk> {
     return new Pages((cursor) => {
       const query = { limit: limit ?? 100, cursor }
@@ -161,27 +169,27 @@ export class Documents {
     })
   }
 
-  /** The file that the document was sent as; its body is still to be read. */
+  /** Downloads the file that the document was sent as; the body of the response is still to be read. */
   file(id: string, options?: RequestOptions): Call<Response> {
     const request: Request = { method: 'GET', path: `${pathOf(id)}/file`, accept: '*/*' }
     return this.#transport.stream(request, options)
   }
 
-  /** The text of the document, or the part of it that `start` and `end` of a hit name. */
+  /** Reads the text of the document, or the part between the `start` and `end` of a hit. */
   async text(id: string, { start, end, ...options }: TextOptions = {}): Promise<string> {
     const request = { path: `${pathOf(id)}/text`, query: { start, end }, accept: 'text/plain' }
     const response = await this.#transport.stream({ method: 'GET', ...request }, options)
     return response.text()
   }
 
-  /** Changes metadata without ingesting the document again: null takes a field out, what is not named stays. */
+  /** Changes metadata without ingesting the document again: null removes a field; fields not named stay. */
   patch(id: string, patch: DocumentPatch, options?: RequestOptions): Call<Document> {
     return this.#transport.json({ method: 'PATCH', path: pathOf(id), json: patch }, options)
   }
 
   /**
-   * Deletes all documents that a selection takes. With `dryRun` it only counts them; without, `confirm` must be their
-   * number, or it throws `ConflictError` and nothing is deleted.
+   * Deletes all documents of a selection. With `dryRun` it only counts them; otherwise `confirm` must be their
+   * number, or it throws `ConflictError` and deletes nothing.
    */
   deleteAll(given: DeleteOptions): Call<Deletion> {
     const { confirm, dryRun, ...rest } = given
@@ -191,22 +199,28 @@ export class Documents {
     return this.#transport.json({ method: 'DELETE', path, query: all }, options)
   }
 
-  /** The very next query no longer finds it. Throws `NotFoundError`, but not where a lost answer had deleted it. */
+  /**
+   * Deletes a document; the very next query no longer finds it. Throws `NotFoundError`, except on a retry, when the
+   * first attempt may have deleted it.
+   */
   delete(id: string, options?: RequestOptions): Call<void> {
     return this.#transport.json({ method: 'DELETE', path: pathOf(id) }, options)
   }
 
-  /** Ingests a failed document again. Throws `ConflictError` where it has not failed. */
+  /** Ingests a failed document again. Throws `ConflictError` if it has not failed. */
   retry(id: string, options?: RequestOptions): Call<DocumentCreated> {
     return this.#transport.json({ method: 'POST', path: `${pathOf(id)}/retry` }, options)
   }
 
-  /** Fetches a document again from the web address that it came from; `revision` grows where that has changed. */
+  /** Fetches a document again from its web address; `revision` grows if the content has changed. */
   refresh(id: string, options?: RequestOptions): Call<Document> {
     return this.#transport.json({ method: 'POST', path: `${pathOf(id)}/refresh` }, options)
   }
 
-  /** The document once it is ready. Throws `IngestionError` if it fails, `TimeoutError` when the wait is over. */
+  /**
+   * Resolves with the document once it is ready. Throws `IngestionError` if it fails, `TimeoutError` when the wait
+   * is over.
+   */
   async waitUntilReady(id: string, options: WaitOptions = {}): Promise<Document> {
     const { maxWait = READY_MS, ...each } = options
     const deadline = performance.now() + maxWait

@@ -1,19 +1,19 @@
 import type { ErrorDetail } from './contract.ts'
 
-/** What a failure is known by, beside its message. */
+/** What is known about a failure, besides its message. */
 export interface FailureFacts {
-  /** The HTTP status; undefined where no answer came, or where a stream failed after it had begun. */
+  /** The HTTP status; undefined if there was no response, or if a stream failed after it had begun. */
   status?: number | undefined
-  /** The server's stable name of the failure, see docs/errors.md of the server; a later server may have more of them. */
+  /** The server's stable code of the failure, see docs/errors.md of the server; newer servers may have other codes. */
   code?: string | undefined
-  /** The id of the request, which the server's log has, too. */
+  /** The request's id, which is also in the server's log. */
   requestId?: string | undefined
-  /** Seconds after which the server wants to be asked again, where it says so. */
+  /** Seconds after which the server asks for a retry, if it says so. */
   retryAfter?: number | undefined
   cause?: unknown
 }
 
-/** What all errors of this client are. None holds the key. */
+/** The base class of all errors of this client. None contains the key. */
 export class AgentServerError extends Error {
   override name = 'AgentServerError'
   readonly status: number | undefined
@@ -35,7 +35,7 @@ export class AuthenticationError extends AgentServerError {
   override name = 'AuthenticationError'
 }
 
-/** 403: the key is right, but this is not allowed. */
+/** 403: the key is valid, but does not permit this. */
 export class PermissionDeniedError extends AgentServerError {
   override name = 'PermissionDeniedError'
 }
@@ -45,15 +45,15 @@ export class NotFoundError extends AgentServerError {
   override name = 'NotFoundError'
 }
 
-/** 409: what is stored already does not allow this. */
+/** 409: the request conflicts with the current state. */
 export class ConflictError extends AgentServerError {
   override name = 'ConflictError'
 }
 
-/** 400, 413, 415 and other refusals that only another request can mend. */
+/** 400, 413, 415 and other refusals that only a different request can fix. */
 export class InvalidRequestError extends AgentServerError {
   override name = 'InvalidRequestError'
-  /** The field at fault as a dotted path, such as `messages.0.content`. */
+  /** The field at fault, as a dotted path such as `messages.0.content`. */
   readonly param: string | undefined
 
   constructor(message: string, facts: FailureFacts = {}, param?: string) {
@@ -67,27 +67,27 @@ export class RateLimitError extends AgentServerError {
   override name = 'RateLimitError'
 }
 
-/** The chat model behind the server failed or refused. */
+/** A model or another upstream of the server failed or refused. */
 export class UpstreamError extends AgentServerError {
   override name = 'UpstreamError'
 }
 
-/** A fault of the server, or of something that answers in its place. */
+/** An error of the server, or of something that answers in its place. */
 export class ServerError extends AgentServerError {
   override name = 'ServerError'
 }
 
-/** No answer came, or its rest did not: no server, no way there, or the connection broke. */
+/** No response, or only a part of it, was received: no server, no route to it, or a broken connection. */
 export class ConnectionError extends AgentServerError {
   override name = 'ConnectionError'
 }
 
-/** Nothing was heard for as long as `timeout` allows, or a wait was over. */
+/** The server was silent for the `timeout`, or a wait was over. */
 export class TimeoutError extends AgentServerError {
   override name = 'TimeoutError'
 }
 
-/** The caller aborted; `cause` is the reason of the signal. */
+/** The caller aborted; `cause` is the signal's reason. */
 export class AbortError extends AgentServerError {
   override name = 'AbortError'
 }
@@ -104,7 +104,7 @@ export class StreamInterruptedError extends AgentServerError {
   }
 }
 
-/** A document that was waited for has failed; `code` says why, see docs/ingestion.md of the server. */
+/** Ingestion of an awaited document failed; `code` says why, see docs/ingestion.md of the server. */
 export class IngestionError extends AgentServerError {
   override name = 'IngestionError'
   readonly documentId: string
@@ -117,7 +117,7 @@ export class IngestionError extends AgentServerError {
 
 type Refusal = Pick<FailureFacts, 'status' | 'requestId' | 'retryAfter'>
 
-/** The error for what the server says went wrong; `detail` may lack anything, as when a proxy answered. */
+/** The error for a failure that the server reports; `detail` may lack any field, as when a proxy answered. */
 export function toError(detail: Partial<ErrorDetail>, refusal: Refusal = {}): AgentServerError {
   const { code, type, param } = detail
   const { status = statusOfType(type, code) } = refusal
@@ -139,7 +139,7 @@ const KIND_BY_STATUS = new Map<number | undefined, typeof AgentServerError>([
   [429, RateLimitError],
 ])
 
-/** The status that goes with an error within a stream, which has none of its own. */
+/** The status for an error within a stream, which has none of its own. */
 function statusOfType(type: string | undefined, code = ''): number | undefined {
   if (type === 'authentication_error') return 401
   if (type === 'permission_error') return 403

@@ -1,7 +1,10 @@
-/** Code units of one line; a `done` event with a hundred long hits has a few million. */
+/** UTF-16 code units of one line; a `done` event with a hundred long hits has a few million. */
 const MAX_LINE = 32_000_000
 
-/** The pieces of a stream. Whoever stops reading cancels the stream; not every browser's streams can be iterated. */
+/**
+ * The chunks of a stream. A reader that stops early cancels the stream. Not every browser's streams can be
+ * iterated themselves.
+ */
 export async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {
@@ -16,8 +19,8 @@ export async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGene
 }
 
 /**
- * The lines of a stream of UTF-8, without their ends (LF, CRLF or CR), as they arrive; also a last one that has
- * no end. Throws a RangeError for one without measure, and what the stream throws.
+ * The lines of a UTF-8 stream as they arrive, without their endings (LF, CRLF or CR), including a last one without
+ * an ending. Throws a RangeError for a line that is too long, and the errors of the stream.
  */
 export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
@@ -32,30 +35,30 @@ export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGener
   if (last !== '') yield last.replace(/\r$/, '')
 }
 
-/** A return at the end waits for the line feed that may follow it. */
+/** A carriage return at the end is held back for the line feed that may follow it. */
 function splitLines(rest: string, text: string): { lines: string[]; waiting: string } {
   const isCut = rest.endsWith('\r')
-  // What waits is looked at once only, however many pieces a line comes in.
+  // Held-back text is not scanned again, however many chunks a line arrives in.
   const [first = '', ...more] = (isCut ? `\r${text}` : text).split(/\r\n|\n|\r(?!$)/)
   const lines = [(isCut ? rest.slice(0, -1) : rest) + first, ...more]
   return { waiting: lines.pop() ?? '', lines }
 }
 
-/** Code units in the lines of one event. */
+/** UTF-16 code units in the lines of one event. */
 const MAX_EVENT = 32_000_000
 
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
-  /** `message` where the event names none. */
+  /** `message` if the event names none. */
   event: string
   /** Its data lines, joined by line feeds. */
   data: string
 }
 
 /**
- * The events of a stream as they arrive, by the letter of
- * https://html.spec.whatwg.org/multipage/server-sent-events.html: comments, unknown fields and an event that
- * the end cuts off are left out. Throws a RangeError for one that is larger than any the server sends.
+ * The events of a stream as they arrive, following https://html.spec.whatwg.org/multipage/server-sent-events.html:
+ * comments, unknown fields and an event cut off by the end are dropped. Throws a RangeError for an event larger
+ * than any the server sends.
  */
 export async function* readEvents(
   stream: ReadableStream<Uint8Array>,
@@ -76,7 +79,7 @@ export async function* readEvents(
   }
 }
 
-/** Nothing where the lines hold no data. */
+/** Undefined if the lines hold no data. */
 function toEvent(lines: readonly string[]): ServerSentEvent | undefined {
   const fields = lines.map(toField)
   const data = fields.filter(({ name }) => name === 'data').map(({ value }) => value)

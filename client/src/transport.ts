@@ -4,46 +4,46 @@ import { type Deadline, pause, startDeadline, throwIfAborted, watchStream } from
 import { AgentServerError, ServerError, toError } from './errors.ts'
 import { pauseBeforeRetry, randomKey } from './retry.ts'
 
-/** How much of a refusal is read; a proxy may answer with any page. */
+/** How much of an error response is read; a proxy may send any page. */
 const MAX_REFUSAL_BYTES = 65_536
 
-/** As `fetch` is everywhere. */
+/** The part of the standard `fetch` that is used. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
 
-/** What one call may have of its own. */
+/** Options of a single call. */
 export interface RequestOptions {
-  /** Aborts the call with an `AbortError`, also while it waits to be tried again, and while it streams. */
+  /** Aborts the call with an `AbortError`, also during the wait for a retry, and while it streams. */
   signal?: AbortSignal | undefined
-  /** Milliseconds of the server's silence after which an attempt is given up with a `TimeoutError`. */
+  /** Idle timeout in milliseconds: if the server is silent for so long, the attempt ends with a `TimeoutError`. */
   timeout?: number | undefined
-  /** How often the call is tried again. */
+  /** How often the call is retried. */
   maxRetries?: number | undefined
   headers?: Record<string, string> | undefined
 }
 
-/** What is sent other than JSON. */
+/** A request body other than JSON. */
 export interface Body {
   content: NonNullable<RequestInit['body']>
   headers: Record<string, string>
-  /** Why what is sent cannot be read, where it was that which failed. */
+  /** The error of reading the body's source, if that is what failed. */
   failure?: () => unknown
 }
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base URL, with a slash at its beginning; what comes from callers is encoded in it. */
+  /** The path below the base URL, with a leading slash; values from callers are already encoded. */
   path: string
   query?: Record<string, string | number | undefined>
   /** Sent as JSON. */
   json?: unknown
-  /** Made anew for each attempt, since a stream can be read only once. */
+  /** Creates the body for each attempt, since a stream can be read only once. */
   body?: (deadline: Deadline) => Body | Promise<Body>
-  /** What the server knows a repeated POST by; by itself a new one for each call. */
+  /** Identifies a repeated POST to the server. Default: a new key for each call. */
   idempotencyKey?: string | undefined
-  /** False where it may be sent once only. */
+  /** False if it must never be retried. */
   isRepeatable?: boolean
   accept?: string
-  /** A status that is an answer of this path like 200. */
+  /** A status that counts as success for this path, like 200. */
   alsoTaken?: number
 }
 
@@ -58,16 +58,16 @@ export interface TransportOptions {
 
 type Read<Data> = (response: Response, deadline: Deadline) => Promise<Data>
 
-/** Sends requests, and sends them again where that is safe and of use. */
+/** Sends requests, and retries them if that is safe and useful. */
 export class Transport {
-  // Private, so that nothing that prints a client shows the key.
+  // A private field, so that printing a client does not show the key.
   readonly #options: TransportOptions
 
   constructor(options: TransportOptions) {
     this.#options = options
   }
 
-  /** What the server answers as JSON; undefined where it answers nothing. */
+  /** The JSON response; undefined if it is empty. */
   json<Data>(request: Request, options: RequestOptions = {}): Call<Data> {
     const read: Read<Data> = async (response, deadline) => {
       const text = await response.text()
@@ -77,7 +77,7 @@ export class Transport {
     return new Call(this.#send(request, options, read))
   }
 
-  /** The answer with its body still to be read. */
+  /** The response with its body still to be read. */
   stream(request: Request, options: RequestOptions = {}): Call<Response> {
     const read: Read<Response> = async ({ status, headers, body }, deadline) => {
       if (!body) deadline.end()
@@ -96,7 +96,7 @@ export class Transport {
     const retries = request.isRepeatable === false ? 0 : maxRetries
     for (let attempt = 0; ; attempt++) {
       throwIfAborted(signal)
-      // The attempt whose answer was lost may have deleted it.
+      // An earlier attempt, whose response was lost, may have deleted it.
       const isGoneFine = request.method === 'DELETE' && attempt > 0
       try {
         return await this.#attempt(request, { ...options, headers }, read, isGoneFine)
@@ -149,9 +149,9 @@ export class Transport {
       value === undefined ? [] : [[name, String(value)]],
     )
     const parameters = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
-    // What streams demand: the answer comes when all is sent.
+    // Required for streams: the response comes only when all is sent.
     const duplex = init.body instanceof ReadableStream && { duplex: 'half' as const }
-    // Browsers want it to be called without `this`.
+    // Browsers require `fetch` to be called without `this`.
     return fetch(`${baseURL}${path}${parameters}`, { ...init, ...duplex })
   }
 
@@ -168,12 +168,12 @@ export class Transport {
   }
 }
 
-/** By it the server's log names a request. */
+/** The id by which the server's log names a request. */
 function requestIdOf({ headers }: Response): string | undefined {
   return headers.get('x-request-id') ?? undefined
 }
 
-/** The body of an answer; undefined where it is empty. Throws `ServerError` where it is no JSON. */
+/** Parses the body of a response; undefined if it is empty. Throws `ServerError` if it is not JSON. */
 function parseAnswer<Data>(text: string, response: Response): Data {
   try {
     const data: Data = text === '' ? undefined : JSON.parse(text)
@@ -185,10 +185,10 @@ function parseAnswer<Data>(text: string, response: Response): Data {
   }
 }
 
-/** A shorter text is no key of a server, and may be part of any word. */
+/** In characters: a shorter text is no server key, and may occur within any word. */
 const MIN_SECRET = 8
 
-/** The error that an answer is; whoever answers may repeat what was sent, so the key is taken out. */
+/** Converts an error response. It may repeat what was sent, so the key is removed. */
 async function refusalOf(response: Response, apiKey: string | null): Promise<AgentServerError> {
   const text = await readStart(response)
   const isSecret = apiKey !== null && apiKey.length >= MIN_SECRET
@@ -209,7 +209,7 @@ function detailOf(text: string): Partial<ErrorDetail> {
   }
 }
 
-/** Seconds, which a proxy may also give as a date. */
+/** In seconds; a proxy may also send a date. */
 function retryAfterOf({ headers }: Response): number | undefined {
   const value = headers.get('retry-after')
   if (value === null) return undefined

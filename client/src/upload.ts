@@ -3,29 +3,29 @@ import type { Deadline } from './deadline.ts'
 import { readStream } from './streams.ts'
 import type { Body } from './transport.ts'
 
-/** Bytes that leave in one piece. */
+/** Bytes sent in one chunk. */
 const PIECE_BYTES = 65_536
 
 type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** A path, where there is a file system; a `File` or `Blob`; a stream; or bytes. */
+/** A path, if there is a file system; a `File` or `Blob`; a stream; or bytes. */
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
 
 export interface UploadFields
   extends Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection'> {
-  /** What the file is called; by itself the name of a path or `File`. It says what the file is, so give its ending. */
+  /** The file's name. Default: that of the path or `File`. The server goes by its extension, so include it. */
   name?: string | undefined
-  /** The media type; by itself the server goes by name and content. */
+  /** The media type. Default: the server goes by name and content. */
   type?: string | undefined
-  /** Told as bytes leave: how many, and of how many where that is known. A repeated attempt begins at 0 again. */
+  /** Called as bytes are sent: how many, and of how many if that is known. Starts at 0 again on a retry. */
   onProgress?: ((sent: number, total: number | undefined) => void) | undefined
 }
 
-/** The content of a file, wherever it is. */
+/** The content of a file from any source. */
 interface Content {
   name?: string | undefined
   type?: string | undefined
-  /** In bytes, where it is known. */
+  /** In bytes, if it is known. */
   size?: number | undefined
   open(): AsyncIterable<Uint8Array>
 }
@@ -36,7 +36,7 @@ interface PreparedUpload {
   isRepeatable: boolean
 }
 
-/** A file as the form that the server takes. */
+/** Prepares a file as the multipart form that the server takes. */
 export function prepareUpload(source: UploadSource, fields: UploadFields): PreparedUpload {
   const isRepeatable = !isStream(source)
   const body = async (deadline: Deadline): Promise<Body> => {
@@ -68,12 +68,17 @@ async function contentOf(source: UploadSource): Promise<Content> {
   return { size: blob.size, open: () => readStream(blob.stream()) }
 }
 
-/** Of Node.js, Deno and Bun alike; found at run time, so that bundlers for browsers have nothing to resolve. */
+/**
+ * The part of `process` that Node.js, Deno and Bun share; found at run time, so that bundlers for browsers have
+ * nothing to resolve.
+ */
 interface Runtime {
   getBuiltinModule?(name: 'node:fs'): typeof import('node:fs') | undefined
 }
 
-/** The file at a path. Throws what the file system throws, such as ENOENT, and an Error where there is none. */
+/**
+ * Opens the file at a path. Throws errors of the file system, such as ENOENT, and an Error if there is no file system.
+ */
 async function fileAt(path: string): Promise<Content> {
   const { process }: { process?: Runtime } = globalThis
   const fs = process?.getBuiltinModule?.('node:fs')
@@ -82,12 +87,15 @@ async function fileAt(path: string): Promise<Content> {
   }
   const { size } = await fs.promises.stat(path)
   const name = path.replace(/^.*[/\\]/s, '')
-  // As long as it was found to be: what is added to it meanwhile would break the form.
+  // Read only up to the size found: bytes appended meanwhile would break the form.
   const open = () => fs.createReadStream(path, size > 0 ? { end: size - 1 } : {})
   return { name, size, open }
 }
 
-/** Browsers stream a request over HTTP/2 alone, so there the form is the browser's own, which reads a `Blob` as it goes. */
+/**
+ * Whether request bodies can be streamed. Browsers do so over HTTP/2 alone, so they use their own form, which reads a
+ * `Blob` as it is sent.
+ */
 function canStream(): boolean {
   return !('document' in globalThis || 'WorkerGlobalScope' in globalThis) || 'Deno' in globalThis
 }
@@ -112,7 +120,7 @@ function textFields({ title, url, metadata, collection }: UploadFields): [string
   return fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]]))
 }
 
-/** The form as a stream, by https://www.rfc-editor.org/rfc/rfc7578, with names written as browsers do. */
+/** The form as a stream, following https://www.rfc-editor.org/rfc/rfc7578, with names encoded as browsers do. */
 function streamForm(part: Content, fields: UploadFields, deadline: Deadline): Body {
   const boundary = `form-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
   const disposition = (name: string) =>
@@ -155,7 +163,7 @@ async function* watched(
 ): AsyncGenerator<Uint8Array> {
   let sent = 0
   onProgress?.(sent, size)
-  // While the source is read, the server is not what is waited for.
+  // While the source is being read, the wait is not for the server.
   deadline.hold()
   for await (const bytes of open()) {
     for (let start = 0; start < bytes.length; start += PIECE_BYTES) {

@@ -3,22 +3,22 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 
 export interface CommandContext {
-  /** What stands after the command's name. */
+  /** The arguments after the command's name. */
   parameters: readonly string[]
   environment: NodeJS.ProcessEnv
-  /** Throws `ConfigError`, so commands that need no whole configuration do not ask. */
+  /** Loads the configuration on request, as not every command needs it. Throws `ConfigError`. */
   config(): Config
   createLog(config: Config): FastifyBaseLogger
-  /** For progress and words to whoever runs it. */
+  /** For progress and messages to the user. */
   stderr: ProgressTarget
   /** Aborted by the first SIGINT or SIGTERM. */
   signal: AbortSignal
 }
 
-/** Something that the program does instead of serving; answers the code to exit with. */
+/** Runs instead of the server; resolves with the exit code. */
 export type Command = (context: CommandContext) => Promise<number>
 
-/** The options of a command and what stands beside them. Throws an Error, in words, for an option that there is not. */
+/** The options and positional arguments of a command. Throws a plain Error for an unknown option. */
 export function parseParameters<Options extends ParseArgsConfig['options']>(
   parameters: readonly string[],
   options: Options,
@@ -34,14 +34,14 @@ const BAR_WIDTH = 24
 const REDRAW_MS = 100
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Where the bar is drawn: standard error, of which only a terminal gets to see it. */
+/** Where the bar is drawn: standard error; it is shown only on a terminal. */
 export interface ProgressTarget {
   isTTY?: boolean | undefined
   columns?: number | undefined
   write(text: string): unknown
 }
 
-/** One line on a terminal that shows how far a long piece of work has come and how long it will take. Removed at its end (`using`). */
+/** A progress bar with the remaining time, as one line on a terminal. Removed at the end (`using`). */
 export function createProgressBar(target: ProgressTarget, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY
@@ -54,7 +54,7 @@ export function createProgressBar(target: ProgressTarget, label: string) {
       const line = `${label} ${describe(done, total, now - begun)} ${note}`.trimEnd()
       target.write(CLEAR_LINE + line.slice(0, (target.columns ?? 80) - 1))
     },
-    /** Takes the bar away. */
+    /** Removes the bar. */
     [Symbol.dispose]() {
       if (target.isTTY) target.write(CLEAR_LINE)
     },

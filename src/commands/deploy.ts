@@ -37,7 +37,10 @@ const ROOT = resolve(import.meta.dirname, '../..')
 export const runDeploy: Command = (context) =>
   context.parameters[0] === 'verify' ? verifyDeployment(context) : writeDeployment(context)
 
-/** Answers 1 where something stands against it, or `--check` finds a difference. */
+/**
+ * Returns 1 if the deployment is refused, `--check` finds a difference or edited files need `--force`; 2 for
+ * wrong usage.
+ */
 async function writeDeployment(context: CommandContext): Promise<number> {
   const { stderr } = context
   const parsed = readDeployParameters(context.parameters)
@@ -89,7 +92,7 @@ interface DeployParameters {
   instances: number
 }
 
-/** Nothing where the command is to say how it is called. Throws an Error that names the option at fault. */
+/** Undefined if the usage is to be printed. Throws an Error that names the option at fault. */
 export function readDeployParameters(parameters: readonly string[]): DeployParameters | undefined {
   const { values, positionals } = parseParameters(parameters, OPTIONS)
   const [target, ...more] = positionals

@@ -3,7 +3,7 @@ import { embeddingModel } from '../config.ts'
 import type { Command } from './command.ts'
 import { createProgressBar } from './command.ts'
 
-/** `npm run re-embed`. Interrupted, it goes on where it was when it is run again. */
+/** `npm run re-embed`. If interrupted, it resumes when it is run again. */
 export const runReEmbed: Command = async ({ config: load, createLog, stderr, signal }) => {
   const config = load()
   const lineEnd = stderr.isTTY ? '\r' : '\n'
@@ -14,13 +14,16 @@ export const runReEmbed: Command = async ({ config: load, createLog, stderr, sig
   return 0
 }
 
-/** `npm run reindex`, as it was called before; it goes with the next release. */
+/** `npm run reindex`: the former name of re-embed, to be removed with the next release. */
 export const runReindex: Command = (context) => {
   context.stderr.write('npm run reindex is called npm run re-embed now\n')
   return runReEmbed(context)
 }
 
-/** `npm run rebuild-index`: the index in Qdrant anew, while the one there is serves. Interrupted, it goes on when it is run again. */
+/**
+ * `npm run rebuild-index`: rebuilds the Qdrant index while the current one serves. If interrupted, it resumes when
+ * run again.
+ */
 export const runRebuildIndex: Command = async ({ config: load, createLog, stderr, signal }) => {
   const config = load()
   const { QDRANT_URL } = config

@@ -9,7 +9,7 @@ import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
 import { createProgressBar, type ProgressTarget } from './command.ts'
 
-/** `npm run export -- <file>`: all that the document store holds, at one moment, while the server may go on. */
+/** `npm run export -- <file>`: writes a snapshot of the whole document store, while the server may keep running. */
 export const runExport: Command = async ({ parameters, config, stderr, signal }) => {
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run export -- <file.zst>')
@@ -21,7 +21,7 @@ export const runExport: Command = async ({ parameters, config, stderr, signal })
   return 0
 }
 
-/** `npm run import -- <file>`: all of an export, into a document store that holds nothing. */
+/** `npm run import -- <file>`: reads a whole export into an empty document store. */
 export const runImport: Command = async ({ parameters, config: load, stderr, signal }) => {
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run import -- <file.zst>')
@@ -46,8 +46,8 @@ function refuse(stderr: ProgressTarget, usage: string): number {
 const USAGE = 'Usage: npm run migrate -- --to postgres://… --index http://…'
 
 /**
- * `npm run migrate`: the whole corpus of `DATA_DIR` with its vectors into PostgreSQL, and from there into an
- * index in Qdrant; nothing is embedded again. Interrupted, it goes on when it is run again.
+ * `npm run migrate`: copies the whole corpus of `DATA_DIR` with its vectors into PostgreSQL, and from there into an
+ * index in Qdrant; nothing is embedded again. If interrupted, it resumes when it is run again.
  */
 export const runMigrate: Command = async ({
   config: load,
@@ -109,7 +109,7 @@ function describe({ documents, chunks }: Counts): string {
   return `${documents} documents with ${chunks} chunks`
 }
 
-/** Passes records on, counts them and shows how far they have come. */
+/** Passes records on, counts them and shows the progress. */
 async function* watched(
   records: AsyncIterable<CorpusRecord>,
   counts: Counts,

@@ -9,12 +9,12 @@ Tries a deployed server as its clients use it, removes what it added, and ends w
   --seconds N    how long a stream is held open, 1 to 3600; by itself 60
 `
 const UPLOAD_BYTES = 20_000_000
-/** As the server shows life in a stream. */
+/** How often the server sends a sign of life in a stream. */
 const HEARTBEAT_MS = 15_000
-/** Between a line that is sent and its answer. */
+/** The longest time between sending a line and its answer. */
 const ANSWER_MS = 20_000
 const MAX_CLOCK_SECONDS = 60
-/** An answer that took so long and yet came all at once was held back on its way. */
+/** A response that took so long, yet came all at once, was buffered on its way. */
 const BUFFERED_MS = 2_000
 const TEXT = 'The lantern of the eastern lighthouse was lit by Ottilie Brandt in 1893.'
 
@@ -24,12 +24,12 @@ interface Target {
   key: string
   seconds: number
   signal: AbortSignal
-  /** What is to be deleted at the end. */
+  /** Ids of the documents to delete at the end. */
   added: Set<string>
 }
 type Check = (target: Target) => Promise<string>
 
-/** `npm run deploy -- verify <url>`: a line for each check, each tried whatever became of the others. */
+/** `npm run deploy -- verify <url>`: prints a line per check; each runs whatever the others' outcome. */
 export async function verifyDeployment(context: CommandContext): Promise<number> {
   const { parameters, environment, stderr, signal } = context
   const options = { seconds: { type: 'string', default: '60' } } as const
@@ -125,7 +125,7 @@ const chat: Check = async ({ client, added, signal }) => {
   return timing
 }
 
-/** One document every few seconds, on one request that stays open: each is answered before the next is sent. */
+/** Sends a document every few seconds on one open request; each must be answered before the next is sent. */
 const longStream: Check = async ({ url, key, seconds, added, signal }) => {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()

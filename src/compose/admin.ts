@@ -32,12 +32,12 @@ import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Says of every variable what it is. */
+/** Documents every variable. */
 const EXAMPLE = join(ROOT, '.env.example')
 
-/** Where variables come from. */
+/** Where the server's variables come from. */
 export interface GivenEnvironment {
-  /** What was set before the file was read, which wins over it. */
+  /** Variables set before the file was read; they win over it. */
   variables: Environment
   /** The path of the file, `.env`. */
   file: string
@@ -48,21 +48,21 @@ interface Parts {
   keys?: Keys | undefined
   config: Config
   log: FastifyBaseLogger
-  /** What the server runs with. */
+  /** The variables that the server runs with. */
   environment: Environment
   given: GivenEnvironment
   loaded: Pick<LoadedConfiguration, 'changedFields'>
   stores: Pick<AgentStores, 'artifacts'>
-  /** What there is to say of the skills at this moment. */
+  /** The description of the available skills at this moment, as the prompt lists them. */
   catalogue: () => string
   phase: Phase
-  /** Absent where the process cannot. */
+  /** Absent if the process cannot restart itself. */
   restart: BeginAnew | undefined
-  /** Throws where the store that is open would refuse a start with this configuration. */
+  /** Throws if the open store would refuse to start with this configuration. */
   checkStart: (next: Config) => Promise<void>
 }
 
-/** How the server is set up, for whoever runs it. */
+/** Creates the services to set the server up, for its operator. */
 export async function composeAdmin(parts: Parts) {
   const { config, log, environment, given, loaded, catalogue, checkStart } = parts
   const agentFile = createAgentFile({
@@ -74,7 +74,7 @@ export async function composeAdmin(parts: Parts) {
   const settings = createSettings({
     path: given.file,
     given: given.variables,
-    // As it is now: the environment of a process may change.
+    // A snapshot, because the environment of a process may change.
     running: { ...environment },
     defaults: DEFAULTS,
     referred: async () => {
@@ -109,15 +109,15 @@ export async function composeAdmin(parts: Parts) {
 
 interface TrialParts {
   config: Config
-  /** As the next start would have it: values that were just saved are tried, too. */
+  /** The environment of the next start, so that values just saved are tried, too. */
   environment: () => Promise<Environment>
   stores: Pick<AgentStores, 'artifacts'>
   log: FastifyBaseLogger
 }
 
 /**
- * Tries the parts of an agent configuration that need not be saved, through the very path that a run takes. Each
- * throws `invalid_request` for a text that has mistakes; nothing that is found counts as accepted.
+ * Tries parts of an agent configuration without saving it, on the same code path as a run. Each throws
+ * `invalid_request` for a text with mistakes; nothing found counts as accepted.
  */
 function composeAgentTrials({ config, environment, stores, log }: TrialParts) {
   return {
@@ -171,10 +171,10 @@ const lockFileInMemory: OpenLockFile = async (_name, _schema, initial) => {
   }
 }
 
-/** Loaded when somebody asks: most servers never deploy another. */
+/** Loaded on demand: most servers never deploy another. */
 const loadGenerator = () => import('../services/deployment/generate.ts')
 
-/** What `npm run deploy` would write, of the settings and the agent configuration as they are on disk. */
+/** Generates what `npm run deploy` would write, from the settings and the agent configuration on disk. */
 function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
   return {
     targets: async (): Promise<DeploymentTargets> => ({

@@ -48,12 +48,12 @@ interface Parts {
   stores: AgentStores
   retrieval: Retrieval
   embedder: Parameters<typeof describeAgent>[0]['embedder']
-  /** The reranking model's name, where there is one. */
+  /** The reranking model's name, if there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
 }
 
-/** The agent side: model, tools, artifacts, and the loop that brings them together. */
+/** The agent side: model, tools, artifacts, and the loop that combines them. */
 export async function composeAgent(parts: Parts) {
   const { config, environment, loaded, log, retrieval, embedder, reranker, metrics } = parts
   const { configuration } = loaded
@@ -85,7 +85,8 @@ export async function composeAgent(parts: Parts) {
   })
   const prompt = {
     prompt: configuration.prompt,
-    // Without tools none of them could be opened; a model may be found out after it was asked.
+    // A model without tool calls cannot open skills; whether it has them may be known only after a
+    // first request.
     catalogue: () => (model.supportsTools ? skills.catalogue() : ''),
     contextTokens: config.CHAT_CONTEXT_TOKENS,
   }
@@ -122,7 +123,7 @@ export async function composeAgent(parts: Parts) {
   }
 }
 
-/** One line a run, beside the one of its request. */
+/** Logs one line per run, besides the one per request. */
 function logRuns(observer: RunObserver, log: FastifyBaseLogger): RunObserver {
   return {
     runStarted: observer.runStarted,
@@ -137,7 +138,7 @@ function logRuns(observer: RunObserver, log: FastifyBaseLogger): RunObserver {
 
 const MAX_COLLECTIONS = 100
 
-/** Those that have most documents, as far as they have names that a request can name. */
+/** The collections with the most documents, at most 100; names that a request could not use are left out. */
 export function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
   return async (signal: AbortSignal): Promise<string[]> => {
     const query = { field: COLLECTION, limit: MAX_COLLECTIONS }
@@ -158,7 +159,7 @@ interface ToolServices {
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
 }
 
-/** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
+/** The server's own tools, each under its switch in the agent configuration. */
 export function createBuiltInTools(services: ToolServices) {
   const { config, switches, retrieval, store, lookup, model, artifacts, sandbox, isStopWord } =
     services

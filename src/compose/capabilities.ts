@@ -37,10 +37,10 @@ import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
 import type { AgentStores } from '../stores/opened-store.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 
-/** Of one answer; a whole repository may be in it. */
+/** Most bytes of one response, which may hold a whole repository. */
 const MAX_DOWNLOAD_BYTES = 64_000_000
 const SKILL_IDLE_MS = 15_000
-/** For all sources, which are read side by side. */
+/** Time for all sources together, which are read in parallel. */
 const LOADING_MS = 60_000
 
 /** The skills of the agent; paths are relative to the agent configuration. */
@@ -71,9 +71,9 @@ export async function composeSkills(
 
   return {
     ...skills,
-    /** Begins to ask remote sources, and waits for none. */
+    /** Starts to load remote sources, without waiting for them. */
     start: () => void load(sources.filter(isRemoteSource), {}, closing.signal),
-    /** Reads sources again: those that are named, or all. Throws `invalid_request` for one that is not configured. */
+    /** Reads one source again, or all. Throws `invalid_request` for one that is not configured. */
     async reload({ source, accept }: SkillReload, signal: AbortSignal): Promise<SkillList> {
       if (source !== undefined && !sources.includes(source)) {
         const message = 'agent.json does not name this source'
@@ -90,12 +90,12 @@ export async function composeSkills(
   }
 }
 
-/** Of one answer; an event stream that has reached it is opened anew. */
+/** Most bytes of one response; an event stream that reaches it is reconnected. */
 const MAX_ANSWER_BYTES = 20_000_000
-/** Longer than any call may be silent, which has a deadline of its own. */
+/** Longer than any call may be silent; each call has a deadline of its own. */
 const MCP_IDLE_MS = 630_000
 
-/** Whoever has no MCP servers does not load the client. */
+/** Opens the MCP connections; without any, the client is not even loaded. */
 export async function composeMcp(
   config: Config,
   servers: Readonly<Record<string, McpServer>>,
@@ -135,10 +135,10 @@ const NO_CONNECTIONS: Mcp = {
   close: async () => undefined,
 }
 
-/** Strongest first: a machine of its own, a container, namespaces, WebAssembly. */
+/** Strongest isolation first: a separate machine, a container, namespaces, WebAssembly. */
 const ORDER = ['e2b', 'docker', 'bubblewrap', 'embedded'] as const
 
-/** The sandbox that is configured; with `auto` all that there might be. What is not wanted is not loaded. */
+/** The sandbox that is configured; with `auto`, all candidates. The others are not loaded. */
 export async function composeSandbox(
   config: Config,
   section: AgentConfiguration['sandbox'],
@@ -151,7 +151,7 @@ export async function composeSandbox(
   return createCodeSandbox({ settings, candidates, log })
 }
 
-/** A remote sandbox costs money, so `auto` takes it only where there is a key for it. */
+/** A remote sandbox costs money, so `auto` uses it only if there is a key for it. */
 function isWanted(kind: SandboxKind, wanted: SandboxSettings['kind'], config: Config): boolean {
   if (wanted !== 'auto') return kind === wanted
   return kind !== 'e2b' || config.E2B_API_KEY !== undefined
@@ -182,7 +182,7 @@ async function create(
   }
 }
 
-/** The same after a restart, and another for each server: a data directory has one server at a time. */
+/** The server's name: the same after a restart, and unique, since a data directory has one server at a time. */
 function nameOf({ DATA_DIR: directory }: Config): string {
   const place = `${hostname()}:${resolve(directory)}`
   return createHash('sha256').update(place).digest('hex').slice(0, 32)

@@ -11,8 +11,8 @@ import type { DocumentStore } from '../stores/document-store.ts'
 type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'terms' | 'listChunks'>
 
 /**
- * The index that is configured: in Qdrant, which other servers may change, too (`shared`), or in this process
- * and in `DATA_DIR`. `open` is to be awaited before it is used; throws `index_unavailable` where it may be tried again.
+ * The index that is configured: in Qdrant, which other servers may change, too (`shared`), or in this process and in
+ * `DATA_DIR`. Await `open` before using it; it throws `index_unavailable` if it may be tried again.
  */
 export async function openChunkIndex(
   config: Config,
@@ -47,7 +47,10 @@ export async function openChunkIndex(
   }
 }
 
-/** What an index on the disk must have been made of and with: another database may give out the same keys. */
+/**
+ * Fingerprints of the data and settings that an index on disk must have been built from. They include the store's
+ * identity, because another database may use the same keys.
+ */
 export async function embeddedFingerprints(
   { SEARCH_LANGUAGE }: Pick<Config, 'SEARCH_LANGUAGE'>,
   store: Pick<Store, 'identity' | 'vectorsGeneration'>,
@@ -59,7 +62,7 @@ export async function embeddedFingerprints(
   }
 }
 
-/** How Qdrant holds the index of this store. */
+/** Options for the index of this store in Qdrant. */
 export async function qdrantOptions(
   config: Config,
   url: string,

@@ -38,20 +38,20 @@ import { createReranker } from './models.ts'
 import { composePages } from './outbound.ts'
 import { openAgentStores } from './stores.ts'
 
-/** What the process has been given. */
+/** What the process passes in. */
 export interface ProcessParts {
-  /** With what the file of the environment adds. */
+  /** Includes what the `.env` file adds. */
   environment?: Environment
-  /** What the log is written to, too. */
+  /** Receives the log, too. */
   activity?: Activity
   given?: GivenEnvironment
-  /** Ends the wait for a database that is away. */
+  /** Ends the wait for an unreachable database. */
   signal?: AbortSignal
-  /** Absent where the process cannot. */
+  /** Absent if the process cannot restart itself. */
   restart?: BeginAnew | undefined
 }
 
-/** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. */
+/** Builds the whole server; only `src/compose/` knows which stores, indexes and models there are. */
 export async function compose(
   config: Config,
   log: FastifyBaseLogger,
@@ -96,7 +96,7 @@ export async function compose(
         checks: {
           store: store.check,
           index: async (signal) => {
-            // First: one that is still being loaded would not answer.
+            // First, because an index that is still loading would not answer.
             await reconciliation.check()
             await index.check(signal)
           },
@@ -111,14 +111,14 @@ export async function compose(
         ...{ counts: store.counts, log },
       }),
     },
-    /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */
+    /** Brings the index up to date, then starts ingestion. Resolves when ingestion has started. */
     async start() {
       endSamples = activity.watch(metrics)
       agent.start()
       await knowledge.start()
       web.start()
     },
-    /** Finishes what is under way, in bounded time, and closes everything that was opened. */
+    /** Finishes work in flight within bounded time, and closes everything that was opened. */
     async close() {
       endSamples()
       await agent.close()
@@ -132,15 +132,17 @@ export async function compose(
 export type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 export type { Activity } from '../services/ops/activity.ts'
 
-/** What the log of a process is written to beside its output, so that it can be looked at. */
+/** Where a process writes its log besides its output, so that the screen can show it. */
 export const openActivity = (): Activity => createActivity()
 
-/** Whether a start failed for what can be mended on the screen. */
+/** Whether a start failed for a reason that can be fixed on the screen. */
 export function isMendable(error: unknown): error is Error {
   return error instanceof ConfigError || error instanceof AgentConfigurationError
 }
 
-/** What a server has that is not launched: how it is set up. Nothing that keeps or finds documents is opened. */
+/**
+ * The services of a server that is not launched: only those to set it up. Opens nothing that stores or finds documents.
+ */
 export async function composeIdle(
   config: Config,
   log: FastifyBaseLogger,
@@ -158,7 +160,7 @@ export async function composeIdle(
       catalogue: () => '',
       checkStart: async () => undefined,
     }),
-    // The reason names files and what stands in them: nothing for strangers.
+    // Strangers do not get the reason, which names files and their content.
     readiness: async (isTrusted = true): Promise<Readiness> => ({
       status: 'not_ready',
       checks: {
@@ -185,7 +187,7 @@ interface CorpusParts {
   log: FastifyBaseLogger
 }
 
-/** What clients do with documents, and what is fetched for them. */
+/** Document operations for clients, and the web pages fetched for them. */
 function openDocuments(
   config: Config,
   knowledge: Awaited<ReturnType<typeof openKnowledge>>,
@@ -200,7 +202,7 @@ function openDocuments(
   return { documents, web: composePages({ config, store, documents, wake, log }) }
 }
 
-/** The corpus, as each caller may see and change it. */
+/** Services over the corpus, limited to what each caller may see and change. */
 function createCorpusServices({ knowledge, config, ...parts }: CorpusParts) {
   const { store } = knowledge
   const { documents, retrieval, log } = parts
@@ -217,7 +219,7 @@ function createCorpusServices({ knowledge, config, ...parts }: CorpusParts) {
   }
 }
 
-/** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */
+/** Search as configured: by keywords; with an embedder, by meaning too; reranked if there is a model for it. */
 function createSearch(
   config: Config,
   knowledge: Awaited<ReturnType<typeof openKnowledge>>,
@@ -234,7 +236,8 @@ function createSearch(
     ...{ store, analyseQuery: analyser.query, reranking },
     hybrid: embedding && {
       search: createHybridSearch({ index, feedback, store }),
-      // Half of the vectors would find half of the chunks, and nobody would know.
+      // Not while vectors are incomplete: half of them would find half of the chunks, and nobody
+      // would notice.
       embed: async (text, signal) => {
         if (reconciliation.progress().state !== 'ready') return undefined
         hasVectors ||= (await store.embedding()) !== undefined

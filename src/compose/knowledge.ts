@@ -23,12 +23,14 @@ import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
 import { checkWebhookUrl, openWebhooks } from './outbound.ts'
 import { openStore } from './stores.ts'
 
-/** For the documents in work when the server stops; what is not done by then goes back to the queue. */
+/** Time for documents being ingested when the server stops; unfinished ones return to the queue. */
 const INGESTION_GRACE_MS = 5_000
-/** For a database that is away when the server starts. */
+/** How long to wait at the start for an unreachable database. */
 const DATABASE_MS = 60_000
 
-/** In which languages pictures are read; none where they are not. Throws `ConfigError` for one without its package. */
+/**
+ * The languages of text recognition (OCR); none if it is off. Throws `ConfigError` for one whose package is missing.
+ */
 function recognitionLanguages({ OCR, OCR_LANGUAGES }: Pick<Config, 'OCR' | 'OCR_LANGUAGES'>) {
   const languages = OCR === 'on' ? OCR_LANGUAGES.split(/[ ,+]/) : []
   const mistakes = languages
@@ -46,7 +48,7 @@ const readingOptions = (config: Config, log: FastifyBaseLogger) => ({
   languages: recognitionLanguages(config),
 })
 
-/** The document side: document store, index, and the ingestion that moves text from one to the other. */
+/** Opens the document side: document store, index, and the ingestion from one to the other. */
 export async function openKnowledge(
   config: Config,
   log: FastifyBaseLogger,
@@ -105,7 +107,7 @@ export async function openKnowledge(
     ...{ embedding, backlog, nextModel, preparer },
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
-        // Stopped before it had begun in full: the next start goes on from there.
+        // Stopped before the start was complete: the next start continues from there.
         if (!stopping.signal.aborted) throw error
       })
     },
@@ -134,7 +136,8 @@ interface Kept
 function createIndexKeeper({ open, lost, statistics, store, reconciliation, log }: Kept) {
   const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
     const isNew = await open(signal)
-    // Another server might put chunks into the lost index and complete them only after the comparison.
+    // Otherwise another server might add chunks to the lost index and complete them only after
+    // the comparison.
     if (isNew || isLost) await store.retireChunkKeys()
     await reconciliation.run(signal)
   }
@@ -142,9 +145,9 @@ function createIndexKeeper({ open, lost, statistics, store, reconciliation, log 
     untilAvailable(() => bringUpToDate(signal, isLost), log, signal)
 
   return {
-    /** Opens the index, and adds what it lacks. */
+    /** Opens the index and adds what is missing. */
     open: (signal: AbortSignal) => keep(signal, false),
-    /** Does so again whenever an index that others can take away is gone, until `signal` is aborted. */
+    /** Repeats that whenever a shared index has been lost, until `signal` is aborted. */
     async watch(signal: AbortSignal) {
       const heal = () => keep(signal, true)
       if (!statistics) return
@@ -154,7 +157,7 @@ function createIndexKeeper({ open, lost, statistics, store, reconciliation, log 
   }
 }
 
-/** Makes the vectors that are missing, where there is an embedder, and notifies requests that wait. */
+/** Makes missing vectors in the background if there is an embedder, and notifies waiting requests. */
 function openBacklog(
   store: OpenedStore,
   index: ChunkIndex,
@@ -171,19 +174,19 @@ function openBacklog(
   return { backlog, completionWaiter }
 }
 
-/** Reading the text out of one file; ten thousand pages take about a minute. */
+/** Deadline to extract the text of one file; ten thousand pages take about a minute. */
 const READING_MS = 300_000
-/** Processes that read files; each may take several hundred megabytes while it reads. */
+/** Number of processes that extract text; each may take several hundred megabytes meanwhile. */
 const READERS = 2
-/** Splitting and analysing one document, or what is read of the store at once; the largest take seconds. */
+/** Deadline to split and analyse one document, or one batch read from the store; the largest take seconds. */
 const PREPARATION_MS = 60_000
 
-/** What splits and analyses text, in threads of its own. */
+/** Starts the worker threads that split and analyse text. */
 export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: FastifyBaseLogger) {
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
 }
 
-/** Throws where a start with the configuration `next` would refuse the webhook's address, or the vectors in this store. */
+/** Throws if a start with the configuration `next` would refuse the webhook URL, or the vectors in this store. */
 export async function checkNextStart(
   next: Config,
   { DATABASE_URL, DATA_DIR }: Config,

@@ -16,7 +16,7 @@ import { checkDimension, checkEmbedding, createEmbedding } from '../services/emb
 import { createOnlineReEmbedding, swapShadowVectors } from '../services/embedding/re-embed.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 
-/** The chat model that is configured. */
+/** Creates the configured chat model. */
 export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
   return createOpenAiModel({
@@ -28,7 +28,7 @@ export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
   })
 }
 
-/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
+/** The embedder that is configured; `dimension` is that of the stored vectors. */
 export function createEmbedder(
   config: Config,
   model: string,
@@ -39,22 +39,22 @@ export function createEmbedder(
   return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
 }
 
-/** The name that is kept with the vectors of an embedder. */
+/** The model name stored with an embedder's vectors. */
 const nameOfVectors = (model: string) => (model === BUILTIN ? BUILTIN_MODEL : model)
 
-/** As `nameOfVectors`, of the model that is asked for by name; the default gives way to vectors that are there. */
+/** Like `nameOfVectors`, but only for a model set explicitly: the default yields to vectors that already exist. */
 export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
   return model === undefined || model === NO_EMBEDDER ? undefined : nameOfVectors(model)
 }
 
-/** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
+/** The embedder to change to, if one is configured; it uses the current embedder's server unless it has its own. */
 function createNextEmbedder(
   config: Config,
   isEmbedding: boolean,
   log: FastifyBaseLogger,
 ): Embedder | undefined {
   const { EMBEDDING_MODEL_NEXT: model } = config
-  // A default that gave way to the vectors of another model is not in use, and may be changed to.
+  // A default that yielded to another model's vectors is not in use, and may be changed to.
   if (model === undefined || (isEmbedding && model === embeddingModel(config))) return undefined
   return createEmbedder(
     {
@@ -68,10 +68,13 @@ function createNextEmbedder(
   )
 }
 
-/** For the chunks that lack a vector of the new model when the server starts with it. */
+/** Time to embed chunks still missing from the new model's vectors when the server starts with it. */
 const SWAP_MS = 120_000
 
-/** Throws where the vectors that are kept are not of the model that is asked for, nor made already; the store is closed then. */
+/**
+ * Opens the configured embedder; undefined if search is by keywords alone. Throws, and closes the store, if neither the
+ * stored vectors nor prepared new ones are of this model.
+ */
 export async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   const model = embeddingModel(config)
   try {
@@ -85,7 +88,7 @@ export async function openEmbedding(config: Config, store: OpenedStore, log: Fas
     const parts = { store, replacement, log, createEmbedder: make }
     await swapShadowVectors(parts, name, AbortSignal.timeout(SWAP_MS))
     const embedder = make(await checkEmbedding(store, name))
-    // Of our own it is known, and its process need not start before there is work.
+    // The built-in model's dimension is known, and its process need not start before there is work.
     if (model !== BUILTIN) await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
@@ -94,7 +97,7 @@ export async function openEmbedding(config: Config, store: OpenedStore, log: Fas
   }
 }
 
-/** Why the built-in embedder is not the default here; nothing where it is. */
+/** Why the built-in embedder is not the default here; undefined if it is. */
 async function reasonAgainstDefault(
   { SEARCH_LANGUAGE: language }: Config,
   store: OpenedStore,
@@ -107,7 +110,7 @@ async function reasonAgainstDefault(
   return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or change to builtin on the page Models of the screen, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
 }
 
-/** Makes the vectors of the model to change to, if there is one. */
+/** Starts making the vectors of the model to change to, if there is one. */
 export function openNextModel(
   config: Config,
   store: OpenedStore,
@@ -121,14 +124,14 @@ export function openNextModel(
   return { ...online, close: () => embedder.close?.() }
 }
 
-/** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */
+/** The reranker that is configured, if any; it uses the embedder's server unless it has its own. */
 export function createReranker(config: Config, log: FastifyBaseLogger): Reranker | undefined {
   const { RERANK_MODEL: model } = config
   if (model === undefined) return undefined
   return createOpenAiReranker({ ...rerankingServer(config), ...{ model, log } })
 }
 
-/** Every model of a server with this configuration, made anew to be tried. */
+/** Creates every model of this configuration, to be tried. */
 export function createTriedModels(config: Config, log: FastifyBaseLogger): TriedModels {
   const { CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
   const model = embeddingModel(config)

@@ -9,7 +9,7 @@ import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import type { Outbox } from '../stores/outbox.ts'
 
-/** For one answer, redirects and `robots.txt` aside. */
+/** Time for one response, not counting redirects and `robots.txt`. */
 const FETCH_MS = 120_000
 const SILENCE_MS = 20_000
 
@@ -21,7 +21,7 @@ interface Parts {
   log: FastifyBaseLogger
 }
 
-/** Documents of the web, as far as the server may fetch them. */
+/** Documents from the web, as far as the server may fetch them. */
 export function composePages({ config, ...parts }: Parts) {
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
     ...{ maxBytes: config.FILE_LIMIT, idleMs: SILENCE_MS, totalMs: FETCH_MS },
@@ -52,17 +52,17 @@ const NOTHING: FetchPage = {
   },
 }
 
-/** What a receiver answers is not read, but for its status. */
+/** Of a webhook's response, only the status is used. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const ANSWER_MS = 20_000
 
-/** Throws an Error where WEBHOOK_URL may not be called, whatever its name resolves to. */
+/** Throws an Error if WEBHOOK_URL may not be called, whatever its host name resolves to. */
 export function checkWebhookUrl({ WEBHOOK_URL: url, OUTBOUND_ALLOW: allow = [] }: Config): void {
   const refusal = url === undefined ? undefined : refusalOf(url, createOutboundPolicy(allow))
   if (refusal) throw new Error(`WEBHOOK_URL: ${refusal.message}`)
 }
 
-/** Nothing is sent where there is no WEBHOOK_URL. */
+/** Opens the sender of webhooks; without WEBHOOK_URL nothing is sent. */
 export function openWebhooks(
   { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW: allow = [] }: Config,
   outbox: Outbox,

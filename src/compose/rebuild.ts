@@ -24,7 +24,7 @@ interface Task {
   progress: Progress
 }
 
-/** Makes the index in Qdrant anew from the document store, beside the one that serves, and puts it in its place. */
+/** Rebuilds the Qdrant index from the document store, beside the one in use, then replaces that one. */
 export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
   await fillFromStore(task, async (filling, options) => {
     const next = await createNextIndex(options, signal)
@@ -40,7 +40,7 @@ export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<voi
   })
 }
 
-/** Adds to the index in Qdrant what it lacks of the document store, and makes it where there is none. */
+/** Adds the chunks of the document store that the Qdrant index lacks; creates the index if there is none. */
 export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
   await fillFromStore(task, async (filling, options) => {
     const served = createQdrantIndex(options)
@@ -71,7 +71,7 @@ async function fillFromStore(
 const BUSY =
   'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
 
-/** Embeds every chunk anew with the model that is configured, while nobody else does. */
+/** Embeds every chunk again with the configured model. Throws if there is none, or another process is doing so. */
 export async function reEmbedAll(
   config: Config,
   log: FastifyBaseLogger,

@@ -5,7 +5,7 @@ import type { Screen } from '../routes/screen.ts'
 import { createBundle } from '../services/screen/bundle.ts'
 import { openSessions } from '../services/screen/sessions.ts'
 
-/** The screen in the browser; nothing where it is switched off. `sources` is the folder `ui/`. */
+/** The screen in the browser; undefined if it is switched off. `sources` is the folder `ui/`. */
 export async function openScreen(
   config: Pick<Config, 'UI' | 'DATA_DIR' | 'SERVER_API_KEY'>,
   sources: string,

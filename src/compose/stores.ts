@@ -14,10 +14,13 @@ import type { StartDeadline } from '../stores/postgres/connection.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 
-/** What only a shared store has is absent where no other server can have it open. */
+/** A document store; members of `SharedStore` are absent if no other server can have it open. */
 export type AnyStore = OpenedStore & Partial<SharedStore>
 
-/** The document store that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With a deadline one that is away is waited for. */
+/**
+ * Opens the document store that is configured: PostgreSQL, or SQLite in `DATA_DIR`. With a deadline, waits for an
+ * unreachable database.
+ */
 export async function openStore(
   config: Config,
   log: FastifyBaseLogger,
@@ -33,7 +36,7 @@ export async function openStore(
   return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
 }
 
-/** For what the program does instead of serving: opens the document store, and closes it when the work is done. */
+/** For commands: opens the document store for `work`, and closes it afterwards. */
 export async function withStore<Result>(
   config: Config,
   log: FastifyBaseLogger,
@@ -49,7 +52,7 @@ export async function withStore<Result>(
   }
 }
 
-/** The whole corpus of the document store that is configured. */
+/** The whole corpus of the configured document store. */
 export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Corpus> {
   if (DATABASE_URL !== undefined) {
     const { createPostgresCorpus } = await import('../stores/postgres/corpus.ts')
@@ -58,7 +61,7 @@ export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Co
   return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
 }
 
-/** Where servers share the document store, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */
+/** Stores for what agents keep: in the document store if servers share one, otherwise in `DATA_DIR`. */
 export async function openAgentStores(
   config: Config,
   { agent }: { agent?: AgentStores },
@@ -74,7 +77,7 @@ export async function openAgentStores(
   }
 }
 
-/** What was accepted of MCP servers and remote skills, in `DATA_DIR`. */
+/** Stores for accepted definitions of MCP servers and remote skills, in `DATA_DIR`. */
 async function openAcceptedFiles({
   DATA_DIR: directory,
 }: Config): Promise<Omit<AgentStores, 'artifacts' | 'responses'>> {
@@ -83,7 +86,7 @@ async function openAcceptedFiles({
   return { openLockFile, skillCopies: await createFileSkillCopies(copies) }
 }
 
-/** Brings what was accepted of MCP servers and remote skills from `DATA_DIR` to the document store that servers share. */
+/** Moves accepted definitions of MCP servers and remote skills from `DATA_DIR` to the shared document store. */
 export async function shareAccepted(config: Config, log: FastifyBaseLogger): Promise<void> {
   const { configuration } = await loadConfiguration(config.AGENT_CONFIG)
   const sources = configuration.skills.sources.filter(isRemoteSource)

@@ -6,26 +6,29 @@ import { isFromScreen } from './screen-access.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Served without a key. Every route that does not say so needs one. */
+    /** Served without a key. Every route that does not set this needs one. */
     public?: boolean
-    /** What a key must let its holder do: one of these. Every route has it that is not public. */
+    /** The key must have one of these scopes. Every route that is not public must name some. */
     scopes?: readonly Scope[]
-    /** Whether the address stands in for a key; throws where it should and does not. */
+    /** Whether the URL stands in for a key; throws if it should but is not valid. */
     isLinked?: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
-    /** Who asks. Absent on public routes, unless the master key or the screen asks, and where a link stands in place of a key. */
+    /**
+     * Who sends the request. Absent on public routes, except for the master key or the screen, and if a link takes the
+     * place of a key.
+     */
     caller: Caller
   }
 }
 
-/** The caller that a key other than the master key belongs to; nothing where there is no such key. */
+/** Looks up the caller of a key other than the master key; undefined if there is no such key. */
 export type Identify = (token: string) => Promise<Caller | undefined>
 
 /**
- * Asks for `Authorization: Bearer <key>` on every route, unknown ones included, that is not public, and for one of the
- * route's scopes. What comes through the screen's own path is for `checkSession` alone to let in: no key counts there,
- * as no cookie counts here.
+ * Requires `Authorization: Bearer <key>`, with one of the route's scopes, on every route that is not public, unknown
+ * ones included. Only `checkSession` decides about requests to the screen's own path: keys do not count there, as
+ * cookies do not count elsewhere.
  */
 export function installAuthentication(
   app: FastifyInstance,
@@ -48,15 +51,15 @@ export function installAuthentication(
 function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
   if (!caller) throw wrongKey(bearerToken(request) !== undefined)
   const { scopes = ['admin'] } = request.routeOptions.config
-  // An unknown path is 404 to every key.
+  // An unknown path is a 404 for every key.
   if (!request.is404) checkScope(caller, ...scopes)
 }
 
-/** The server does not start with a route that any key might use. */
+/** Keeps the server from starting with a route that any key could use. */
 function refuseUnscoped(app: FastifyInstance): void {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => void routes.push(route))
-  // What a plugin says of all its routes, it says after this has heard of them.
+  // Checked at the end: a plugin's `onRoute` hook may add scopes after this one has seen the route.
   app.addHook('onReady', async () => {
     for (const { method, url, config } of routes) {
       if (config?.public || config?.scopes?.length) continue

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
 
-/** Of the descriptors that the process may open: the rest is for files, models and databases. */
+/** Share of the file descriptors that the process may open; the rest is for files, models and databases. */
 const SHARE_OF_DESCRIPTORS = 0.5
 const MAX_CONNECTIONS = 10_000
-/** Of all connections, those kept for whoever has not shown a key: public checks, and clients about to show theirs. */
+/** Share of connections kept for those without a valid key yet: public checks, and clients about to send theirs. */
 const STRANGERS_SHARE = 0.1
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Bounds the connections. Where there are too many, the one that has shown no key for the longest is closed, so
- * that `/health` is reachable whatever strangers hold open; who shows a key when all places for these are
- * taken is refused. To be installed after authentication.
+ * Limits the number of connections. If there are too many, the oldest connection that has shown no valid key is
+ * closed, so that `/health` stays reachable however many connections strangers hold open. A client with a key is
+ * refused with `too_much_at_once` if all places for those are taken. Install after authentication.
  */
 export function installConnectionLimit(app: FastifyInstance, most = mostConnections()): void {
   const strangers = new Set<Socket>()
@@ -42,7 +42,7 @@ export function installConnectionLimit(app: FastifyInstance, most = mostConnecti
   })
 }
 
-/** Of this process. */
+/** Descriptor limit of this process, read once. */
 let descriptors: number | undefined
 
 function mostConnections(): number {
@@ -57,7 +57,7 @@ function readDescriptorLimit(): number {
   if (existsSync(LIMITS)) {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1])
   }
-  // Or it would ask for the names of whoever is connected.
+  // Otherwise the report would look up the host names of all peers.
   Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = JSON.parse(JSON.stringify(process.report.getReport()))
   return Number(userLimits?.open_files?.soft)

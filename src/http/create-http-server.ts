@@ -12,22 +12,22 @@ import { rewriteScreenUrl } from './screen-access.ts'
 
 export interface HttpOptions {
   log: FastifyBaseLogger
-  /** Bytes. */
+  /** In bytes. */
   bodyLimit: number
   /** Whether the screen's own paths are routed. */
   hasScreen?: boolean
-  /** Which proxies in front are believed about the caller's address, host and HTTPS: how many, or where. */
+  /** Which proxies are trusted about the caller's address, host and HTTPS: their number, or their addresses. */
   trustProxy?: number | string[] | undefined
 }
 
-/** From the first byte of a request to its last. For uploads on a slow line; what is read whole gets less. */
+/** From the first byte of a request to its last: for uploads on a slow line. Bodies read whole get less. */
 const REQUEST_MS = 3_600_000
-/** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
+/** Longer than the idle timeout of common load balancers, so that they are the first to close. */
 const KEEP_ALIVE_MS = 75_000
-/** Of the longest, the id of a batch, which names its files; others are bounded by their schemas. */
+/** Fits the longest parameter, the id of a batch, which lists its files; others are bounded by their schemas. */
 const MAX_PARAMETER_LENGTH = 8_192
 
-/** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
+/** A caller's request id is kept for tracing across services if it is harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
 export function createHttpServer(options: HttpOptions): FastifyInstance {
@@ -51,7 +51,8 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
       const given = headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
-    // Fastify's own refusal has another shape; `installShutdown` refuses in the one envelope.
+    // Fastify's own refusal has another shape; `installShutdown` refuses with the common
+    // error envelope.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) =>
       sendError(error, request, reply.header('x-request-id', request.id)),
@@ -65,12 +66,12 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   leaveUnreadBodies(app)
   ignoreTypesOfNothing(app)
   requireUtf8(app)
-  // Without it, text would reach the routes and be refused for its shape and not for its media type.
+  // With it, plain text would reach the routes and be refused for its shape, not for its media type.
   app.removeContentTypeParser('text/plain')
   return app
 }
 
-/** Given as it is made, so that Fastify loads none of its own, the only ones that its types know here. */
+/** Passed at construction, so that Fastify loads none of its own; its types know no other compilers here. */
 const ZOD_COMPILERS: object = {
   schemaController: {
     compilersFactory: {
@@ -82,12 +83,12 @@ const ZOD_COMPILERS: object = {
 
 const { allowsAddress: isPublic } = createOutboundPolicy([])
 
-/** The nearest ones, where the first of them is in a network of the server's own: whoever comes from elsewhere is no proxy. */
+/** Trusts the nearest `count` hops, if the first of them has a private address: a public one is no proxy of ours. */
 function proxies(count: number) {
   return (address: string, hop: number) => hop < count && (hop > 0 || !isPublic(address))
 }
 
-/** Refused before it is read; otherwise it would be refused as invalid JSON. */
+/** Refuses compressed bodies before they are read; otherwise they would be refused as invalid JSON. */
 function refuseCompressedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const coding = headers['content-encoding'] ?? 'identity'
@@ -96,7 +97,7 @@ function refuseCompressedBodies(app: FastifyInstance): void {
   })
 }
 
-/** Many clients name a media type whatever they send: `curl -X POST -d ''`, or an SDK that deletes. */
+/** Drops the media type of an empty body: many clients always send one, as `curl -X POST -d ''` or SDKs on DELETE. */
 function ignoreTypesOfNothing(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ raw: { headers }, routeOptions }) => {
     const isEmpty = Number(headers['content-length'] ?? 0) === 0 && !headers['transfer-encoding']

@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
 /**
- * The headers of a file that nobody vouches for: kept as a file, of no other type than it is said to be,
- * and without rights where a browser shows it all the same.
+ * Headers for a file of untrusted content: a browser saves it, does not guess another type, and gives it no rights
+ * if it shows it all the same.
  */
 export function attachment(name: string, mediaType: string): Record<string, string> {
   return {
@@ -26,13 +26,13 @@ interface Body {
   etag: string
   /** In bytes. */
   size: number
-  /** The bytes from `first` to `end`, which is not one of them. */
+  /** The bytes from `first` up to but not including `end`. */
   read(first: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 }
 
 /**
- * Sends a body as it is read, or the one range of its bytes that the request asks for: RFC 9110, section 14. Several
- * ranges, and units other than bytes, are answered with the whole. Throws `range_not_satisfiable`.
+ * Streams a body, or the one range of bytes that the request asks for (RFC 9110, section 14). Several ranges, or
+ * units other than bytes, are answered with the whole body. Throws `range_not_satisfiable`.
  */
 export function sendRange(
   reply: FastifyReply,

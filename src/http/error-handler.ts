@@ -8,7 +8,10 @@ import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
 import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './shutdown.ts'
 
-/** One envelope for every failure, whoever raised it; `unknownRoute` where no route fits for another reason than a wrong path. */
+/**
+ * Answers every failure with the same envelope; `unknownRoute` replaces the 404 if routes are missing for another
+ * reason than a wrong path.
+ */
 export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
   const allowed = rememberMethods(app)
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
@@ -23,11 +26,11 @@ export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppErro
   })
 }
 
-/** From now on remembers what is routed; answers the methods that a path takes. */
+/** Records routes as they are added from now on. Returns a function that gives the methods of a path. */
 function rememberMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { path: RegExp; method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    // What takes any path knows nothing of one.
+    // A wildcard route tells nothing about a particular path.
     if (url.includes('*')) return
     const pattern = url.replace(/\/$/, '').replaceAll(/:\w+/g, '[^/]+')
     for (const each of [method].flat())
@@ -38,6 +41,7 @@ function rememberMethods(app: FastifyInstance): (path: string) => string[] {
   ]
 }
 
+/** Sends an error in its envelope, with `Retry-After` and `WWW-Authenticate` where they apply. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toAppError(error)
   if (failure.retryAfter !== undefined) reply.header('retry-after', Math.ceil(failure.retryAfter))
@@ -45,7 +49,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   reply.status(failure.status).send(report(error, request))
 }
 
-/** The envelope of an error; writes the cause of a server's fault to the log, which alone may see it. */
+/** The envelope of an error. The cause of a server fault is written to the log, the only place to see it. */
 export function report(error: unknown, request: FastifyRequest): ErrorBody {
   const failure = toAppError(error)
   if (isServersFault(error, failure)) {
@@ -54,7 +58,7 @@ export function report(error: unknown, request: FastifyRequest): ErrorBody {
   return { error: toDetail(failure, request.id) }
 }
 
-/** Neither a caller who left nor an orderly end is one, whatever status they go with. */
+/** A caller who left and an orderly shutdown are no server faults, whatever their status. */
 function isServersFault(error: unknown, { status, code }: AppError): boolean {
   const isMeant = code === 'shutting_down' || code === 'not_launched'
   return status >= 500 && !isMeant && !(error instanceof CallerLeft)
@@ -83,7 +87,7 @@ function toAppError(error: unknown): AppError {
   return new AppError(code, remedy || error.message, { cause: error })
 }
 
-/** In place of what Fastify says, which is what is wrong, but not what to do. */
+/** Replace Fastify's messages, which say what is wrong but not what to do about it. */
 const REMEDIES: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE:
     'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken',
@@ -91,7 +95,10 @@ const REMEDIES: Record<string, string> = {
     'The body is too large: send less at once, a long text as a file, or raise BODY_LIMIT',
 }
 
-/** What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller is an `invalid_request`. Their messages speak of the request only. */
+/**
+ * Errors from Fastify, its plugins and the hooks of `src/http/` keep their status; any other 4xx becomes
+ * `invalid_request`. Their messages speak only of the request.
+ */
 const CODE_BY_STATUS: Record<number, ErrorCode> = {
   401: 'unauthorized',
   404: 'route_not_found',
@@ -118,8 +125,9 @@ function toInvalidRequest(error: Pick<FastifyError, 'validation'>): AppError {
 const LINGER_MS = 1_000
 
 /**
- * What cannot be parsed as HTTP has no request, but gets the same envelope, and its socket is closed. It has
- * to wait for the answers to whole requests before it: written earlier, it would be taken for one of them.
+ * Handles input that is not valid HTTP: there is no request, but it gets the same envelope, and its socket is
+ * closed. The refusal waits for the responses to complete requests before it: written earlier, it would be taken
+ * for one of them.
  */
 export function createBrokenRequestHandler(app: FastifyInstance) {
   const answersOf = new WeakMap<Socket, Set<ServerResponse>>()
@@ -137,7 +145,7 @@ export function createBrokenRequestHandler(app: FastifyInstance) {
     }
     if (refused.has(socket)) return
     refused.add(socket)
-    // Of requests that arrived whole.
+    // Responses to requests that arrived in full.
     const earlier = [...(answersOf.get(socket) ?? [])].filter(
       ({ headersSent, req }) => headersSent || req.complete,
     )

@@ -8,11 +8,11 @@ import { report, sendError } from './error-handler.ts'
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** How long a stream may be silent, in milliseconds. */
+/** How long a stream may send nothing, in milliseconds. */
 export interface Silence {
-  /** Until then a failure can still become an HTTP status; after it, proxies want to see headers. */
+  /** Until then a failure can still become an HTTP status; after that, proxies expect headers. */
   beforeHeaders: number
-  /** Shorter than the idle limit of common proxies (nginx: 60 s, load balancers: 30 s and up). */
+  /** Shorter than the idle timeout of common proxies (nginx: 60 s, load balancers: 30 s and up). */
   betweenFrames: number
 }
 
@@ -25,19 +25,19 @@ export interface FrameFormat<Event> {
   encodeError(body: ErrorBody): string
   /** Written after the last event of a stream that did not fail. */
   end: string
-  /** Of what is no event stream: its media type, and what keeps its connection open. */
+  /** For other streams than server-sent events: the media type, and the text that keeps the connection alive. */
   kind?: { mediaType: string; keepAlive: string }
 }
 
 type Batches<Event> = AsyncGenerator<readonly Event[]>
 
-/** Makes the events; some of them may be handed to the shortcut instead of being yielded. */
+/** Starts the events; some may go through the shortcut instead of being yielded. */
 export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Event>
 
 /**
- * Streams the events of `batches`, of which none is empty: the one place that writes them to the socket. A
- * slow reader pauses the generator. A departed one runs its `finally` blocks, which is why what it waits for
- * should end with the call's own signal. What it throws before the first batch travels as an HTTP error.
+ * Streams the events of `batches`, none of which may be empty; only this writes them to the socket. A slow reader
+ * pauses the generator. When the reader leaves, the generator's `finally` blocks run, so whatever it awaits should
+ * end with the call's own signal. An error before the first batch is sent as an HTTP error.
  */
 export function sendEvents<Event>(
   reply: FastifyReply,
@@ -60,7 +60,7 @@ export function sendEvents<Event>(
         'x-accel-buffering': 'no',
       })
       frames = framesOf(first, batches, format, reply, silence.betweenFrames)
-      // Headers leave with the first bytes only.
+      // Headers are sent only with the first bytes.
       if (!isSettled) frames.stream.push(format.kind?.keepAlive ?? KEEP_ALIVE)
       reply.send(frames.stream)
     })
@@ -69,12 +69,12 @@ export function sendEvents<Event>(
 
 interface Frames<Event> {
   stream: Readable
-  /** Whether the reader waits for the next batch, and takes it. */
+  /** Whether the reader waits for the next batch and has room for it. */
   isOpen(): boolean
   write(batch: readonly Event[]): void
 }
 
-/** A batch is one write. One timer for the whole stream: a batch costs no more than its own promise, or none. */
+/** Each batch is one write. One timer serves the whole stream, so a batch costs at most its own promise. */
 function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
   batches: Batches<Event>,
@@ -110,19 +110,20 @@ function framesOf<Event>(
   }
 
   /**
-   * Along the shortcut, a chunk of HTTP goes to the socket in one write, for the streams in between take a seventh of
-   * the processor time of a delta. Only after the head, and where none of them holds anything, which comes first.
+   * Writes a chunk of HTTP straight to the socket for the shortcut, because the streams in between take a seventh
+   * of a delta's processor time. Only after the headers, and only if none of those streams holds data, which must
+   * come first.
    */
   function writePast(batch: readonly Event[]): void {
     const { socket } = raw
     const isHeld = !raw.headersSent || raw.writableCorked > 0 || stream.readableLength > 0
-    // A response that waits for another one on its connection has no socket yet.
+    // A pipelined response that waits for an earlier one has no socket yet.
     if (isHeld || !socket?.writable) {
       write(batch)
       return
     }
     const text = encode(batch)
-    // An empty chunk would be the end.
+    // An empty chunk would end the response.
     if (text === '') return
     keepAlive.refresh()
     const size = Buffer.byteLength(text).toString(16)
@@ -133,7 +134,10 @@ function framesOf<Event>(
     return batch.map((event) => format.encode(event)).join('')
   }
 
-  /** What comes past the shortcut mostly is the last: the end of the stream then leaves in the same write. */
+  /**
+   * Corks the socket for this turn: a batch that does not use the shortcut is mostly the last, so the end leaves in
+   * the same write.
+   */
   function holdBack(): void {
     raw.cork()
     setImmediate(() => raw.uncork())
@@ -157,7 +161,7 @@ function framesOf<Event>(
   }
 }
 
-/** Whether a client names JSON as what it can read, and nothing that an event stream would be, too. */
+/** Whether a client accepts JSON and no type that includes event streams. */
 export function acceptsJsonOnly({ accept = '' }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
   const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
   return ranges.includes('application/json') && !ranges.some((range) => EVENTS.has(range ?? ''))

@@ -10,19 +10,19 @@ import { CallerLeft } from './shutdown.ts'
 const MAX_PARTS = 20
 const MAX_FIELD_BYTES = 65_536
 const MAX_HEADERS = 20
-/** Of boundaries, part headers and fields around a file. */
+/** Allowance for the boundaries, part headers and fields around a file. */
 const MAX_AROUND_BYTES = 2_000_000
 
-/** Lets the routes of this plugin take forms, which their handlers read as they come. */
+/** Lets the routes of this plugin take forms, which their handlers read as a stream. */
 export async function acceptForms(app: FastifyInstance): Promise<void> {
   const limits = { parts: MAX_PARTS, fieldSize: MAX_FIELD_BYTES, headerPairs: MAX_HEADERS }
   await app.register(multipart, { limits })
 }
 
 /**
- * The parts of a form in the order in which they are sent, read from the request as they are asked for.
- * Throws `invalid_request`, `body_too_large` for a file of more than `maxBytes`, `request_timeout`, and
- * `CallerLeft`; a file that is being read throws the same.
+ * The parts of a form in the order in which they were sent, read from the request on demand. Throws
+ * `invalid_request`, `body_too_large` for a file of more than `maxBytes`, `request_timeout` and `CallerLeft`; so
+ * does a file that is being read.
  */
 export async function* formParts(
   request: FastifyRequest,
@@ -54,7 +54,7 @@ export async function* formParts(
     endWatch()
     raw.unpipe()
     fail(new CallerLeft())
-    // What is still to come has nowhere to go, but must be read for the answer to be.
+    // The rest is discarded, but must be read for the answer to be read.
     raw.resume()
   }
 }
@@ -63,7 +63,7 @@ function fieldOf({ fieldname: name, value, ...field }: MultipartValue): FormPart
   if (field.fieldnameTruncated || field.valueTruncated) {
     throw invalid(`The field ${name.slice(0, 100)} is too long`)
   }
-  // The plugin has parsed what says that it is JSON.
+  // The plugin has already parsed fields whose type is JSON.
   return { kind: 'field', name, value: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
@@ -81,7 +81,7 @@ async function* bytesOf({ file }: MultipartFile, maxBytes: number): AsyncGenerat
   if (file.truncated) throw tooLarge(maxBytes)
 }
 
-/** What the plugin and its parser throw, in the words of this server. */
+/** Translates errors of the plugin and its parser to those of this server. */
 function explain(error: unknown, maxBytes: number): unknown {
   if (error instanceof AppError || error instanceof CallerLeft) return error
   const { code, message } = Object(error)
@@ -105,10 +105,10 @@ function tooLarge(maxBytes: number): AppError {
 
 const OTHER = 'other'
 
-/** Put as a route's `constraints`, it has the route answer forms, beside one at the same path for everything else. */
+/** As a route's `constraints`: the route takes forms; another at the same path takes everything else. */
 export const MULTIPART = { form: 'multipart' }
 
-/** Tells requests with a form from all others. Where no route takes forms, the route for everything else does. */
+/** Separates form requests from all others. If no route takes forms, the route for everything else does. */
 export const formRouting = {
   form: {
     name: 'form',

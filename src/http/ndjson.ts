@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { report } from './error-handler.ts'
 import { contentTypeOf, NDJSON } from './request-body.ts'
 
-/** How long a client may send nothing; the time of a whole stream has no other bound than its size. */
+/** How long a client may send nothing. A whole stream has no time limit; only its size is bounded. */
 const IDLE_MS = 60_000
 
-/** Lets the routes of this plugin take lines of JSON as they come, beside whole bodies. */
+/** Lets the routes of this plugin take NDJSON as a stream, besides whole bodies. */
 export function acceptNdjson(app: FastifyInstance): void {
   app.addContentTypeParser(NDJSON, (_request, payload, done) => done(null, payload))
 }
@@ -15,12 +15,12 @@ export function isNdjson({ headers }: FastifyRequest): boolean {
   return contentTypeOf(headers) === NDJSON
 }
 
-/** Answers the lines of a request; what it throws ends the answer without a last line. */
+/** Answers the lines of a request; if it throws, the error becomes the last line. */
 type LineWork = (source: AsyncIterable<Uint8Array>, answer: (line: object) => void) => Promise<void>
 
 /**
- * Sends lines while lines come in. Many clients read nothing before they have sent everything, so what is
- * not read yet is held, and never keeps this side from reading: the bounds of the request bound it.
+ * Sends lines while receiving lines. Many clients read nothing until they have sent everything, so unread output is
+ * buffered and never stops this side from reading; the limits of the request bound it.
  */
 export function answerLines(
   request: FastifyRequest,
@@ -30,7 +30,7 @@ export function answerLines(
   const lines = new Readable({ read: () => undefined })
   const write = (line: object) => void lines.push(`${JSON.stringify(line)}\n`)
   const { raw } = request
-  // The request may outlast the time that others have, after which its connection takes no more of them.
+  // The connection takes no further requests, since this one may outlast their time limit.
   reply.header('connection', 'close')
   raw.setTimeout(IDLE_MS, () => raw.destroy(new Error('The client fell silent')))
   work(raw, write)

@@ -12,12 +12,12 @@ import { formRouting } from './multipart.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Bodies of other media types than JSON, which the route reads by itself: only for the document. */
+    /** Bodies of other media types than JSON, which the route parses itself: documentation only. */
     alsoTakes?: Record<string, ZodType>
   }
 }
 
-// Without `upgrade-insecure-requests`, which leaves the page blank wherever the server is reached over plain HTTP.
+// Without `upgrade-insecure-requests`, which leaves the page blank if the server is reached over plain HTTP.
 const CONTENT_SECURITY_POLICY = {
   'default-src': "'self'",
   'base-uri': "'self'",
@@ -35,7 +35,10 @@ export interface ApiInfo {
   description: string
 }
 
-/** A server that knows these routes, and answers what they are: `/openapi.json`, and `/reference` without anything from elsewhere. */
+/**
+ * Opens a server that knows these routes and describes them: `/openapi.json`, and `/reference`, which loads nothing
+ * from other hosts.
+ */
 export async function openReference(
   routes: readonly RouteOptions[],
   info: ApiInfo,
@@ -43,7 +46,7 @@ export async function openReference(
   const app = Fastify({
     routerOptions: { constraints: formRouting, ignoreTrailingSlash: true },
   })
-  // Nothing comes to these routes.
+  // These routes are never called.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => String)
   await describe(app, info)
@@ -56,14 +59,14 @@ export async function openReference(
   await app.register(swaggerUi, {
     routePrefix: '/reference',
     staticCSP: CONTENT_SECURITY_POLICY,
-    // Its own bar shows another product's logo, and a field for contracts of other servers.
+    // Hides the top bar: another product's logo, and a field for the URL of another contract.
     theme: { title: 'Agent Server', css: [{ filename: 'agent-server.css', content: STYLE }] },
     uiConfig: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list' },
   })
   return app
 }
 
-/** Zod is the one source: it validates requests, checks responses, and writes the OpenAPI document. */
+/** Zod is the single source: it validates requests, checks responses and generates the OpenAPI document. */
 async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -93,7 +96,7 @@ async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
   })
 }
 
-/** A route without a key says so in the document; what it enforces and what it documents is one flag. */
+/** Marks public routes as such: the flag that enforces a key is also the one that documents it. */
 const describeRoute: typeof jsonSchemaTransform = (input) => {
   const { schema, url } = jsonSchemaTransform(input)
   const response = Object.entries(schema.response ?? {}).map(withExample)
@@ -108,13 +111,13 @@ const describeRoute: typeof jsonSchemaTransform = (input) => {
   }
 }
 
-/** Each scope that does for itself: OpenAPI has alternatives one beside the other. */
+/** Each scope suffices on its own: OpenAPI lists alternatives side by side. */
 function securityOf({ public: isPublic, scopes }: FastifyContextConfig = {}) {
   if (isPublic) return { security: [] }
   return scopes && { security: scopes.map((scope) => ({ key: [scope] })) }
 }
 
-/** The body as JSON, unless none fits, and as what else the route takes. */
+/** The body as JSON, unless no JSON is accepted, and in the other media types that the route takes. */
 function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: unknown) {
   const { alsoTakes } = input.route.config ?? {}
   if (!alsoTakes) return {}
@@ -128,7 +131,7 @@ function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: 
   return { body: { content } }
 }
 
-/** Without one of its own, each failure would be shown with the same example, whatever its status. */
+/** Adds an example to each failure; otherwise all would be shown with the same one, whatever their status. */
 function withExample([status, described]: [string, object]): [string, object] {
   if (Number(status) < 400 || !('content' in described)) return [status, described]
   const content = Object.entries(described.content ?? {}).map(([type, media]) => [
@@ -145,9 +148,9 @@ interface Described {
 }
 
 /**
- * The type provider publishes an input and an output twin of every named schema (`Hit`, `HitInput`), used
- * or not, and closes every output object, which makes generated clients refuse fields of tomorrow. This
- * opens the objects, keeps one schema where the twins say the same or only one is used, and drops the rest.
+ * The type provider publishes an input and an output version of every named schema (`Hit`, `HitInput`), used or
+ * not, and closes every output object, which makes generated clients refuse fields added later. This opens the
+ * objects, keeps one schema if both versions are the same or only one is used, and drops the unused ones.
  */
 export function tidySchemas<Document extends object>(document: Document): Document {
   const opened: Described = JSON.parse(JSON.stringify(document, openObjects))
@@ -168,7 +171,7 @@ export function tidySchemas<Document extends object>(document: Document): Docume
   )
   const kept = usedSchemas(tidied)
   const { components } = tidied
-  // By name, or their order would be that in which the modules happen to be loaded.
+  // Sorted by name; otherwise the order would depend on how modules happen to be loaded.
   const names = Object.keys(components.schemas).filter((name) => kept.has(name))
   components.schemas = Object.fromEntries(
     names.sort().map((name) => [name, components.schemas[name]]),
@@ -184,7 +187,7 @@ function openObjects(this: unknown, key: string, value: unknown): unknown {
 
 const REFERENCE = /"#\/components\/schemas\/([\w.-]+)"/g
 
-/** As JSON, each reference to a schema under the name that `rename` has for it. */
+/** The node as JSON, with each reference to a schema renamed by `rename`. */
 function withReferences(node: unknown, rename: (name: string) => string): string {
   return (JSON.stringify(node) ?? '').replace(
     REFERENCE,
@@ -192,7 +195,7 @@ function withReferences(node: unknown, rename: (name: string) => string): string
   )
 }
 
-/** Every schema that a path reaches, directly or through another schema. */
+/** Every schema that a path references, directly or through another schema. */
 function usedSchemas({ components: { schemas }, ...rest }: Described): Set<string> {
   const used = new Set<string>()
   const visit = (node: unknown) =>

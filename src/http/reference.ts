@@ -8,8 +8,8 @@ const PAGES = ['', '/json', '/yaml', '/static/:file', '/static/theme/:file'].map
 )
 
 /**
- * `/openapi.json` and the interactive `/reference`; both public. What they are made with is loaded when one is
- * asked for: a server of its own, which knows the routes and answers in the place of this one.
+ * Serves `/openapi.json` and the interactive `/reference`, both public. What generates them is loaded on the first
+ * request: a separate server that knows the routes and answers in place of this one.
  */
 export function installReference(app: FastifyInstance, info: ApiInfo): void {
   const routes: RouteOptions[] = []
@@ -42,7 +42,7 @@ export function installReference(app: FastifyInstance, info: ApiInfo): void {
   }
 }
 
-/** What the contract files the routes of a plugin under, and the scopes of those that name none of their own. */
+/** Sets the tag under which the contract lists a plugin's routes, and the scopes of those that name none. */
 export function groupRoutes(app: FastifyInstance, tag: string, scopes?: readonly Scope[]): void {
   app.addHook('onRoute', (route) => {
     route.schema = { tags: [tag], ...route.schema }

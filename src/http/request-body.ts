@@ -7,26 +7,27 @@ import { CallerLeft } from './shutdown.ts'
 export const MULTIPART_FORM = 'multipart/form-data'
 export const NDJSON = 'application/x-ndjson'
 
-/** What the body of a request is said to be, without parameters; empty where nothing is said. */
+/** The media type of a request body, without parameters; empty if none is given. */
 export function contentTypeOf({ 'content-type': type = '' }: IncomingHttpHeaders): string {
   return (type.split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
-/** How many bodies of the largest size may be held in memory at the same time. */
+/** How many bodies of the largest size may be in memory at the same time. */
 const MAX_LARGE_BODIES = 64
 const RETRY_AFTER_SECONDS = 1
 
 /**
- * Bounds the memory that all bodies take together: each alone may be as large as `bodyLimit`, and there may be
- * any number of connections. A body counts, as large as it is said to be, until its request is answered.
+ * Limits the memory of all bodies together: each alone may be as large as `bodyLimit`, and there may be any number
+ * of connections. A body counts with its declared size until its request is answered. Throws `too_much_at_once`.
  */
 export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void {
   const maxBytes = MAX_LARGE_BODIES * bodyLimit
   let held = 0
 
-  // After authentication, so that strangers use up nothing.
+  // After authentication, so that requests without a key use up nothing.
   app.addHook('onRequest', async ({ headers }, { raw }) => {
-    // The caller hung up while its key was looked up: nothing would take the bytes off again.
+    // The caller hung up during the lookup of its key: no `close` would follow to release
+    // the bytes.
     if (raw.destroyed) return
     const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
     if (held + bytes > maxBytes) {
@@ -40,20 +41,20 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
   })
 }
 
-/** From the head of a request to the last byte of its body. */
+/** From the request headers to the last byte of the body. */
 const BODY_MS = 120_000
 
 /**
- * Gives a body that is read whole two minutes to arrive. Node's own limit for requests knows no difference
- * between these and uploads, which may take as long as they move.
+ * Gives a body that is read whole two minutes to arrive. Node's own request timeout cannot tell these from uploads,
+ * which may take as long as they make progress.
  */
 export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
     if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const timer = setTimeout(() => {
-      // Nobody listens any more: the body has arrived, or its reader has given up.
+      // No reader is left: the body has arrived, or its reader has given up.
       if (payload.listenerCount('error') === 0) return
-      // The rest of the body would be taken for the next request.
+      // Otherwise the rest of the body would be taken for the next request.
       reply.header('connection', 'close')
       payload.emit('error', new AppError('request_timeout', 'The request did not arrive in time'))
     }, milliseconds)
@@ -62,15 +63,14 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
   })
 }
 
-/** Whether a body is read piece by piece and never held whole, and so has bounds of its own. */
+/** Whether a body is read as a stream, never held whole, and so has limits of its own. */
 export function isStreamedBody(headers: IncomingHttpHeaders): boolean {
   return [MULTIPART_FORM, NDJSON].includes(contentTypeOf(headers))
 }
 
 /**
- * Lets a client that asks first (`Expect: 100-continue`) send its body only once nothing but the body can
- * lead to a refusal. Where it is refused without, the connection is closed: nobody knows whether the body
- * comes all the same.
+ * Asks a client that sends `Expect: 100-continue` for its body only once nothing but the body itself can lead to a
+ * refusal. If it is refused before that, the connection is closed, since the client may send the body all the same.
  */
 export function installExpectContinue(app: FastifyInstance): void {
   const waiting = new WeakSet<IncomingMessage>()
@@ -86,19 +86,20 @@ export function installExpectContinue(app: FastifyInstance): void {
   })
 }
 
-/** How long a caller who is still sending gets to read the refusal. */
+/** How long a caller that is still sending gets to read the refusal. */
 const LINGER_MS = 2_000
 
 /**
- * Closes the connection after a refusal that leaves a body unread, which could come as slowly as it likes. Not at
- * once: a caller who is still sending would be cut off before it has read why.
+ * Closes the connection after an error response that leaves a body unread, as the body could arrive arbitrarily
+ * slowly. Not at once: a caller still sending would be cut off before it has read why.
  */
 export function leaveUnreadBodies(app: FastifyInstance): void {
   app.addHook('onSend', async ({ raw, headers }, reply) => {
     if (reply.statusCode < 400 || raw.complete || declaredBytes(headers) === 0) return
     reply.header('connection', 'close')
     const { socket } = raw
-    // Called by Node when the answer is written; its own would discard what is not sent yet.
+    // Node calls this when the response is written; its own version would discard what is
+    // still unsent.
     socket.destroySoon = () => {
       socket.end()
       setTimeout(() => socket.destroy(), LINGER_MS)
@@ -106,12 +107,12 @@ export function leaveUnreadBodies(app: FastifyInstance): void {
   })
 }
 
-/** Without a byte for so long the sender is taken to be gone. */
+/** A sender that sends no byte for so long is taken to be gone. */
 const IDLE_MS = 60_000
 
 /**
- * Calls `fail` once if the sender hangs up or falls silent before the request is whole. A reader that is slow
- * itself is not the sender's fault. Answers what ends the watch.
+ * Calls `fail` once if the sender hangs up or falls silent before the request is complete. Silence counts only
+ * while the reader is reading: a paused reader is not the sender's fault. Returns a function that ends the watch.
  */
 export function watchArrival(
   request: IncomingMessage,
@@ -136,7 +137,7 @@ export function watchArrival(
   }
 }
 
-/** How long the body of a request is said to be; infinite where it is not said. */
+/** The declared length of a request body, in bytes; infinite if it is not declared. */
 export function declaredBytes(headers: IncomingHttpHeaders): number {
   if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
   return Number(headers['content-length'] ?? 0)

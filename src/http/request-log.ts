@@ -2,27 +2,29 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { startRequestSpan } from '../lib/tracing.ts'
 
 export interface EndedRequest {
-  /** The route's `operationId`; `unknown` where no route fits. */
+  /** The route's `operationId`; `unknown` if no route matches. */
   operation: string
-  /** The HTTP status, or 499 where the caller hung up before the answer was complete. */
+  /** The HTTP status, or 499 if the caller hung up before the answer was complete. */
   status: number
   milliseconds: number
 }
 
-/** Who listens for the end of an answer: this log, traces, the shutdown, what streams it and what works for it. */
+/** Listeners for the end of a response: this log, traces, shutdown, the stream and whatever works for it. */
 const MAX_LISTENERS = 20
 
-/** As nginx logs it; no client ever sees it. */
+/** As in nginx's logs; no client ever sees it. */
 const CALLER_LEFT = 499
 
-/** One log line a request, once its last byte is sent or its caller has left; no query string, no header, no body. */
+/**
+ * Logs one line per request, once its last byte is sent or its caller has left; without query string, headers or body.
+ */
 export function installRequestLog(
   app: FastifyInstance,
   ended: (request: EndedRequest) => void,
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    // Nobody knows it any more once the connection is closed.
+    // Read now: the address is gone once the connection is closed.
     const { ip: address } = request
     reply.raw.setMaxListeners(MAX_LISTENERS)
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.
@@ -39,12 +41,15 @@ export function installRequestLog(
   })
 }
 
-/** 499 where the caller hung up before the answer was complete. */
+/** The HTTP status; 499 if the caller hung up before the answer was complete. */
 function statusOf({ raw, statusCode }: FastifyReply): number {
   return raw.writableFinished ? statusCode : CALLER_LEFT
 }
 
-/** A span for each request that has shown a key, within the trace that its headers name; the log names the trace. */
+/**
+ * Starts a span for each request to a route that is not public, within the trace that its headers name; the log
+ * names the trace.
+ */
 export function installTracing(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, ReturnType<typeof startRequestSpan>>()
 
@@ -62,7 +67,7 @@ export function installTracing(app: FastifyInstance): void {
     reply.raw.once('close', () => span.end(statusOf(reply)))
     return span.run(done)
   })
-  // A body arrives in the events of its socket, which know of no request.
+  // A body arrives in events of its socket, which do not carry the request's span.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request)
     if (span) span.run(done)

@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 
-/** The page, where a browser finds it by its address, and where it is routed to. */
+/** The path to which a browser's request for `/` is routed: the screen's page. */
 export const PAGE_PATH = '/ui/page'
-/** Below it the screen finds the whole API, with the session's cookie in place of the key. */
+/** Prefix under which the screen reaches the whole API, with the session cookie in place of a key. */
 const API_PREFIX = '/ui/api'
-/** The only paths that browsers send the cookie to. */
+/** The only paths to which browsers send the cookie. */
 const COOKIE_PATH = '/ui'
-/** No form and no image can send a header, and a page of another origin only one that CORS allows. */
+/** Forms and images cannot send headers, and pages of other origins only those that CORS allows. */
 const SCREEN_HEADER = 'x-agent-server-screen'
 
 const fromScreen = new WeakSet<IncomingMessage>()
 
 /**
- * Fastify's `rewriteUrl`. The API is not registered a second time: a request below the screen's path is marked and
- * goes to the same routes, and the mark decides whether a cookie or a key lets it in.
+ * Fastify's `rewriteUrl`. The API is not registered twice: a request below the screen's path is marked and goes to
+ * the same routes, and the mark decides whether a cookie or a key is needed.
  */
 export function rewriteScreenUrl(request: IncomingMessage): string {
   const { url = '/', method, headers } = request
@@ -31,14 +31,15 @@ function acceptsHtml(accept = ''): boolean {
   return accept.split(',').some((range) => range.split(';', 1)[0]?.trim() === 'text/html')
 }
 
+/** Whether the request came through the screen's own path. */
 export function isFromScreen({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   return fromScreen.has(raw)
 }
 
 /**
- * Refuses what a page other than the screen may have sent. Browsers say where a request comes from in
- * `Sec-Fetch-Site`, which no page can forge, but only to addresses that they trust: HTTPS and the loopback. Elsewhere
- * the `Origin` of a write must be this server. `SameSite=Strict` alone would let in pages of other ports of the host.
+ * Refuses requests that another page may have sent, with `origin_not_allowed`. Browsers say in `Sec-Fetch-Site` where
+ * a request comes from, which no page can forge, but only to trustworthy addresses: HTTPS and loopback. Elsewhere the
+ * `Origin` of a write must be this server. `SameSite=Strict` alone would let in pages from other ports of the host.
  */
 export function checkSameOrigin({ headers, method, host }: FastifyRequest): void {
   const isReading = method === 'GET' || method === 'HEAD'
@@ -50,18 +51,21 @@ export function checkSameOrigin({ headers, method, host }: FastifyRequest): void
   throw new AppError('origin_not_allowed', 'Only the screen itself may ask this')
 }
 
-/** By port, because the cookies of a host are shared by all servers on it. */
+/** Names the port, because all servers on a host share its cookies. */
 function cookieName({ raw: { socket } }: FastifyRequest): string {
   return `agent-server-${socket.localPort ?? 0}`
 }
 
+/** The session in the request's cookie; undefined if there is none. */
 export function sessionOf(request: FastifyRequest): string | undefined {
   const name = `${cookieName(request)}=`
   const cookies = (request.headers.cookie ?? '').split(';').map((cookie) => cookie.trim())
   return cookies.find((cookie) => cookie.startsWith(name))?.slice(name.length)
 }
 
-/** `Secure` where the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie. */
+/**
+ * `Secure` if the page was loaded over HTTPS, also through a proxy; over plain HTTP a browser would drop such a cookie.
+ */
 export function sessionCookie(request: FastifyRequest, session: string, seconds: number): string {
   const isSecure = request.headers.origin?.startsWith('https:') || request.protocol === 'https'
   const attributes = [`Path=${COOKIE_PATH}`, `Max-Age=${seconds}`, 'HttpOnly', 'SameSite=Strict']

@@ -16,8 +16,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join(';')
 
 /**
- * The defaults of helmet 8, which puts them together anew for every reply: it took 8 % of a `/query`. Without
- * `strict-transport-security`, which is for whatever ends TLS before the server to promise.
+ * The defaults of helmet 8, which rebuilds them for every reply: it took 8 % of a `/query`. Without
+ * `strict-transport-security`, which is up to whatever terminates TLS in front of the server.
  */
 const HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
@@ -35,11 +35,11 @@ const HEADERS = {
 
 const isHost = (name: string) => name.length === 4 && name.toLowerCase() === 'host'
 
-/** Headers that keep a browser from doing with a reply what nobody meant. */
+/** Sets headers that keep a browser from misusing a reply, and refuses an ambiguous or invalid `Host`. */
 export function installSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }, reply) => {
     reply.headers(HEADERS)
-    // RFC 9112, 3.2: of several, or of none that can be read, each proxy on the way may take another.
+    // RFC 9112, 3.2: of several hosts, or an unreadable one, each proxy on the way may pick another.
     const isUnclear = raw.rawHeaders.filter((name, at) => at % 2 === 0 && isHost(name)).length > 1
     if (isUnclear || (raw.headers.host && !URL.canParse(`http://${raw.headers.host}`))) {
       throw new AppError('invalid_request', 'There must be one Host, and a valid one')
@@ -50,8 +50,9 @@ export function installSecurityHeaders(app: FastifyInstance): void {
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Refuses pages that nobody named: a browser sends their origin, and a name that an attacker points at this
- * server would otherwise let their page speak to it. Throws `origin_not_allowed`.
+ * Refuses pages of origins not listed in `allowed`, except those of this machine. Browsers send a page's
+ * origin; without this check, a host name that an attacker points at this server would let their page call it.
+ * Throws `origin_not_allowed`.
  */
 export function checkOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return

@@ -3,19 +3,19 @@ import { AppError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborts where what is under way is to end, because the server stops. */
+    /** Aborted when calls in flight must end because the server stops. */
     stopping: AbortSignal
   }
 }
 
 const SWEEP_MS = 100
-/** From the end of the grace period until sockets are cut: enough to write an error frame. */
+/** From the end of the grace period until sockets are destroyed: enough to write an error frame. */
 const LINGER_MS = 500
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Makes `app.close()` end in bounded time with streams open: they may finish within the grace period,
- * then `app.stopping` aborts, which ends them with an error frame, then what is left is cut.
+ * Makes `app.close()` end in bounded time even with open streams: they may finish within the grace period; then
+ * `app.stopping` aborts, which ends them with an error frame; then remaining sockets are destroyed.
  */
 export function installShutdown(app: FastifyInstance, graceMs: number): void {
   const stopping = new AbortController()
@@ -32,8 +32,8 @@ export function installShutdown(app: FastifyInstance, graceMs: number): void {
   })
   app.addHook('preClose', async () => {
     closing = true
-    // Node counts a socket that never sent a request as busy, and one that finished its stream late as
-    // idle only after the first sweep; both would hold the close back.
+    // Node counts a socket that never sent a request as busy, and one whose stream ended late as idle
+    // only after the first sweep; both would delay the close.
     const sweep = setInterval(() => {
       if (open === 0) app.server.closeAllConnections()
       else app.server.closeIdleConnections()
@@ -55,7 +55,7 @@ function shuttingDown(): AppError {
   })
 }
 
-/** What a call's signal is aborted with when its caller has hung up: nobody is left to answer. */
+/** The abort reason of a call's signal when its caller has hung up: nobody is left to answer. */
 export class CallerLeft extends Error {
   override readonly name = 'CallerLeft'
 
@@ -65,13 +65,13 @@ export class CallerLeft extends Error {
 }
 
 /**
- * Aborts when the caller hangs up or the server stops; a completed answer never trips it. Fastify's own
- * `request.signal` will not do: Node closes an incoming message once its body is read, and that aborts it.
+ * A signal that aborts when the caller hangs up or the server stops, never because of a completed answer. Fastify's
+ * own `request.signal` will not do: Node closes an incoming message once its body is read, which aborts it.
  */
 export function callSignal(reply: FastifyReply, stopping = reply.server.stopping): AbortSignal {
   const call = new AbortController()
   const leave = () => call.abort(new CallerLeft())
-  // Not `AbortSignal.any`: it keeps every call alive for as long as `stopping` lives.
+  // Not `AbortSignal.any`, which keeps every call alive as long as `stopping` lives.
   const stop = () => call.abort(stopping.reason)
   stopping.addEventListener('abort', stop)
   reply.raw.once('close', () => {

@@ -2,19 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import { invalidRequest, refusal } from '../schemas/invalid-request.ts'
 
 const MAX_NAMED = 10
-/** Characters of a field's name, which a client chose. */
+/** In characters, of a field name, which the client chose. */
 const MAX_NAME = 60
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, before it was brought into its shape. */
+    /** The body as it was sent, before validation changed it. */
     sentBody?: unknown
   }
 }
 
 /**
- * Names fields of a JSON body that mean nothing here in the header `warnings`: a misspelt one would else be ignored
- * without a word. With `?strict=true` they are refused.
+ * Lists unknown fields of a JSON body in the header `warnings`: a misspelt one would otherwise be ignored silently.
+ * With `?strict=true` they are refused with `invalid_request`.
  */
 export function installFieldWarnings(app: FastifyInstance): void {
   app.decorateRequest('sentBody', undefined)
@@ -35,7 +35,7 @@ export function installFieldWarnings(app: FastifyInstance): void {
   })
 }
 
-/** A body can hold a million fields, and a schema that refuses them would write a message about each. */
+/** In fields: a body can hold a million, and a strict schema would write a message about each. */
 const MAX_WIDTH = 5_000
 
 function refuseWideObjects(body: unknown): void {
@@ -51,9 +51,9 @@ function refuseWideObjects(body: unknown): void {
   }
 }
 
-/** The paths of what was sent and is not in what it became. What is null counts as left out. */
+/** The paths of fields that were sent but are not in the validated value. Null counts as left out. */
 function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
-  // What is taken as it is may have any depth.
+  // A value passed through unchanged may have any depth.
   if (sent === taken || !isObject(sent) || !isObject(taken)) return []
   const entries = Object.entries(sent).slice(0, MAX_FIELDS)
   return entries.flatMap(([name, value]) => {
@@ -64,10 +64,10 @@ function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
   })
 }
 
-/** Fields of one object, or items of one list, that are looked at. */
+/** Fields of one object, or items of one list, that are checked. */
 const MAX_FIELDS = 1_000
 
-/** What JSON makes: not a body that is still to be read, which is a stream. */
+/** Whether a value is an object or array parsed from JSON, and not an unread body, which is a stream. */
 function isObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

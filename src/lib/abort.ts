@@ -1,4 +1,6 @@
-/** Settles as `work` does, or rejects with the signal's reason if that comes first; the work itself goes on, unobserved. */
+/**
+ * Settles like `work`, or rejects with the signal's reason if that comes first; the work itself goes on, unobserved.
+ */
 export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -8,19 +10,19 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
   })
 }
 
-/** A time limit, combined with other reasons to stop. To be disposed of when the work has ended (`using`). */
+/** A time limit, combined with other reasons to stop. Dispose of it (`using`) when the work has ended. */
 export interface Deadline extends Disposable {
-  /** Aborted with a `TimeoutError` when the time is over, and as each of the others is. */
+  /** Aborted with a `TimeoutError` when the time is over, or with the reason of any of the other signals. */
   readonly signal: AbortSignal
   /** Whether the time is over. */
   readonly isOver: boolean
-  /** Gives the whole time once more, unless it is over. */
+  /** Restarts the full time, unless it is over. */
   readonly renew: () => void
 }
 
 /**
- * Unlike `AbortSignal.timeout` and `AbortSignal.any` it leaves nothing behind once it is disposed of: their timers
- * live until the time is over, and what they hold lives as long, though the work has long ended.
+ * Starts a deadline. Unlike `AbortSignal.timeout` and `AbortSignal.any`, it leaves nothing behind once disposed of:
+ * their timers, and all that they hold, live until the time is over, even if the work has long ended.
  */
 export function startDeadline(
   milliseconds: number,
@@ -52,7 +54,10 @@ export function startDeadline(
   return deadline
 }
 
-/** What `work` answers; what `late` makes where it takes longer than that, and the signal's reason where that comes first. */
+/**
+ * The result of `work`. If it takes longer than `milliseconds`, throws the error made by `late`; if `signal` aborts
+ * first, throws its reason.
+ */
 export async function withDeadline<Result>(
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -76,7 +81,7 @@ export function settlesWithin(work: Promise<unknown>, milliseconds: number): Pro
   })
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. */
+/** Waits so long; rejects with the signal's reason as soon as it is aborted. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, milliseconds)

@@ -1,11 +1,14 @@
 export interface Backoff {
   firstMs: number
   maxMs: number
-  /** How much longer each wait is than the one before. */
+  /** The factor by which each wait is longer than the one before. */
   factor?: number
 }
 
-/** How long to wait after the `attempt`th failure (from 1): exponential, the last half of it random so that retries spread. */
+/**
+ * How long to wait after the `attempt`th failure (from 1): exponential, with random jitter over the last half, so that
+ * retries spread.
+ */
 export function backoffMs(
   attempt: number,
   { firstMs, maxMs, factor = 2 }: Backoff,
@@ -15,7 +18,7 @@ export function backoffMs(
   return Math.round(full * (0.5 + random() / 2))
 }
 
-/** What `retry-after-ms` or `retry-after` (seconds, or a date) ask for, in milliseconds. */
+/** The wait that `retry-after-ms` or `retry-after` (seconds, or a date) asks for, in milliseconds. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
   if (milliseconds >= 0) return milliseconds

@@ -1,12 +1,12 @@
 interface BodyBounds {
   maxBytes: number
-  /** What to end the body with when there is more of it. */
+  /** Makes the error with which a body that is too large ends. */
   tooLarge?: () => Error
-  /** What to end the body with instead of what reading it threw. */
+  /** Replaces an error thrown while reading. */
   explain?: (error: unknown) => unknown
 }
 
-/** The same bytes, read only as fast as they are asked for, up to a bound. */
+/** Limits a body's size; bytes are read only on demand, so back-pressure is kept. */
 export function boundBody(
   body: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge = () => tooLong(maxBytes), explain = (error) => error }: BodyBounds,
@@ -31,14 +31,14 @@ export function boundBody(
   )
 }
 
-/** The text of an answer. Throws `RangeError` where it is longer than `maxBytes`, before that is held. */
+/** The text of a response. Throws `RangeError` if it is longer than `maxBytes`, before all of it is in memory. */
 export async function readBoundedText(response: Response, maxBytes: number): Promise<string> {
   const { text, isCut } = await readStartOfText(response, maxBytes)
   if (isCut) throw tooLong(maxBytes)
   return text
 }
 
-/** As much of the text of an answer as `maxBytes` hold; the rest is not read. */
+/** The first `maxBytes` of a response's text; the rest is not read. */
 export async function readStartOfText(
   { body }: Response,
   maxBytes: number,

@@ -1,6 +1,6 @@
 import { untilAborted } from './abort.ts'
 
-/** Lets callers who ask for the same work at the same time share it. One who gives up does not end it for the others. */
+/** Lets concurrent callers with the same key share one piece of work. If one gives up, it goes on for the others. */
 export function createSharedWork<T>() {
   const underWay = new Map<string, Promise<T>>()
 
@@ -15,30 +15,32 @@ export function createSharedWork<T>() {
   }
 }
 
-/** One input of a batch. The worker settles each of them. */
+/** One input of a batch. The `work` function settles each of them. */
 export interface Queued<Input, Output> {
   input: Input
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when nobody waits for the output any more. */
   signal: AbortSignal | undefined
   resolve(output: Output): void
   reject(error: unknown): void
 }
 
 interface CoalescingQueueOptions<Input, Output> {
-  /** Works on one batch. What it throws rejects those of the batch that it has not settled. */
+  /** Processes one batch. If it throws, inputs of the batch that it has not settled are rejected. */
   work: (batch: readonly Queued<Input, Output>[]) => Promise<void>
-  /** How many batches are worked on at a time: one, unless it says otherwise. */
+  /** How many batches are in flight at a time; one by default. */
   concurrency?: number
   weightOf: (input: Input) => number
-  /** The most that a batch weighs, unless its first input alone weighs more. */
+  /** The maximum weight of a batch; only a single heavier input may exceed it. */
   maxWeight: number
-  /** The most inputs of a batch. */
+  /** The maximum number of inputs in a batch. */
   maxCount?: number
-  /** What the first input of a batch waits for, so that others can join it: by default only the end of the current microtask. */
+  /** What the first input of a batch waits for, so that others can join it; by default only the current microtask. */
   gather?: () => Promise<unknown>
 }
 
-/** A queue whose inputs are worked on in batches: those that come while a batch is under way share the next one, in order. */
+/**
+ * A queue that processes inputs in batches: those that arrive while a batch is in flight share the next one, in order.
+ */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ) {
@@ -78,7 +80,7 @@ export function createCoalescingQueue<Input, Output>(
   }
 
   return {
-    /** Waits for its turn, unless `signal` is aborted, with the reason of which it then rejects. */
+    /** Queues an input and waits for its output. Rejects with the reason of `signal` if it aborts. */
     async submit(input: Input, signal?: AbortSignal): Promise<Output> {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
@@ -93,9 +95,9 @@ export function createCoalescingQueue<Input, Output>(
         if (place >= 0) waiting.splice(place, 1)
       }
     },
-    /** How many wait for their turn. */
+    /** The number of queued inputs. */
     waiting: () => waiting.length,
-    /** Resolves once nothing waits and nothing is worked on. */
+    /** Resolves once nothing is queued or in flight. */
     async idle() {
       await Promise.all(workers)
     },

@@ -1,10 +1,10 @@
-/** Variables of which every value is secret. */
+/** Names of variables whose values are always secret. */
 const SECRET_NAME = /_(?:KEY|SECRET)(?:_NEXT)?$|^(?:DATABASE|WEBHOOK)_URL$/
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Names the variable, never its value. */
+/** The message names the variable, never a value. */
 export class MissingVariable extends Error {
   override readonly name = 'MissingVariable'
 
@@ -13,10 +13,13 @@ export class MissingVariable extends Error {
   }
 }
 
-/** The key to everything is sent to nobody, whatever a configuration says. */
+/** The master key is never sent to anyone, whatever a configuration says. */
 const NEVER_SENT = 'SERVER_API_KEY'
 
-/** `${NAME}` and `${NAME:-default}` replaced from the environment, where empty counts as not set. Throws `MissingVariable`. */
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` from the environment, where empty counts as not set.
+ * Throws `MissingVariable`.
+ */
 export function expandVariables(text: string, environment: Environment): string {
   return text.replaceAll(REFERENCE, (_reference, name: string, otherwise?: string) => {
     const value = (name !== NEVER_SENT && environment[name]) || otherwise
@@ -25,12 +28,12 @@ export function expandVariables(text: string, environment: Environment): string 
   })
 }
 
-/** Whether what the text says is in a variable, at least in part. */
+/** Whether the text refers to any variable. */
 export function namesVariable(text: string): boolean {
   return text.search(REFERENCE) !== -1
 }
 
-/** The text with something harmless for each variable, to see whether the rest makes sense. */
+/** The text with a placeholder for each variable, to check the rest of it. */
 export function withoutVariables(text: string): string {
   return text.replaceAll(REFERENCE, 'x')
 }
@@ -40,7 +43,7 @@ export function variablesIn(text: string): string[] {
   return Array.from(text.matchAll(REFERENCE), ([, name = '']) => name)
 }
 
-/** Whether nobody is to see the value: by the variable's name, or because it is a URL with a user, a password or parameters. */
+/** Whether a value must not be shown: by the variable's name, or because it is a URL with credentials or a query. */
 export function isSecret(name: string, value = ''): boolean {
   const { username = '', password = '', search = '' } = URL.parse(value) ?? {}
   return SECRET_NAME.test(name) || `${username}${password}${search}` !== ''

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { access, chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 
-/** The content of a file; nothing where there is no such file. */
+/** The content of a file; undefined if there is no such file. */
 export async function readIfPresent(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path)
@@ -21,7 +21,7 @@ export async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Whether a call of the file system failed because there is no such file. */
+/** Whether a file system call failed because there is no such file. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
@@ -35,7 +35,7 @@ const WRONG: Readonly<Record<string, string>> = {
   ENOSPC: 'has no room on its disk',
 }
 
-/** What is wrong with the path of a call of the file system that failed, for who named it; nothing where it is something else. */
+/** Explains a failed file system call to whoever named the path; undefined for any other error. */
 export function explainPath(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && 'path' in error)) return undefined
   const wrong = WRONG[String(error.code)]
@@ -43,8 +43,8 @@ export function explainPath(error: unknown): string | undefined {
 }
 
 /**
- * Writes a file whole or not at all. One that is there keeps its permissions and, behind a link, its place; a new
- * one gets `mode`.
+ * Writes a file atomically. An existing one keeps its permissions and, behind a symbolic link, its place; a new one
+ * gets `mode`.
  */
 export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
   const isThere = await exists(path)

@@ -1,4 +1,4 @@
-/** The first position in `[low, high)` whose value is at least `value`, or `high`. */
+/** The first index in `[low, high)` whose value is at least `value`, or `high` if there is none. */
 export function lowerBound(
   ascending: Uint32Array | Uint16Array | readonly number[],
   value: number,

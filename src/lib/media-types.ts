@@ -1,10 +1,10 @@
 import { extname } from 'node:path'
 import { lookup } from 'mime-types'
 
-/** Also said by clients that do not know better. */
+/** Clients also send it if they do not know the type. */
 export const UNKNOWN_MEDIA_TYPE = 'application/octet-stream'
 
-/** What the registry lacks, or takes for a video. */
+/** Extensions that the registry lacks, or takes for a video. */
 const MORE: ReadonlyMap<string, string> = new Map([
   ['.jsonl', 'application/jsonl'],
   ['.ndjson', 'application/x-ndjson'],
@@ -12,7 +12,7 @@ const MORE: ReadonlyMap<string, string> = new Map([
   ['.ts', 'text/plain'],
 ])
 
-/** What a file's name says that it is. */
+/** The media type that a file's extension stands for. */
 export function mediaTypeOf(name: string): string {
   const extension = extname(name).toLowerCase()
   return MORE.get(extension) ?? (lookup(extension) || UNKNOWN_MEDIA_TYPE)

@@ -1,6 +1,6 @@
 /**
- * The answers of something that runs elsewhere (a process, an interpreter) and may end at any moment: one is waited for
- * at a time. However it ends, before, while or after somebody waits, no rejection is left unhandled.
+ * Answers of a worker (a process, an interpreter) that may end at any moment; only one is awaited at a time. However
+ * the worker ends, before, during or after a wait, no rejection is left unhandled.
  */
 export function createNextAnswer<Answer>() {
   let waiting: PromiseWithResolvers<Answer> | undefined
@@ -13,18 +13,21 @@ export function createNextAnswer<Answer>() {
     return asked !== undefined
   }
   return {
-    /** Waits for it from now on. Rejects with what `fail` or `end` is given; throws what `end` was given before. */
+    /**
+     * Waits for the next answer from now on. Rejects with the error of `fail` or `end`; throws at once if it has
+     * ended before.
+     */
     next(): Promise<Answer> {
       if (ended) throw ended.error
       waiting = Promise.withResolvers()
-      // Whoever asks may still be sending the question when the answer fails.
+      // The caller may still be sending its request when the answer fails.
       waiting.promise.catch(() => undefined)
       return waiting.promise
     },
-    /** Whether somebody waited for it. */
+    /** Returns whether anyone was waiting. */
     give: (answer: Answer) => settle(({ resolve }) => resolve(answer)),
     fail: (error: Error) => settle(({ reject }) => reject(error)),
-    /** No further answer comes; what is said first counts. */
+    /** No further answers will come; only the first error counts. */
     end(error: Error) {
       ended ??= { error }
       settle(({ reject }) => reject(error))

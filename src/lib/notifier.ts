@@ -1,4 +1,4 @@
-/** Lets one loop sleep until there is something to do. A notification that comes while the loop is busy ends its next wait at once. */
+/** Lets one loop sleep until there is work. A notification while the loop is busy ends its next wait at once. */
 export function createNotifier() {
   let isNotified = false
   let waiter: (() => void) | undefined
@@ -7,7 +7,7 @@ export function createNotifier() {
       isNotified = true
       waiter?.()
     },
-    /** Answers true at the next notification, false after `milliseconds` without one. */
+    /** Resolves with true at the next notification, with false after `milliseconds` without one. */
     async wait(milliseconds: number): Promise<boolean> {
       if (!isNotified) {
         const { promise, resolve } = Promise.withResolvers<void>()

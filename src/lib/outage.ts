@@ -1,12 +1,12 @@
 import { AppError } from '../errors.ts'
 
-/** How long a part that failed is left alone: doubled with each failure. */
+/** How long a failed part is not called; doubled with each failure. */
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
-/** After a pause one caller tries; the others wait this long for how it goes. */
+/** After a pause one caller tries; the others wait this long for the outcome. */
 const TRIAL_MS = 2_000
 
-/** A readiness check asks only if nobody else has for this long. */
+/** A readiness check calls the part only if nothing has worked for this long. */
 const FRESH_MS = 60_000
 
 export interface OutageLog {
@@ -17,23 +17,23 @@ export interface OutageLog {
 interface Dependencies {
   /** As in “the embedding model works again”. */
   name: string
-  /** What its absence means for those who use the server. */
+  /** What its absence means for users of the server. */
   consequence: string
-  /** Whether what a call of it threw means that it does not work. */
+  /** Whether an error thrown by a call means that the part is down. */
   isOutage: (error: unknown) => boolean
   now: () => number
   log: OutageLog
 }
 
-/** A circuit breaker: remembers whether a service that the server depends on works, so that not every call has to find out. */
+/** A circuit breaker: remembers whether a service works, so that not every call has to find out. */
 export function createOutage({ name, consequence, isOutage, now, log }: Dependencies) {
   let last: unknown
   let failures = 0
-  /** Somebody tries whether it works again. */
+  /** A trial call is in flight. */
   let isTried = false
   let closedUntil = 0
   let worked = Number.NEGATIVE_INFINITY
-  /** How long to leave it alone, in milliseconds; 0 unless it is down. */
+  /** How much longer not to call it, in milliseconds; 0 unless it is down. */
   const pauseMs = () => Math.max(0, closedUntil - now())
 
   const ended = () => {
@@ -46,7 +46,7 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
   }
   const failed = (error: unknown) => {
     if (!last) log.warn({ err: error }, `${name} does not work: ${consequence}`)
-    // Callers that were under way together fail together, which is one failure.
+    // Calls in flight together fail together, which counts as one failure.
     if (!last || isTried) failures++
     last = error
     isTried = false
@@ -54,7 +54,10 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
   }
 
   return {
-    /** Does `work`, and learns from how it goes. Throws what failed last instead, unless it works or it is time to try again. */
+    /**
+     * Runs `work` and learns from its outcome. While the part is down, throws the last error instead, until it is time
+     * for a trial.
+     */
     async run<Output>(work: () => Promise<Output>): Promise<Output> {
       if (last) {
         if (pauseMs() > 0) throw last
@@ -72,7 +75,7 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
     },
     isDown: () => last !== undefined,
     pauseMs,
-    /** For readiness: throws AppError `upstream_failed` unless it was seen to work lately, or answers now. */
+    /** For readiness: throws AppError `upstream_failed` unless it worked recently, or `ask` succeeds now. */
     async check(ask: () => Promise<unknown>): Promise<void> {
       if (!last && now() - worked < FRESH_MS) return
       try {

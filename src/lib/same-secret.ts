@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** Compares digests, which have one length: the time it takes tells nothing about the secret, not even its length. */
+/** Compares secrets in constant time, by digests of equal length: the time reveals nothing, not even the length. */
 export function isSameSecret(presented: string, expected: string): boolean {
   return timingSafeEqual(digest(presented), digest(expected))
 }

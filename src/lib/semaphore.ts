@@ -1,6 +1,6 @@
 import { untilAborted } from './abort.ts'
 
-/** Lets a few callers at a time do something costly. `maxWaiting` bounds how many wait, where nothing else does. */
+/** Limits how many callers do something costly at a time. `maxWaiting` bounds the queue, if nothing else does. */
 export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
   const waiting: PromiseWithResolvers<void>[] = []
   let free = permits
@@ -18,7 +18,7 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
       await untilAborted(turn.promise, signal)
     } catch (error) {
       const place = waiting.indexOf(turn)
-      // The turn may have come at the very moment: it goes to the next.
+      // The turn may have come at the same moment: pass it on to the next.
       if (place === -1) release()
       else waiting.splice(place, 1)
       throw error
@@ -32,7 +32,10 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
   }
 
   return {
-    /** Waits for a turn, in order of arrival. Throws `RangeError` where too many wait, and what `signal` was aborted with. */
+    /**
+     * Runs `work` when it is its turn, in order of arrival. Throws `RangeError` if too many wait, and the reason
+     * of `signal`.
+     */
     async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await acquire(signal)
       try {
@@ -44,18 +47,21 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
   }
 }
 
-/** Bounds what is in memory, such as characters or bytes. As long as there is less than the maximum, the next caller gets all that it asks for. */
+/**
+ * Bounds what is held in memory, such as characters or bytes. As long as less than the maximum is held, the next caller
+ * gets all that it asks for.
+ */
 export function createBudget(max: number) {
   let held = 0
   let eased = Promise.withResolvers<void>()
 
   return {
-    /** Waits until there is less than the maximum. Throws the reason of the signal. */
+    /** Waits until less than the maximum is held. Throws the reason of the signal. */
     async room(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
       while (held >= max) await untilAborted(eased.promise, signal)
     },
-    /** Counts `weight` as held, until the function that it answers is called. */
+    /** Counts `weight` as held until the returned function is called. */
     hold(weight: number) {
       held += weight
       return () => {

@@ -1,14 +1,14 @@
 /**
- * A way past a chain of generators, from its source to its reader: what goes along it does so synchronously, without a
- * promise at each generator. Open only while the reader waits for the chain, so that nothing is overtaken and a slow
- * reader still holds the source up; and the source goes along it only while it is asked for the next batch itself.
+ * A bypass around a chain of generators, from its source to its reader: items pass synchronously, without a promise
+ * per generator. It is open only while the reader waits for the chain, so nothing is overtaken and a slow reader still
+ * holds back the source; and the source uses it only while it is itself asked for its next batch.
  */
 export interface Shortcut<Item> {
   isOpen(): boolean
   take(item: Item): void
 }
 
-/** The same way, with what a generator on the chain makes of each item; nothing goes on where it makes nothing. */
+/** The same bypass for a source whose items a generator on the chain converts; undefined results are dropped. */
 export function alongside<From, To>(
   shortcut: Shortcut<To> | undefined,
   convert: (item: From) => To | undefined,

@@ -10,19 +10,19 @@ import {
   trace,
 } from '@opentelemetry/api'
 
-/** Without an exporter its spans are the API's own empty ones, which record nothing and cost next to nothing. */
+/** Without an exporter, its spans are the API's no-op spans, which record nothing and cost next to nothing. */
 const tracer = trace.getTracer('agent-server')
 
 interface SpanOptions {
   attributes: Attributes
-  /** Whether the work is done by another server. */
+  /** Whether another server does the work. */
   isRemote?: boolean
 }
 
-/** What metrics are counted with; counts nothing where OpenTelemetry was not started before. */
+/** The meter for metrics; counts nothing unless OpenTelemetry was started before. */
 export const meter = () => metrics.getMeter('agent-server')
 
-/** Does the work in a span of its own. It holds what kind of error there was, never its words: these may quote. */
+/** Does the work in its own span. The span holds the kind of an error, never its message, which may quote content. */
 export function inSpan<Result>(
   name: string,
   { attributes, isRemote }: SpanOptions,
@@ -40,7 +40,7 @@ export function inSpan<Result>(
   })
 }
 
-/** The same for a stream: its span lies in that of whoever asks for it, whoever reads it, and ends with it. */
+/** Like `inSpan`, for a stream: its span is a child of the caller's, whoever reads it, and ends with the stream. */
 export function streamInSpan<Value, Result>(
   name: string,
   { attributes, isRemote }: SpanOptions,
@@ -49,7 +49,7 @@ export function streamInSpan<Value, Result>(
 ): AsyncGenerator<Value, Result> {
   const parent = context.active()
   const span = tracer.startSpan(name, { attributes, kind: kindOf(isRemote) }, parent)
-  // Nobody looks on: no further generator stands between a token and its socket.
+  // Not recorded: then no further generator stands between a token and its socket.
   if (!span.isRecording()) return values
   const within = trace.setSpan(parent, span)
   return readInSpan()
@@ -67,7 +67,7 @@ export function streamInSpan<Value, Result>(
       throw error
     } finally {
       span.end()
-      // Where the reader has left, so that what the stream holds is let go.
+      // If the reader has left: lets the stream release what it holds.
       const left: AsyncGenerator<Value, unknown> = values
       await left.return(undefined)
     }
@@ -84,7 +84,10 @@ function fail(span: Span, error: unknown): void {
   span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
 }
 
-/** What shows another server which trace its work belongs to, in the form of W3C. A caller's baggage goes nowhere. */
+/**
+ * The headers that tell another server which trace its work belongs to (W3C Trace Context). A caller's baggage is not
+ * passed on.
+ */
 export function traceHeaders(): Record<string, string> {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)
@@ -92,7 +95,7 @@ export function traceHeaders(): Record<string, string> {
   return headers
 }
 
-/** The span of a request from outside, within the trace that the request names, if any. */
+/** Starts the span of an incoming request, within the trace that the request names, if any. */
 export function startRequestSpan(
   name: string,
   attributes: Attributes,

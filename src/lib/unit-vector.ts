@@ -1,6 +1,6 @@
-/** The vector of length 1 in the same direction; nothing where there is none: all zeros, or a number that is not finite. */
+/** The vector of length 1 in the same direction; undefined if it is all zeros or not finite. */
 export function toUnit(vector: ArrayLike<number>): Float32Array<ArrayBuffer> | undefined {
-  // Loops, since callbacks for each number take ten times as long, and somebody waits; so does `Math.hypot`.
+  // Loops, since callbacks per number and `Math.hypot` take ten times as long while a caller waits.
   let sum = 0
   for (let i = 0; i < vector.length; i++) sum += (vector[i] ?? 0) ** 2
   const norm = Math.sqrt(sum)

@@ -1,4 +1,4 @@
-/** The little of WebAssembly that is used here: its types come with those of a browser, which are not loaded. */
+/** The part of WebAssembly used here: its types come with those of browsers, which are not loaded. */
 declare namespace WebAssembly {
   function validate(bytes: Uint8Array): boolean
   class Module {
@@ -6,7 +6,7 @@ declare namespace WebAssembly {
   }
   class Memory {
     readonly buffer: ArrayBuffer
-    /** By so many pages of 64 kB; `buffer` is another one afterwards. */
+    /** Grows by so many pages of 64 kB; `buffer` is a new one afterwards. */
     grow(pages: number): number
   }
   class Instance {

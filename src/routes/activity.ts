@@ -13,7 +13,7 @@ const FRAMES: FrameFormat<ActivityEvent> = {
   end: '',
 }
 
-/** Until the caller's key is revoked or expires. Throws `unauthorized` then. */
+/** Passes events on until the caller's key is revoked or expires; then throws `unauthorized`. */
 async function* whileValid(events: AsyncIterable<ActivityEvent[]>, caller: Caller) {
   for await (const batch of events) {
     await caller.verify()
@@ -21,13 +21,13 @@ async function* whileValid(events: AsyncIterable<ActivityEvent[]>, caller: Calle
   }
 }
 
-/** What the server has done lately, and what it does. */
+/** What the server has done lately, and what it is doing. */
 interface Services {
   activity: Pick<Activity, 'events'>
 }
 
 export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { activity }) => {
-  // Who watches the server does not hold back its end.
+  // A client that only watches must not delay the shutdown.
   const closing = new AbortController()
   app.addHook('preClose', async () => {
     closing.abort(new AppError('shutting_down', 'The server is shutting down'))

@@ -19,7 +19,7 @@ import type { AgentFileService } from '../services/admin/agent-file.ts'
 
 export interface AgentFileServices {
   agentFile: AgentFileService
-  /** Try parts of an agent configuration that need not be saved. */
+  /** Try parts of an agent configuration without saving it. */
   trials: {
     mcp(text: string, connection: string, signal: AbortSignal): Promise<McpTestResult>
     sandbox(text: string, signal: AbortSignal): Promise<SandboxReport>
@@ -97,7 +97,7 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   })
 }
 
-/** Each takes the configuration as it is being written. */
+/** Each takes the text of a configuration that is still being edited. */
 export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, { trials }) => {
   app.post('/admin/agent/mcp/:connection/test', {
     schema: {

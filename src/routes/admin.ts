@@ -26,7 +26,7 @@ import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-ag
 
 export interface AdminServices extends AgentFileServices {
   activity: Pick<Activity, 'events'>
-  /** Absent where no document store is open. */
+  /** Absent if no document store is open. */
   keys?: Keys | undefined
   settings: SettingsService
   models: ModelTrials
@@ -37,7 +37,7 @@ export interface AdminServices extends AgentFileServices {
   }
 }
 
-/** How the server is set up, for whoever runs it. */
+/** Routes to set the server up, for its operator. */
 export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, services) => {
   groupRoutes(app, 'admin', ['admin'])
   app.addHook(
@@ -147,7 +147,7 @@ const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { setti
   })
 }
 
-/** No other key may take the place of the master key, or bring it to light. */
+/** Only the master key may replace or move the master key. Throws `insufficient_scope`. */
 function refuseMasterKey({ set, clear, move }: SettingsPatch): void {
   const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
   if (!named.includes('SERVER_API_KEY')) return

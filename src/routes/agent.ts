@@ -55,7 +55,7 @@ export interface ActionServices {
   skills: { reload(request: SkillReload, signal: AbortSignal): Promise<SkillList> }
 }
 
-/** What the operator of an agent does with its parts: try them, and accept what has changed. */
+/** For an agent's operator: try its parts, and accept what has changed in them. */
 const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, services) => {
   const { mcp, sandbox, skills } = services
   groupRoutes(app, 'agent', ['admin'])

@@ -11,7 +11,7 @@ export function artifactRoutes(
   store: ArtifactReader,
   links: Pick<ArtifactLinks, 'opens'>,
 ): FastifyPluginAsyncZod {
-  /** Whether a link stands in for a key; throws where it is wrong or too old. */
+  /** Whether a signed link takes the place of a key. Throws `unauthorized` if it is wrong or too old. */
   const isLinked = ({ params, query }: FastifyRequest): boolean => {
     const { data: file } = ArtifactParams.safeParse(params)
     const { data: { until, signature } = {} } = ArtifactLink.safeParse(query)
@@ -41,7 +41,7 @@ export function artifactRoutes(
         if (!found)
           throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
         const { name, mediaType } = found.artifact
-        // A page of another origin may show it where it has the link.
+        // A page of another origin that has the link may show the file.
         if (!caller) reply.header('cross-origin-resource-policy', 'cross-origin')
         return reply.headers(attachment(name, mediaType)).send(Buffer.from(found.bytes))
       },

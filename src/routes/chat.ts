@@ -23,7 +23,7 @@ const CHAT_FRAMES: FrameFormat<ChatFrame> = {
   end: '',
 }
 
-// Chat-completions clients choke on named events, so everything is a plain data line.
+// Chat-completions clients cannot handle named events, so every frame is a plain data line.
 const COMPLETION_FRAMES: FrameFormat<CompletionChunk> = {
   encode: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
   encodeError: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,

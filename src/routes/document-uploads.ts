@@ -24,7 +24,7 @@ import type { LimitedTo } from '../services/keys/corpus-access.ts'
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
 
-/** The forms of what `POST /documents` and `PUT /documents/{id}` take as JSON; the contract shows both as one. */
+/** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
 export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { limitedTo, maxFileBytes, admission } = services
   await acceptForms(app)
@@ -89,7 +89,7 @@ export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (
 
 export interface UploadServices {
   limitedTo: LimitedTo
-  /** The largest file. */
+  /** The largest file accepted, in bytes. */
   maxFileBytes: number
   admission: Admission
 }
@@ -104,7 +104,7 @@ export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, se
   acceptNdjson(app)
   app.post('/documents/batch', {
     config: { alsoTakes: { [NDJSON]: DocumentLine }, scopes: ['ingest'] },
-    // A stream of lines waits for room instead.
+    // A stream of lines is not refused: it waits for room.
     onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
     schema: {
       operationId: 'createDocuments',
@@ -122,7 +122,7 @@ export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, se
         ...errorResponses(429, 507),
       },
     },
-    // Before the body is taken for a list.
+    // Before the body is validated as a list.
     preValidation: async (request, reply) => {
       if (!isNdjson(request)) return
       const signal = callSignal(reply)
@@ -134,7 +134,9 @@ export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, se
   })
 }
 
-/** Answers with a document that was created: at once, or as it is once its time to be waited for is over. */
+/**
+ * Answers with a created document, after the wait that was asked for: 200 once it can be found or has failed, else 202.
+ */
 export async function answer(
   reply: FastifyReply,
   documents: Pick<Documents, 'awaitCompletion'>,
@@ -151,16 +153,16 @@ export async function answer(
     .send(document)
 }
 
-/** A smaller body is here with its headers: asking first would save nothing. */
+/** In bytes. A smaller body arrives with its headers, so checking first would save nothing. */
 const LARGE_BYTES = 65_536
 
-/** A hook that refuses a large document before it is read, where the queue is full. */
+/** A hook that refuses a large document before it is read if the queue is full. */
 export function admit(ask: Admission) {
   return async ({ headers, params, caller }: FastifyRequest): Promise<void> => {
     if (declaredBytes(headers) < LARGE_BYTES) return
     const { id } = Object(params)
     const key = headers['idempotency-key']
-    // Whether somebody else's waits, or came before, is not for every key to know.
+    // A limited key must not learn whether another caller's document is queued or was sent before.
     if (caller.key) await ask(undefined, undefined)
     else await ask(id, typeof key === 'string' ? key : undefined)
   }
@@ -173,7 +175,7 @@ const LINES: FrameFormat<SiteLine> = {
   kind: { mediaType: NDJSON, keepAlive: '\n' },
 }
 
-/** Documents that are fetched from the web, after the first time. */
+/** Fetches web documents again, and whole sites. */
 export const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
   app.post('/documents/:id/refresh', {
     config: { scopes: ['ingest'] },

@@ -55,7 +55,7 @@ export const documentRoutes: FastifyPluginAsyncZod<UploadServices> = async (app,
   app.register(changingRoutes, services)
 }
 
-/** What a body asks for: the page at its address, or, where it has a text, that. */
+/** Whether a body brings its own text (`content`) or asks for the page at its URL (`page`). */
 function read({ text, url, refresh, ...facts }: DocumentInput) {
   if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
   return { content: { ...facts, text, url } }

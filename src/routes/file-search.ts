@@ -31,7 +31,7 @@ import {
 } from '../schemas/openai/vector-store.ts'
 import { admit, type UploadServices } from './document-uploads.ts'
 
-/** Documents and collections for what speaks OpenAI's files and vector stores. */
+/** Documents and collections as OpenAI's files and vector stores. */
 export const fileSearchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   groupRoutes(app, 'knowledge')
   app.register(fileRoutes, services)
@@ -200,7 +200,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { lim
 
 const PATH = '/v1/vector_stores/:store/file_batches'
 
-/** Several files at once for what speaks OpenAI's vector stores. */
+/** OpenAI's file batches: several files at once. */
 export const fileBatchRoutes: FastifyPluginAsyncZod<UploadServices> = async (
   app,
   { limitedTo },

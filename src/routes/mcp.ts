@@ -15,7 +15,7 @@ export function mcpRoutes(
   const handler = async (request: FastifyRequest, reply: FastifyReply) =>
     reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
 
-  // What each tool needs, it says itself.
+  // One of these opens the endpoint; each tool checks the scopes that it needs itself.
   const config = { scopes: ['query', 'chat'] as const }
   return async (app) => {
     app.addHook('onClose', () => endpoint.close())
@@ -51,7 +51,7 @@ export function mcpRoutes(
       },
       handler,
     })
-    // What the protocol answers to these differs from era to era.
+    // The answer to these depends on the protocol version.
     app.route({
       ...{ method: ['GET', 'DELETE'], url: '/mcp', schema: { hide: true } },
       ...{ config, onRequest, handler },
@@ -67,7 +67,7 @@ const NOT_ACCEPTABLE = {
 
 function toWebRequest({ method, headers }: FastifyRequest, reply: FastifyReply): Request {
   const sent = Object.entries(headers).map(([name, value]) => [name, String(value)])
-  // Not the host that the caller names, which may be none.
+  // A fixed host, since the caller's own may be missing.
   return new Request('http://localhost/mcp', {
     method,
     headers: Object.fromEntries(sent),

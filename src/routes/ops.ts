@@ -8,11 +8,11 @@ import type { Metrics } from '../services/ops/metrics.ts'
 
 interface Services {
   readiness: (isTrusted: boolean) => Promise<Readiness>
-  /** Absent where nothing runs that could be measured. */
+  /** Absent if nothing runs that could be measured. */
   metrics?: Pick<Metrics, 'render' | 'contentType'>
 }
 
-// Polled every few seconds by whoever watches the server: worth a line only when something is wrong.
+// Polled every few seconds by monitoring, so logged only when something is wrong.
 const quiet = { logLevel: 'warn' } as const
 
 export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readiness, metrics }) => {

@@ -12,7 +12,7 @@ export interface Screen {
 }
 
 /**
- * Nothing inline, nothing from elsewhere, nobody's frame; and no script from a string, but for what the sanitiser has
+ * Allows nothing inline, nothing from other origins, no framing, and no HTML from strings except what DOMPurify has
  * cleaned. Without `upgrade-insecure-requests`, which leaves the page blank over plain HTTP.
  */
 const CONTENT_SECURITY_POLICY = [
@@ -31,14 +31,14 @@ const CONTENT_SECURITY_POLICY = [
 const PAGE_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-frame-options': 'DENY',
-  // Asked for each time: a new version has other files.
+  // Revalidated each time, because a new version has other files.
   'cache-control': 'no-cache',
 }
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 
 const MAX_SIGN_IN_BYTES = 4_096
 
-// The shapes of what the screen alone asks for: they stand in no contract.
+// Schemas for routes that only the screen uses: they are not in the contract.
 const Secret = z.string().min(1).max(1_000)
 const SignIn = z.union([z.strictObject({ key: Secret }), z.strictObject({ token: Secret })], {
   error: 'must hold either `key` or `token`',
@@ -52,7 +52,7 @@ interface ScreenOptions {
   version: string
 }
 
-/** Lets in what comes from the screen with an open session. Throws `origin_not_allowed` and `unauthorized`. */
+/** Lets in requests from the screen with an open session. Throws `origin_not_allowed` and `unauthorized`. */
 export function sessionCheck({ sessions }: Screen): (request: FastifyRequest) => void {
   return (request) => {
     checkSameOrigin(request)
@@ -61,11 +61,11 @@ export function sessionCheck({ sessions }: Screen): (request: FastifyRequest) =>
   }
 }
 
-/** The page, its files, and the session that lets it in; what it shows it reads from the API, below `/ui/api`. */
+/** Serves the page, its files and its session; the page reads its data from the API, below `/ui/api`. */
 export const screenRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, options) => {
   const { screen } = options
   app.addHook('onRoute', (route) => {
-    // No key opens them, and they are of use to the screen alone: no part of the contract.
+    // They need no key and only the screen uses them, so they are not in the contract.
     route.config = { public: true, ...route.config }
     route.schema = { hide: true, ...route.schema }
   })
@@ -75,7 +75,7 @@ export const screenRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, op
       const { page } = await madeBundle(screen, request)
       return sendAsset(request, reply, page)
     } catch (error) {
-      // For a person, who has no use for the envelope.
+      // Plain text for a person, who has no use for the error envelope.
       return reply.status(500).type('text/plain; charset=utf-8').send(String(error))
     }
   })
@@ -126,7 +126,7 @@ const sessionRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, { screen
     },
   })
 
-  // A write by its method, so that it is held to the stricter rules of one.
+  // POST, so that the stricter rules for writes apply to it.
   app.post('/ui/key', {
     schema: { response: { 200: RevealedKey } },
     onRequest: async (request) => checkSession(request),

@@ -32,14 +32,14 @@ export const Artifact = z
     ],
   })
 
-/** Present in an answer only where tools made files. */
+/** Present in an answer only if tools made files. */
 export const ARTIFACTS = z
   .array(Artifact)
   .optional()
   .describe('The files that tools made in the run. Absent where there are none.')
 
 export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
-/** What a `link` has behind its path. */
+/** The query string of a `link`. */
 export const ArtifactLink = z.object({
   until: z.string().max(16).optional(),
   signature: z.string().max(64).optional().describe('In place of a key.'),

@@ -1,5 +1,8 @@
-/** Of one document. Threads check it, too, without the schemas, which take longer to load than they do. */
+/**
+ * Most metadata fields of one document. Here, because worker threads check it without loading the schemas, which
+ * take longer to load than the workers themselves.
+ */
 export const MAX_METADATA_FIELDS = 32
 
-/** The field of the metadata that tells the collection of a document. */
+/** The metadata field that holds the name of a document's collection. */
 export const COLLECTION = 'collection'

@@ -12,10 +12,10 @@ import {
 import { CollectionName, Filter } from './metadata.ts'
 import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
 
-/** UTF-16 code units of one message; longer input belongs into a document. */
+/** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
 export const MAX_MESSAGES = 2_000
-/** UTF-16 code units of what a stopped run is gone on with. */
+/** UTF-16 code units of the state from which a stopped run is resumed. */
 export const MAX_STATE = 8_000_000
 
 const ChatMessage = z
@@ -25,7 +25,7 @@ const ChatMessage = z
   })
   .meta({ id: 'ChatMessage' })
 
-/** The same chat, to go on after it stopped for calls that wait for the client. */
+/** Resumes the same chat after it stopped for calls that wait for the client. */
 export const Resume = z
   .object({
     state: z
@@ -39,7 +39,7 @@ export const Resume = z
   })
   .meta({ id: 'Resume' })
 
-/** How the agent is asked, whichever protocol the rest of a request is in. */
+/** Options of a question to the agent, whichever protocol the rest of the request uses. */
 export const AgentFields = {
   topK: optional(ContextTopK),
   rewrite: REWRITE,
@@ -97,14 +97,14 @@ const APPROVAL = {
   state: z.string().describe('To be sent back in `resume`, within a day.'),
 }
 
-/** Present in an answer only where it is so. */
+/** Present in an answer only if calls wait for the client's approval. */
 export const Approval = z.object(APPROVAL).meta({
   id: 'Approval',
   description:
     'Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`.',
 })
 
-/** What both dialects say of a run that has ended, beside its hits. */
+/** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {
   finishReason: z.enum(FINISH_REASONS),
   limitsReached: LIMITS_REACHED,
@@ -163,7 +163,7 @@ export const ErrorFrame = z
   .object({ type: z.literal('error'), error: ErrorDetail })
   .meta({ id: 'ErrorFrame', description: 'The stream failed. Always the last frame.' })
 
-/** Each frame travels as an SSE event: `done` and `error` under their own name, all others as `message`. */
+/** Each frame is sent as a server-sent event: `done` and `error` under their own names, all others as `message`. */
 export const ChatFrame = z
   .discriminatedUnion('type', [
     TextDeltaFrame,
@@ -179,7 +179,7 @@ export const ChatFrame = z
     examples: [{ type: 'text-delta', text: 'At nine on weekdays [1].' }],
   })
 
-/** The text of the latest user message, or nothing. */
+/** The text of the latest user message; empty if there is none. */
 export function lastUserText(messages: readonly { role: string; content: string }[]): string {
   return messages.findLast(({ role }) => role === 'user')?.content ?? ''
 }

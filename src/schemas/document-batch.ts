@@ -4,9 +4,9 @@ import { boundedText, optional, optionalOr } from './fields.ts'
 import { CollectionName, Metadata } from './metadata.ts'
 import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
 
-/** Of a stream of lines, whose size BODY_LIMIT does not bound. */
+/** Limits of an NDJSON stream, whose size BODY_LIMIT does not bound. */
 export const LINES = {
-  /** The longest line. */
+  /** The longest line, in bytes. */
   bytes: 10_000_000,
   /** The most lines of one request, blank ones included. */
   count: 100_000,
@@ -79,7 +79,7 @@ export const DocumentBatchResult = z
   })
   .meta({ id: 'DocumentBatchResult' })
 
-/** Documents of a batch are stored side by side, so that of two with one id none would be the last. */
+/** Refuses two documents with the same id or key: a batch is stored in parallel, so neither would be the last. */
 function refuseTwins(documents: readonly DocumentLine[], context: z.RefinementCtx): void {
   for (const name of ['id', 'idempotencyKey'] as const) {
     const seen = new Set<string>()

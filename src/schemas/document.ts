@@ -119,10 +119,10 @@ const PageQuery = z.object({
   cursor: z.string().min(1).max(200).optional().describe('`nextCursor` of the page before.'),
 })
 
-/** JSON in a query parameter; also bounded by what a request's line may hold. */
+/** A filter as JSON in a query parameter; the request line bounds its length, too. */
 const FilterParameter = jsonText(8_000, 'must be JSON').pipe(Filter)
 
-/** Which documents; what is given must hold of them. */
+/** Selects documents; every condition given must hold. */
 const Selection = z.object({
   status: DocumentStatus.optional(),
   title: filledText(200)
@@ -167,7 +167,7 @@ export const DocumentList = z
   })
   .meta({ id: 'DocumentList' })
 
-/** What is to become of facts of a document: null takes one out, the others stay as they are. */
+/** Changes to a document's metadata: null removes a field, fields not named stay as they are. */
 export const DocumentPatch = z
   .strictObject({ metadata: MetadataPatch })
   .meta({ id: 'DocumentPatch', examples: [{ metadata: { year: 2027, draft: null } }] })

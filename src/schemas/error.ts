@@ -42,7 +42,7 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
   507: 'The disk is full.',
 }
 
-/** The error responses of a route: what any route can answer, and `more` of its own. */
+/** The error responses of a route: those that any route can give, and `more` of its own. */
 export function errorResponses(...more: number[]) {
   const any = [400, 401, 403, 408, 413, 415, 429, 500, 503]
   const statuses = [...new Set([...any, ...more])].sort((a, b) => a - b)
@@ -57,7 +57,7 @@ export function errorResponses(...more: number[]) {
   )
 }
 
-/** What a failure with this status may look like: the first of its errors in the table. */
+/** An example of a failure with this status: the first error with it in the table. */
 export function errorExample(status: number): ErrorBody {
   const [code = 'internal', { type } = ERRORS.internal] =
     Object.entries(ERRORS).find(([, error]) => error.status === status) ?? []

@@ -3,14 +3,14 @@ import { z } from 'zod'
 /** The same type, but clients may also send null. */
 type OrNull<Schema extends z.ZodType> = z.ZodType<z.output<Schema>, z.input<Schema> | null>
 
-/** What may be left out of a request, or be null: many clients send null for what they leave out. */
+/** A field that may be left out or null: many clients send null for what they leave out. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   const withNull: unknown = schema.nullish().overwrite((value) => value ?? undefined)
-  // A transformation would have the right type, but the contract would lose its examples.
+  // A transformation would have the right type, but the contract would lose the examples.
   return withNull as z.ZodOptional<OrNull<Schema>>
 }
 
-/** The same with a value that holds then. */
+/** Like `optional`, but with a default value. */
 export function optionalOr<Schema extends z.ZodType>(
   schema: Schema,
   value: z.util.NoUndefined<z.output<Schema>>,
@@ -22,12 +22,12 @@ export function optionalOr<Schema extends z.ZodType>(
   return withNull as z.ZodDefault<OrNull<Schema>>
 }
 
-/** A parameter that is known and cannot be followed: refused, for to ignore it would be to answer something else. */
+/** A known parameter that is not supported: refused, because ignoring it would answer another request. */
 export const unsupported = (why: string) => z.null(`is not supported: ${why}`).optional()
 
 /**
- * Text as it can be stored anywhere: a lone surrogate becomes U+FFFD and a NUL becomes a space. Each
- * replaces one code unit by one, so offsets into the text still hold.
+ * Makes text storable anywhere: a lone surrogate becomes U+FFFD and a NUL a space. Each replaces one code unit by
+ * one, so offsets into the text still hold.
  */
 export function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', ' ')
@@ -38,14 +38,14 @@ export function boundedText(maximum: number) {
   return z.string().max(maximum).overwrite(toStorable)
 }
 
-/** The same, with something other than white space in it. */
+/** Like `boundedText`, but refuses text of white space only. */
 export function filledText(maximum: number) {
   return boundedText(maximum)
     .refine((text) => text.trim() !== '', { message: 'must not be empty' })
     .meta({ minLength: 1 })
 }
 
-/** JSON in a string of at most `maximum` UTF-16 code units; what is none is refused with `message`. */
+/** Parses JSON in a string of at most `maximum` UTF-16 code units; refuses anything else with `message`. */
 export function jsonText(maximum: number, message: string) {
   return z
     .string()
@@ -60,13 +60,13 @@ export function jsonText(maximum: number, message: string) {
     })
 }
 
-/** In a query string. */
+/** A boolean in a query string. */
 export const Flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
-/** Levels; writing deeper objects as JSON would overflow the stack. */
+/** Levels of nesting; serialising deeper objects as JSON would overflow the stack. */
 const MAX_DEPTH = 100
 
-/** An object whose fields are somebody else's business, to be passed on as it is. */
+/** An object whose fields are not ours to check, passed on as it is. */
 export function freeObject() {
   return z.record(z.string(), z.unknown()).refine((value) => !isDeeperThan(value, MAX_DEPTH), {
     message: `must not be deeper than ${MAX_DEPTH} levels`,
@@ -86,10 +86,10 @@ function childrenOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : []
 }
 
-/** What bounds a run, by the names that `limits` in the agent configuration has for them. */
+/** The limits of a run, by their names under `limits` in the agent configuration. */
 export const LIMIT_NAMES = ['rounds', 'toolCalls', 'seconds', 'tokens'] as const
 
-/** Present in an answer only where a limit kept the run from something. */
+/** Present in an answer only if a limit stopped something in the run. */
 export const LIMITS_REACHED = z
   .array(z.enum(LIMIT_NAMES))
   .optional()
@@ -114,12 +114,12 @@ export const ConversationId = z
     'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
   )
 
-/** Of a part of the agent. */
+/** The state of a part of the agent. */
 export const State = z
   .enum(['on', 'off', 'unavailable'])
   .describe('`off` by configuration; `unavailable` although wanted, see `reason`.')
 
-/** The answer of a route that sends a file, of whatever media type. */
+/** The response body of a route that sends a file, of any media type. */
 export const FILE_CONTENT = {
   '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) },
 }

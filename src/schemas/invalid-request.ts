@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 
-/** More would hide the first cause, not explain it. */
+/** More would hide the first cause rather than explain it. */
 const MAX_ISSUES = 5
 
 export interface Issue {
-  /** As a dotted path; empty for the whole. */
+  /** As a dotted path; empty for the input as a whole. */
   field: string
   message: string
 }
 
-/** What is wrong with an input, in one error that names the first field at fault. */
+/** One error for everything that is wrong with an input; its `param` is the first field at fault. */
 export function invalidRequest(issues: readonly Issue[], cause: unknown): AppError {
   const lines = issues
     .slice(0, MAX_ISSUES)
@@ -19,17 +19,17 @@ export function invalidRequest(issues: readonly Issue[], cause: unknown): AppErr
   return new AppError('invalid_request', lines.join('; '), { param, cause })
 }
 
-/** As `invalidRequest`, of one field. */
+/** Like `invalidRequest`, for one field. */
 export function refusal(field: string, message: string): AppError {
   return invalidRequest([{ field, message }], undefined)
 }
 
-/** As `invalidRequest`, of what a schema refused. */
+/** Like `invalidRequest`, for what a schema refused. */
 export function refusalOf(error: z.ZodError): AppError {
   return invalidRequest(issuesOf(error), error)
 }
 
-/** Every mistake that a schema found, at its field. */
+/** Every issue that a schema found, with its field. */
 export function issuesOf(error: z.ZodError): Issue[] {
   return error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
 }
@@ -44,7 +44,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** What the size of a thing is counted in; a number is its own size. */
+/** The unit in which a size is counted; a number's size is its value. */
 const UNITS: Readonly<Record<string, string>> = {
   string: 'character',
   array: 'item',
@@ -52,8 +52,8 @@ const UNITS: Readonly<Record<string, string>> = {
 }
 
 /**
- * From now on schemas without words of their own refuse input in sentences that stand behind a field's name:
- * `topK: must be at most 100`. What this does not know keeps the words of Zod.
+ * From now on, schemas without messages of their own refuse input in phrases that follow a field's name:
+ * `topK: must be at most 100`. Issues that have no such phrase here keep Zod's message.
  */
 export function speakPlainly(): void {
   z.config({ customError: formatIssue })

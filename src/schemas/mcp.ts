@@ -63,7 +63,7 @@ export type McpTestRequest = z.output<typeof McpTestRequest>
 export type McpTestResult = z.output<typeof McpTestResult>
 export type McpTestStep = z.output<typeof Step>
 
-/** A message of the protocol, which the protocol's own code judges. */
+/** A protocol message; the protocol's own code checks it. */
 export const McpMessage = freeObject().meta({
   id: 'McpMessage',
   description: 'A JSON-RPC 2.0 message.',

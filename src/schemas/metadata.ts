@@ -4,7 +4,7 @@ import { boundedText, optional } from './fields.ts'
 
 const MAX_VALUES = 100
 const MAX_PARTS = 20
-/** Names and values in a filter, which bound what it costs. */
+/** Most names and values in a filter, which bounds its cost. */
 const MAX_SIZE = 1_000
 
 const FieldName = z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, {
@@ -36,7 +36,7 @@ export const Metadata = fieldsOf(Scalar).meta({
   examples: [{ language: 'en', year: 2026, public: true }],
 })
 
-/** A change of metadata: a value is set, null takes the field out. */
+/** A change of metadata: a value sets a field, null removes it. */
 export const MetadataPatch = fieldsOf(z.union([Scalar, z.null()])).describe(
   'Fields to set; null takes one out. What is not named stays.',
 )
@@ -66,7 +66,7 @@ export type Metadata = z.output<typeof Metadata>
 export type MetadataValue = z.output<typeof Scalar>
 export type FieldCondition = z.output<typeof FieldCondition>
 
-/** Which documents, by their metadata. `not` takes documents without the field, too. */
+/** Selects documents by their metadata. `not` also takes documents without the field. */
 export type Filter = FieldCondition | { and: Filter[] } | { or: Filter[] } | { not: Filter }
 
 const nested = (part: z.ZodType<Filter>) => {
@@ -80,7 +80,7 @@ const nested = (part: z.ZodType<Filter>) => {
   return z.union(shapes, { error: describeMistake })
 }
 
-// Written out level by level: a schema that refers to itself would follow any input down.
+// Written out level by level: a recursive schema would follow input to any depth.
 const FilterLevel4 = nested(FieldCondition).meta({ id: 'FilterLevel4' })
 const FilterLevel3 = nested(FilterLevel4).meta({ id: 'FilterLevel3' })
 const FilterLevel2 = nested(FilterLevel3).meta({ id: 'FilterLevel2' })
@@ -100,7 +100,7 @@ export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
     ],
   })
 
-/** Whether a filter takes a document with this metadata: as the document store and the indexes answer it. */
+/** Whether a filter takes a document with this metadata; the document store and the indexes decide in the same way. */
 export function takes(filter: Filter, metadata: Metadata = {}): boolean {
   if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
   if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
@@ -120,13 +120,13 @@ export function takes(filter: Filter, metadata: Metadata = {}): boolean {
   )
 }
 
-/** Strings by code points, which is the order of their UTF-8. */
+/** Compares strings by code points, which is the order of their UTF-8 bytes. */
 function compare(a: MetadataValue, b: MetadataValue): number {
   if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
   return Number(a) - Number(b)
 }
 
-/** Where documents are that were put into none. */
+/** The collection of documents that were put into none. */
 export const DEFAULT_COLLECTION = 'default'
 
 export const CollectionName = z
@@ -143,7 +143,7 @@ interface Scoped {
   collection?: string | undefined
 }
 
-/** A filter within a collection; all documents where there is neither. */
+/** A filter limited to a collection; undefined, for all documents, if neither is given. */
 export function within({ filter, collection }: Scoped): Filter | undefined {
   if (collection === undefined) return filter
   const named = { field: COLLECTION, eq: collection }
@@ -151,7 +151,7 @@ export function within({ filter, collection }: Scoped): Filter | undefined {
   return allOf(part, filter)
 }
 
-/** A filter within any of some collections; as it is where none are named. */
+/** A filter limited to any of some collections; unchanged if `collections` is undefined. */
 export function withinAny(
   collections: readonly string[] | undefined,
   filter?: Filter,
@@ -161,13 +161,13 @@ export function withinAny(
   return allOf(any, filter)
 }
 
-/** All of these at once; nothing where none is given. */
+/** A filter for which all of these hold; undefined if none is given. */
 export function allOf(...filters: readonly (Filter | undefined)[]): Filter | undefined {
   const given = filters.filter((filter) => filter !== undefined)
   return given.length > 1 ? { and: given } : given[0]
 }
 
-/** The metadata of a document that is put into a collection; as it is where none is named. */
+/** The metadata of a document put into a collection; unchanged if `collection` is undefined. */
 export function placedIn(
   collection: string | undefined,
   metadata?: Metadata,
@@ -185,7 +185,10 @@ function countValues(filter: unknown): number {
 const NEITHER =
   'must be a condition such as {"field": "language", "eq": "en"}, or "and", "or", "not" of conditions'
 
-/** A union tells only that nothing fits; what the condition on a field lacks is what most need to know. */
+/**
+ * Explains a wrong filter. A union only says that nothing fits; most callers need to know what is wrong with the
+ * field condition.
+ */
 function describeMistake({ input }: { input?: unknown }): string {
   const fields = FieldCondition.safeParse(input)
   const isCondition = typeof input === 'object' && input !== null && 'field' in input

@@ -6,7 +6,7 @@ const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as cons
 const MIN_INTERVAL_MS = 5 * UNITS.m
 const MAX_INTERVAL_MS = 366 * UNITS.d
 
-/** How many milliseconds an interval such as `1d` has; NaN for what is none. */
+/** The milliseconds of an interval such as `1d`; NaN if it is not one. */
 export function intervalMs(interval: string): number {
   const { count, unit = '' } = /^(?<count>\d{1,4})(?<unit>[mhdw])$/.exec(interval)?.groups ?? {}
   return Number(count) * (new Map<string, number>(Object.entries(UNITS)).get(unit) ?? Number.NaN)
@@ -37,7 +37,7 @@ export const RefreshInterval = z
 /** UTF-16 code units; the body limit bounds it further. */
 const MAX_TEXT = 50_000_000
 
-/** A document whose text is sent along. */
+/** A document sent with its text. */
 export const TextInput = z.object({
   text: filledText(MAX_TEXT).describe('Raw text content of the document.'),
   title: optional(boundedText(1_000)).describe('Title of the document.'),
@@ -78,12 +78,12 @@ export const DocumentInput = TextInput.extend({
   })
 
 export type DocumentInput = z.output<typeof DocumentInput>
-/** A document that is to be fetched. */
+/** A document to be fetched from the web. */
 export type Page = Omit<DocumentInput, 'text' | 'url'> & { url: string }
 
 const MAX_METADATA = 65_536
 
-/** The fields beside the file, all of them text. */
+/** The form fields besides the file, all of them text. */
 export const FileFields = z.object({
   title: boundedText(1_000)
     .optional()
@@ -102,7 +102,7 @@ export const FileFields = z.object({
     .meta({ examples: [DEFAULT_COLLECTION] }),
 })
 
-/** The form as the contract shows it, filled in with its examples by `/reference`; what arrives is read part by part. */
+/** The form as the contract shows it, with examples that `/reference` fills in; what arrives is read part by part. */
 export const DocumentForm = z
   .object({
     file: z.string().max(1_000_000_000).meta({
@@ -127,19 +127,19 @@ export const DocumentForm = z
 
 export type FileFields = z.output<typeof FileFields>
 
-/** A part of a form, as it arrives: the bytes of a file have to be read before the next part comes. */
+/** A part of a form as it arrives: the bytes of a file must be read before the next part is. */
 export type FormPart =
   | { kind: 'field'; name: string; value: string }
   | {
       kind: 'file'
       name: string
-      /** What the client calls the file, if it says. */
+      /** The file's name on the client, if it sends one. */
       fileName: string | undefined
       mediaType: string | undefined
       bytes: AsyncIterable<Uint8Array>
     }
 
-/** What a client may choose: words that need no escaping in a path. */
+/** An id that a client may choose: characters that need no escaping in a path. */
 export const ChosenId = z
   .string()
   .regex(/^[A-Za-z0-9][\w.:@~-]{0,127}$/, {

@@ -93,7 +93,7 @@ export const Hit = z
     ],
   })
 
-/** Present in an answer only where it is so. */
+/** Present in an answer only if the search was degraded. */
 export const DEGRADED = z
   .literal(true)
   .optional()
@@ -101,7 +101,7 @@ export const DEGRADED = z
     'A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.',
   )
 
-/** Present in an answer only where it is so. */
+/** Present in an answer only if there are any. */
 export const UNKNOWN_CITATIONS = z
   .array(z.int())
   .optional()

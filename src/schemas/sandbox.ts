@@ -8,7 +8,7 @@ export type SandboxKind = z.output<typeof SandboxKind>
 const limit = (value: number, most: number, least = 1) =>
   z.int().min(least).max(most).default(value)
 
-/** What one run of code, and one conversation's sandbox, may take, as `agent.json` holds it; each has a default. */
+/** Limits of one run of code and of a conversation's sandbox, as `agent.json` holds them; each has a default. */
 export const SANDBOX_LIMITS = {
   seconds: limit(30, 600).describe('Time of one run.'),
   cpus: z.number().min(0.1).max(64).default(1).describe('Processors.'),
@@ -20,7 +20,7 @@ export const SANDBOX_LIMITS = {
 export const SandboxLimits = z.object(SANDBOX_LIMITS)
 export type SandboxLimits = z.output<typeof SandboxLimits>
 
-/** What a verification tries, one after the other; `start` takes the place of one that cannot be tried. */
+/** What a verification tries, in this order; `start` is reported in place of a probe that cannot be tried. */
 const PROBE_NAMES = [
   'start',
   'computation',
@@ -60,7 +60,7 @@ export const SandboxReport = z
   .meta({ id: 'SandboxReport' })
 export type SandboxReport = z.output<typeof SandboxReport>
 
-/** Without defaults, which an answer has no use for. */
+/** The limits as answers show them, without defaults. */
 const ShownLimits = z.object({
   ...{ seconds: z.int(), cpus: z.number(), memoryMegabytes: z.int() },
   ...{ processes: z.int(), fileMegabytes: z.int(), outputKilobytes: z.int() },

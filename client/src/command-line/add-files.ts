@@ -13,10 +13,10 @@ import {
 import { describeFile, kindNotRead } from './file-document.ts'
 
 const POLL_MS = 1_000
-/** How long a document that is stored may take until it can be found. */
+/** How long a stored document may take until it can be found. */
 const SETTLING_MS = 600_000
 
-/** A file, and the path by which it goes in ids and metadata: the same in each run. */
+/** A file, and the path that identifies it in ids and metadata: the same in each run. */
 export interface NamedFile {
   file: string
   path: string
@@ -25,7 +25,7 @@ export interface NamedFile {
 interface AddOptions {
   files: readonly NamedFile[]
   metadata: Metadata
-  /** Files under way at a time. */
+  /** How many files are in flight at a time. */
   concurrency: number
   client: AgentServer
   progress: (done: number, failed: number) => void
@@ -35,15 +35,15 @@ interface AddOptions {
 export interface AddSummary {
   ready: number
   unchanged: number
-  /** How many files were not sent, by what they are: images, archives and the like. */
+  /** The number of files not sent, by kind: images, archives and the like. */
   leftOut: Record<string, number>
   failed: { path: string; reason: string }[]
 }
 
 /**
- * Brings the server's documents up to what files hold: what is new or has changed is sent, the rest is left
- * alone. A file fails alone; throws where nothing can go on, and what `signal` is aborted with, after which
- * another run goes on where this one was.
+ * Brings the server's documents up to date with files: new and changed ones are sent, the rest is left alone. A
+ * failing file does not stop the others. Throws an error that every other file would meet, too, and the reason of
+ * `signal`; another run then continues where this one was.
  */
 export async function addFiles(options: AddOptions, signal: AbortSignal): Promise<AddSummary> {
   const { files, concurrency, progress } = options
@@ -132,7 +132,7 @@ function describe({ status, error }: State): string {
   return status === 'failed' ? reason : `is stored, but still ${status} (${reason})`
 }
 
-/** Why one file failed; throws what would befall every other file, too. */
+/** The reason why one file failed; throws an error that every other file would meet, too. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && 'syscall' in error && 'code' in error) {
     return `cannot be read (${error.code})`

@@ -18,7 +18,7 @@ import { walkFolder } from './walk-folder.ts'
 
 const CONCURRENCY = 8
 const MAX_CONCURRENCY = 32
-/** A server that is busy, or is restarted, is asked again for about ten minutes. */
+/** Retries for about ten minutes while a server is busy or restarting. */
 const MAX_RETRIES = 75
 const WAIT_SECONDS = 60
 
@@ -31,7 +31,7 @@ const OPTIONS = {
   concurrency: { type: 'string' },
   hidden: { type: 'boolean' },
   delete: { type: 'boolean' },
-  // What `--url` was called in `npm run ingest`.
+  // The former name of `--url`, in `npm run ingest`.
   server: { type: 'string' },
 } as const
 
@@ -100,7 +100,7 @@ interface AddParameters {
   delete: boolean
 }
 
-/** Throws `UsageError`, which names the option at fault. */
+/** Throws `UsageError` that names the option at fault. */
 export function readAddParameters(parameters: readonly string[]): AddParameters {
   const { values, positionals: paths } = readParameters({ parameters }, OPTIONS)
   if (paths.length === 0) throw new UsageError('add takes files, folders or -')
@@ -118,7 +118,7 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
   return { paths, url, include, hidden, name, id, title, metadata, concurrency, delete: isDeleting }
 }
 
-/** The bounds of the server, before a thousand files are refused for the same reason. */
+/** Checks the server's limits, before a thousand files are refused for the same reason. */
 function checkMetadata([name, value]: [string, string]): [string, string] {
   if (!/^[A-Za-z_][\w.-]{0,63}$/.test(name)) {
     throw new UsageError('--metadata must have names of a letter or _, then letters, digits, _ . -')
@@ -128,7 +128,7 @@ function checkMetadata([name, value]: [string, string]): [string, string] {
   return [name, value]
 }
 
-/** All files, each under the path that its id is made of. Throws `UsageError` where two would be one document. */
+/** All files, each with the path that determines its id. Throws `UsageError` if two would be the same document. */
 async function namedFiles(parameters: AddParameters, signal: AbortSignal): Promise<NamedFile[]> {
   const seen = new Map<string, string>()
   const files: NamedFile[] = []
@@ -161,7 +161,7 @@ async function filesAt(
 
 const folderName = (given: string, name: string | undefined) => name ?? basename(resolve(given))
 
-/** Throws `UsageError` where something is no folder, or there is nothing in it: a drive may not be there. */
+/** Throws `UsageError` if a path is not a folder, or is empty: its drive may not be mounted. */
 async function refuseFiles(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     if (!(await stat(path)).isDirectory()) throw new UsageError('--delete takes folders alone')
@@ -171,7 +171,10 @@ async function refuseFiles(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** Removes the documents that came from these folders, and whose files are in none of the same name. Answers how many. */
+/**
+ * Removes the documents that came from these folders and whose files no longer exist in any folder of that name.
+ * Returns their number.
+ */
 async function removeGone(
   { paths, name }: AddParameters,
   { documents }: AgentServer,
@@ -180,7 +183,7 @@ async function removeGone(
   const gone: string[] = []
   for (const folder of new Set(paths.map((given) => folderName(given, name)))) {
     const alike = paths.filter((given) => folderName(given, name) === folder)
-    // What comes after the slash in the order of code points.
+    // `0` is the character after `/` in code point order.
     const filter = { field: PATH, gte: `${folder}/`, lt: `${folder}0` }
     for await (const { id, metadata } of documents.list({ filter, signal })) {
       const path = String(metadata?.[PATH]).slice(folder.length + 1)
@@ -204,7 +207,7 @@ async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** A server that is not there is told at once; one that goes away later is waited for. */
+/** Fails at once if there is no server; waits for one that becomes unavailable later. */
 async function connectPatiently({ connect, signal }: CommandContext, url: string | undefined) {
   const { admin } = await connect(url)
   await admin.health({ signal, maxRetries: 1 })

@@ -27,7 +27,7 @@ import { describeHit } from './query.ts'
 import { plain, shorten, type Terminal } from './terminal.ts'
 
 const STEP_WIDTH = 100
-/** Messages that a conversation keeps; the server cuts it further, to what its model takes. */
+/** Messages kept of a conversation; the server cuts it further, to what its model takes. */
 const MAX_MESSAGES = 200
 
 const OPTIONS = {
@@ -87,7 +87,7 @@ interface Talk {
 
 type Messages = ChatRequest['messages']
 
-/** One answer, shown as it comes, unless it is wanted as JSON. */
+/** Gets one answer and shows it as it arrives, unless JSON is wanted. */
 async function ask(
   talk: Talk,
   messages: Messages,
@@ -123,7 +123,7 @@ function listWaiting(terminal: Terminal, { approval }: ChatResult): void {
   }
 }
 
-/** Only what the answer names, in the order of its numbers. */
+/** Lists only the hits that the answer cites, in order of their numbers. */
 function listCitations(terminal: Terminal, { text, hits, limitsReached }: ChatResult): void {
   const cited = new Set(Array.from(text.matchAll(/\[(\d{1,3})\]/g), ([, number]) => Number(number)))
   const lines = hits.flatMap((hit, index) =>
@@ -142,19 +142,22 @@ async function keep(
   if (folder === undefined) return terminal.note(`Made ${plain(artifact.name)}: ${artifact.url}`)
   await mkdir(folder, { recursive: true })
   const { body } = await client.artifacts.download(artifact, { signal })
-  // A name is a name, not a way out of the folder.
+  // Only the base name, so that it cannot lead out of the folder.
   const path = join(folder, basename(artifact.name))
   await pipeline(Readable.from(body ?? []), createWriteStream(path))
   terminal.note(`Made ${path}`)
 }
 
-/** Questions and answers in turn, until the end of input; an interruption ends an answer, or where none comes, all. */
+/**
+ * Questions and answers in turn until the end of input; an interrupt stops the current answer or, if there is none,
+ * the conversation.
+ */
 async function converse(talk: Talk, { terminal, signal }: CommandContext): Promise<number> {
   const { stdin: input, stderr: output } = terminal
   const reader = createInterface({ input, output, prompt: terminal.style('bold', '> ') })
   let messages: Messages = []
   let answering: AbortController | undefined
-  // Input may end while an answer comes.
+  // Input may end while an answer arrives.
   const closed = new AbortController()
   reader.once('close', () => closed.abort())
   const interrupt = () => (answering ? answering.abort() : reader.close())
@@ -184,15 +187,15 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
 }
 
 interface Ways {
-  /** Ends the answer. */
+  /** Aborts the answer. */
   either: AbortSignal
-  /** Ends the command. */
+  /** Aborts the command. */
   ended: AbortSignal
-  /** Asks in the terminal; no where it closes, or what asks has ended. */
+  /** Asks for confirmation in the terminal; resolves with false if it closes, or if the waiting call is aborted. */
   confirm: (words: string, ended: AbortSignal) => Promise<boolean>
 }
 
-/** The conversation with its answer; without its last question where there is none, which is told. */
+/** Returns the conversation with its answer; if there is none, reports why and drops the last question. */
 async function answer(
   talk: Talk,
   asked: Messages,

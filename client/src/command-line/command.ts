@@ -2,56 +2,56 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { AgentServer, AgentServerOptions } from '../agent-server.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What the program ends with; documented in docs/clients.md. */
+/** Exit codes of the program; documented in docs/clients.md. */
 export const EXIT = {
   done: 0,
-  /** The server refused, or some of what was asked for failed. */
+  /** The server refused, or a part of the work failed. */
   failed: 1,
   usage: 2,
-  /** There is no server, or it does not answer. */
+  /** There is no server, or it does not respond. */
   unreachable: 3,
-  /** There is no key, or it is refused. */
+  /** There is no key, or it was refused. */
   unauthorized: 4,
-  /** As shells end what SIGINT ended. */
+  /** As shells report a program that SIGINT ended. */
   interrupted: 130,
 } as const
 
-/** How a command was called is wrong; the message says what. */
+/** A command was called wrongly; the message says how. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
 export interface CommandContext {
-  /** What stands after the command's name. */
+  /** The arguments after the command's name. */
   parameters: readonly string[]
   terminal: Terminal
   environment: Readonly<Record<string, string | undefined>>
   /** Aborted by SIGINT and SIGTERM. */
   signal: AbortSignal
-  /** The client of the server that options, environment or login name. Throws `LoginError` where there is none. */
+  /** Creates a client for the server named by options, environment or login. Throws `LoginError` if there is none. */
   connect(url: string | undefined, options?: AgentServerOptions): Promise<AgentServer>
 }
 
 export interface Command {
-  /** One line, in the list of commands. */
+  /** One line for the list of commands. */
   summary: string
-  /** How it is called, with its options and examples. */
+  /** Its usage, with options and examples. */
   help: string
-  /** Words that may follow, and options, for completion. */
+  /** Words that may follow, besides options, for completion. */
   words?: readonly string[]
   options: NonNullable<ParseArgsConfig['options']>
-  /** Answers what to exit with. */
+  /** Resolves with the exit code. */
   run(context: CommandContext): Promise<number>
 }
 
-/** What every command takes. */
+/** The options of every command. */
 export const COMMON = {
   json: { type: 'boolean' },
   url: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Options and words as a command takes them. Throws `UsageError`. */
+/** Parses a command's options and words. Throws `UsageError`. */
 export function readParameters<Options extends NonNullable<ParseArgsConfig['options']>>(
   { parameters }: Pick<CommandContext, 'parameters'>,
   options: Options,
@@ -65,7 +65,7 @@ export function readParameters<Options extends NonNullable<ParseArgsConfig['opti
   }
 }
 
-/** A whole number within bounds, undefined where none is given. Throws `UsageError`. */
+/** Parses a whole number within bounds; undefined if none is given. Throws `UsageError`. */
 export function readNumber(
   name: string,
   value: string | undefined,
@@ -81,7 +81,7 @@ export function readNumber(
 
 type Scalar = string | number | boolean
 
-/** `name=value` pairs as a filter that wants all of them. Throws `UsageError`. */
+/** Parses `name=value` pairs to a filter that requires all of them. Throws `UsageError`. */
 export function readFilter(pairs: readonly string[] = []) {
   if (pairs.length === 0) return undefined
   const and = pairs.map((pair) => {
@@ -93,7 +93,7 @@ export function readFilter(pairs: readonly string[] = []) {
 
 const MODES = ['hybrid', 'lexical', 'dense'] as const
 
-/** What a search goes by, undefined where it is not given. Throws `UsageError`. */
+/** Parses the search mode; undefined if none is given. Throws `UsageError`. */
 export function readMode(value: string | undefined) {
   const mode = MODES.find((one) => one === value)
   if (mode === undefined && value !== undefined) {
@@ -102,14 +102,14 @@ export function readMode(value: string | undefined) {
   return mode
 }
 
-/** Metadata tells `2026` from `"2026"`, a command line does not: either is meant. */
+/** Metadata distinguishes `2026` from `"2026"`, a command line does not: either may be meant. */
 function guesses(value: string): Scalar[] {
   if (value === 'true' || value === 'false') return [value, value === 'true']
   const number = value.trim() === '' ? Number.NaN : Number(value)
   return Number.isFinite(number) ? [value, number] : [value]
 }
 
-/** A name and a value with `=` between them. Throws `UsageError`. */
+/** Parses a name and a value separated by `=`. Throws `UsageError`. */
 export function readPair(option: string, pair: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
   if (name === undefined || value === undefined) {

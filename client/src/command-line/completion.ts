@@ -2,7 +2,7 @@ import { COMMON, type Command, EXIT, readParameters, UsageError } from './comman
 
 const SHELLS = ['bash', 'zsh', 'fish']
 
-/** `completion`, which knows all other commands. */
+/** Creates the command `completion`, which knows all other commands. */
 export function createCompletion(commands: ReadonlyMap<string, Command>): Command {
   return {
     summary: 'Print completion for a shell',
@@ -26,7 +26,7 @@ function wordsOf({ words = [], options }: Command): string[] {
   return [...words, ...Object.keys({ ...options, ...COMMON }).map((name) => `--${name}`)]
 }
 
-/** One function that Bash has, and Zsh by its own emulation. */
+/** A function for Bash, which Zsh runs with its Bash emulation. */
 function posix(shell: string, commands: ReadonlyMap<string, Command>): string {
   const cases = Array.from(
     commands,

@@ -11,7 +11,7 @@ import { plain, shorten, type Terminal, table } from './terminal.ts'
 
 const STATUSES: readonly DocumentStatus[] = ['pending', 'processing', 'ready', 'failed']
 const TITLE_WIDTH = 60
-/** Rows whose widths are lined up with each other. */
+/** How many rows are aligned with each other. */
 const ROWS = 100
 
 const OPTIONS = {
@@ -109,7 +109,7 @@ const retry: Action = async ({ ids, everyFailed }, client, context) => {
   )
 }
 
-/** One after the other; what fails is told, and does not keep the rest. */
+/** Works on one id after another; failures are reported, and do not stop the rest. */
 async function each(
   ids: readonly string[],
   done: string,
@@ -123,7 +123,7 @@ async function each(
       if (terminal.json) terminal.printJson({ id, ok: true })
       else terminal.print(`${id} ${done}`)
     } catch (error) {
-      // What has no status befalls the others, too.
+      // An error without a code would meet the others, too.
       if (signal.aborted || !(error instanceof Error && 'code' in error && error.code)) throw error
       code = EXIT.failed
       const failure = { code: error.code, message: error.message }

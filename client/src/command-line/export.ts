@@ -6,7 +6,7 @@ import type { AgentServer, Document } from '../agent-server.ts'
 import { type Command, EXIT, readParameters, UsageError } from './command.ts'
 import { createProgress } from './terminal.ts'
 
-/** The document was replaced or deleted while its passages were read. */
+/** Error codes if the document was replaced or deleted while its chunks were read. */
 const IS_CHANGED = ['invalid_request', 'document_not_found']
 
 export const exportDocuments: Command = {
@@ -58,7 +58,10 @@ async function* linesOf(client: AgentServer, signal: AbortSignal): AsyncGenerato
   }
 }
 
-/** What lies between passages is blank, and may be of other blanks here. Nothing for a document that is gone. */
+/**
+ * Rebuilds a document's text. The text between chunks is blank, and may be other blanks here. Undefined if the
+ * document is gone.
+ */
 async function textOf(
   client: AgentServer,
   { id }: Document,

@@ -4,32 +4,32 @@ import { open } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { AgentServer, Document, DocumentCreated, Metadata } from '../agent-server.ts'
 
-/** What is text as it is; everything else the server reads as the file that it is. */
+/** Files sent as text; all others are sent as files for the server to read. */
 const TEXT_EXTENSIONS = ['.txt', '.text', '.md', '.markdown', '.rst', '.adoc', '.org', '.log']
-/** A larger one is sent as a file, which is never in memory whole. */
+/** Larger text is sent as a file, which is never held in memory whole. */
 const MAX_TEXT_BYTES = 4_000_000
 const MAX_SLUG = 100
 const HASH_CHARACTERS = 16
-/** As long as a value of the metadata may be. */
+/** The maximum length of a metadata value. */
 const MAX_PATH = 500
-/** Seconds that the server holds its answer back until the document is ready. */
+/** Seconds that the server delays its response until the document is ready. */
 const WAIT_SECONDS = 20
 
-/** The names of the metadata that tell where a document is from, and what was sent. */
+/** Metadata fields that tell where a document came from, and what was sent. */
 export const PATH = 'source_path'
 const DIGEST = 'source_digest'
 
-/** A file as the document that it becomes. */
+/** A file and the document that it becomes. */
 export interface FileDocument {
-  /** The same for the same path, whatever the file holds. */
+  /** The same for the same path, whatever the file's content. */
   id: string
-  /** Whether the server has it as it is now. */
+  /** Whether the server has it in its current version. */
   isIn(document: Pick<Document, 'status' | 'metadata'>): boolean
-  /** Sends it; throws what the client throws, and what the file system throws. */
+  /** Sends it; throws the errors of the client and of the file system. */
   send(client: AgentServer, signal: AbortSignal): Promise<DocumentCreated>
 }
 
-/** `path` tells the file from all others that are ever sent; `metadata` is added to it. */
+/** `path` must identify the file among all that are ever sent; `given` is added to its metadata. */
 export async function describeFile(
   file: string,
   path: string,
@@ -73,7 +73,7 @@ async function hashFile(file: string) {
   return { hash: hash.digest('hex'), size }
 }
 
-/** Nothing where it is no UTF-8, which is for the server to decode. */
+/** Undefined if it is not UTF-8: the server then decodes it. */
 async function readText(file: string): Promise<string | undefined> {
   const handle = await open(file)
   try {
@@ -88,7 +88,10 @@ async function readText(file: string): Promise<string | undefined> {
 
 const bytes = (...values: number[]) => Buffer.from(values)
 
-/** What the server does not read, by the first bytes, as its own list has it: to send it would only make failed documents. */
+/**
+ * File kinds that the server cannot read, by their first bytes, like its own list: sending them would only make
+ * failed documents.
+ */
 export const NOT_READ: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
   ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
@@ -109,17 +112,17 @@ export const NOT_READ: readonly (readonly [string, Buffer])[] = [
   ['a PostScript program', Buffer.from('%!PS')],
   ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
 ]
-/** As long as the longest mark, and longer than what is worth calling blank. */
+/** At least as long as the longest signature, and more than a file worth calling blank. */
 const START_BYTES = 256
 
-/** What a file is, where its first bytes tell that there is nothing to read: `a program`, `an empty file`. */
+/** The kind of a file whose first bytes show that it cannot be read: `a program`, `an empty file`; else undefined. */
 export async function kindNotRead(file: string): Promise<string | undefined> {
   const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
     const start = buffer.subarray(0, bytesRead)
     if (bytesRead < START_BYTES && start.toString('latin1').trim() === '') return 'an empty file'
-    // An image in the container of sounds and videos.
+    // WebP is an image in a container also used for sound and video.
     if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
     return NOT_READ.find(([, mark]) => start.subarray(0, mark.length).equals(mark))?.[0]
   } finally {

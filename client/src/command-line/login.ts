@@ -11,7 +11,7 @@ const ONLY_OWNER = 0o600
 const NOT_OWNER = 0o077
 const LOCAL_PORT = 3_000
 
-/** Nobody has said which key to send. */
+/** There is no key to send. */
 export class LoginError extends Error {
   override readonly name = 'LoginError'
 }
@@ -19,9 +19,9 @@ export class LoginError extends Error {
 type Environment = CommandContext['environment']
 
 /**
- * Which server, and with which key: `--url`, then the variables AGENT_SERVER_URL and AGENT_SERVER_KEY, then those
- * of a server of this machine (SERVER_API_KEY, HOST, PORT), then what `login` kept. A key that was kept is sent to
- * the server that it was kept for, and to no other.
+ * Chooses the server and the key: `--url`, then the variables AGENT_SERVER_URL and AGENT_SERVER_KEY, then those of
+ * a server on this machine (SERVER_API_KEY, HOST, PORT), then the stored login. A stored key is sent only to the
+ * server that it was stored for.
  */
 export async function connect(
   url: string | undefined,
@@ -47,7 +47,7 @@ export async function connect(
   throw new LoginError(`There is no key${of}: agent-server login, or set AGENT_SERVER_KEY`)
 }
 
-/** Throws `UsageError` for a URL or a key that cannot be one. */
+/** Throws `UsageError` for a malformed URL or key. */
 function clientOf(options: AgentServerOptions): AgentServer {
   try {
     return new AgentServer(options)
@@ -96,7 +96,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Complete or not at all, and never readable by others, not even for a moment. */
+/** Writes the file atomically, and never readable by others, not even for a moment. */
 async function writeLogin(environment: Environment, login: Login): Promise<string> {
   const file = loginFile(environment)
   const folder = join(file, '..')
@@ -152,7 +152,7 @@ Removes what login kept.`,
   },
 }
 
-/** What is typed is not shown. */
+/** Typed input is not echoed. */
 async function askForKey({ stdin, stderr }: Terminal, signal: AbortSignal): Promise<string> {
   const isAsked = stdin.isTTY === true
   const nowhere = new Writable({ write: (_text, _coding, done) => done() })

@@ -45,7 +45,7 @@ It ends with 0 when all is done, 1 where the server refuses or something failed,
 async function main(): Promise<number> {
   const [name = '', ...parameters] = process.argv.slice(2)
   const terminal = createTerminal(process, process.env)
-  // Whoever reads on may leave, as `head` does.
+  // The reader of a pipe may leave early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
   })
@@ -71,7 +71,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** What stands after `--` is no option. */
+/** Arguments after `--` are not options. */
 function asksForHelp(parameters: readonly string[]): boolean {
   const end = parameters.indexOf('--')
   const options = end === -1 ? parameters : parameters.slice(0, end)
@@ -94,7 +94,7 @@ async function version(): Promise<string> {
 
 const WHERE = 'Does it run? Another one is named with --url, or with AGENT_SERVER_URL'
 
-/** What people can do something about is said in words; a mistake of this program keeps its stack. */
+/** Errors that users can fix are reported by message; a bug in this program keeps its stack. */
 function explain(error: unknown, name: string, terminal: Terminal): number {
   if (!(error instanceof Error)) throw error
   const { stack = error.message } = error
@@ -123,7 +123,7 @@ const PATH_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'may not be read or written',
 }
 
-/** What is the matter with a path, where that is what failed. */
+/** Describes the problem with a path, if that is what failed. */
 function describePath(error: Error): string | undefined {
   const { code = '', path = '' } = { code: '', path: '', ...error }
   const problem = PATH_PROBLEMS[code]
@@ -136,5 +136,5 @@ function codeOf(error: Error): number {
   return error instanceof AbortError ? EXIT.interrupted : EXIT.failed
 }
 
-// Not `exit`, which would cut off what a pipe has not taken yet.
+// Not `exit`, which would cut off output that a pipe has not taken yet.
 process.exitCode = await main()

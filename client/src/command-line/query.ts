@@ -66,7 +66,7 @@ function printHit(terminal: Terminal, hit: Hit, number: number): void {
   terminal.print(`${plain(hit.text).replaceAll(/^/gm, '    ')}\n`)
 }
 
-/** `[1] Opening hours, page 3, https://example.org/hours`: what an answer cites as `[1]`. */
+/** `[1] Opening hours, page 3, https://example.org/hours`: the hit that an answer cites as `[1]`. */
 export function describeHit(hit: Hit, number: number): string {
   const { title, documentId, url, page, sheet, row } = hit
   const place = [

@@ -4,22 +4,22 @@ type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'colum
 
 const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
 
-/** Where a command reads and writes. */
+/** The input and output of a command. */
 export interface Terminal {
   stdin: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY' | 'setRawMode'>>
-  /** For what was asked for, and nothing else. */
+  /** For results, and nothing else. */
   stdout: Output
-  /** For progress and words to whoever runs it. */
+  /** For progress and messages to the user. */
   stderr: Output
-  /** Whether results are to be JSON. */
+  /** Whether to print results as JSON. */
   json: boolean
   /** Writes a line of a result. */
   print(line: string): void
   /** Writes a result as one line of JSON. */
   printJson(value: unknown): void
-  /** Writes a line that is no result. */
+  /** Writes a line that is not a result. */
   note(line: string): void
-  /** Text in a style, where somebody looks at colours. */
+  /** The text in a style, if colours are shown. */
   style(name: keyof typeof STYLES, text: string): string
 }
 
@@ -40,19 +40,19 @@ export function createTerminal(
   }
 }
 
-/** Text of documents and models as a terminal may show it: without what would steer the terminal. */
+/** Text of documents and models without control characters, which could steer the terminal. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 }
 
-/** On one line, and no longer than `width` characters. */
+/** The text on one line of at most `width` characters. */
 export function shorten(text: string, width: number): string {
   const line = plain(text).replaceAll(/\s+/g, ' ').trim()
   return line.length > width ? `${line.slice(0, width - 1)}…` : line
 }
 
-/** Rows below each other, columns aligned by two blanks; the last column may be of any length. */
+/** Formats rows with aligned columns, two blanks apart; the last column may have any length. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = []
   for (const row of rows) {
@@ -71,7 +71,7 @@ const BAR_WIDTH = 24
 const REDRAW_MS = 100
 const CLEAR_LINE = '\r\u001b[K'
 
-/** One line on a terminal that shows how far a long piece of work has come. */
+/** A progress bar for long work, as one line on a terminal. */
 export function createProgress({ stderr }: Terminal, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY

@@ -2,19 +2,19 @@ import type { Dirent } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** More belong into several folders, or into a program of their own. */
+/** More files should go into several folders, or need a program of their own. */
 const MAX_FILES = 1_000_000
 
 interface WalkOptions {
-  /** Patterns of which a path must match one; none means all. */
+  /** A path must match one of these patterns; none means all paths. */
   include: readonly string[]
-  /** Also what begins with a dot, and node_modules. */
+  /** Includes names that begin with a dot, and node_modules. */
   hidden: boolean
 }
 
 /**
- * The paths of all files beneath a folder, relative to it, with `/` between their parts, sorted. What a
- * symbolic link points to is not in the folder, and so left out.
+ * The paths of all files below a folder, relative to it, separated by `/`, sorted. Targets of symbolic links are
+ * not in the folder, and so left out.
  */
 export async function walkFolder(
   folder: string,
@@ -48,7 +48,7 @@ function isIncluded(path: string, patterns: readonly RegExp[]): boolean {
   return patterns.length === 0 || patterns.some((pattern) => pattern.test(path))
 }
 
-/** A pattern of `**`, `*`, `?`, `[a-z]` and `{a,b}`, as shells have them; Node.js 20 has no `matchesGlob`. */
+/** Converts a glob pattern of `**`, `*`, `?`, `[a-z]` and `{a,b}`; Node.js 20 has no `matchesGlob`. */
 function toExpression(pattern: string): RegExp {
   return new RegExp(`^${toSource(pattern)}$`, 'su')
 }

@@ -8,10 +8,10 @@ import {
   readLine,
 } from './lines.ts'
 
-/** A piece of Markdown; `start` and `end` have no blanks beyond them. Text without Markdown is prose. */
+/** A block of Markdown; `start` and `end` exclude blanks around it. Text without Markdown is prose. */
 export type Block =
   | { kind: 'prose' | 'list' | 'quote' | 'table'; start: number; end: number }
-  /** `open` where it is never closed. */
+  /** `open` is its fence if it is never closed. */
   | { kind: 'code'; start: number; end: number; open?: Fence }
   | { kind: 'heading'; start: number; end: number; level: number; title: string }
 
@@ -23,7 +23,7 @@ interface OpenBlock {
   end: number
   lines: number
   lastLine: number
-  /** The end of the line before the last one. */
+  /** The end of the last line but one. */
   earlierEnd: number
 }
 
@@ -31,8 +31,8 @@ const MAX_TITLE = 200
 const MAX_FRONT_MATTER_LINES = 64
 
 /**
- * The blocks of a text in order: every character that is not blank is in exactly one. Linear in the text.
- * `before` is what an earlier piece of the same text ended within.
+ * The blocks of a text in order: every non-blank character is in exactly one. Runs in linear time. `before` is the
+ * fence, if any, that an earlier part of the same text left open.
  */
 export function* scanBlocks(
   text: string,
@@ -56,7 +56,9 @@ export function* scanBlocks(
   if (open) yield toBlock(open)
 }
 
-/** What a line does: blocks that it finishes, the block open after it, and where to read on if not at the next line. */
+/**
+ * The effect of a line: the blocks it finishes, the block open after it, and where to read on if not at the next line.
+ */
 interface Step {
   finished: readonly Block[]
   open?: OpenBlock
@@ -86,7 +88,9 @@ function startBlock(text: string, open: OpenBlock | undefined, line: Line, mark:
   }
 }
 
-/** What a line makes of the open block that it belongs to: longer, or another kind. Nothing if it does not belong there. */
+/**
+ * How a line continues the open block: it extends it or changes its kind. Undefined if the line does not belong to it.
+ */
 function grow(text: string, open: OpenBlock, line: Line, mark: LineMark): Step | undefined {
   switch (mark.kind) {
     case 'underline':
@@ -118,7 +122,7 @@ function extended(open: OpenBlock, { start, end }: Line): Step {
   }
 }
 
-/** A further paragraph of a list's item is indented. */
+/** Further paragraphs of a list item are indented. */
 function continuesItem(open: OpenBlock, { indent }: Line): boolean {
   return open.kind === 'list' && indent >= 2
 }
@@ -155,7 +159,7 @@ function toHeading(text: string, { start, end }: Line, level: number): Block {
   return { kind: 'heading', start, end, level, title }
 }
 
-/** The rest of a block of code that an earlier piece began. */
+/** The rest of a code block that began in an earlier part. */
 function readOpenFence(text: string, fence: Fence | undefined) {
   const first = fence && readLine(text, 0)
   if (!first) return undefined
@@ -164,7 +168,7 @@ function readOpenFence(text: string, fence: Fence | undefined) {
   return { block, next: first.next }
 }
 
-/** A fence that is never closed holds the rest of the text, as in CommonMark. */
+/** A fence that is never closed extends to the end of the text, as in CommonMark. */
 function readFence(text: string, opening: Line, fence: Fence): { block: Block; next: number } {
   for (let line = readLine(text, opening.next); line; line = readLine(text, line.next)) {
     if (closesFence(text, line, fence)) {
@@ -175,7 +179,7 @@ function readFence(text: string, opening: Line, fence: Fence): { block: Block; n
   return { block: { kind: 'code', start: opening.start, end, open: fence }, next: text.length }
 }
 
-/** The settings between two lines of dashes that some texts begin with. */
+/** Front matter: settings between two lines of dashes at the start of a text. */
 function readFrontMatter(text: string): { block: Block; next: number } | undefined {
   const opening = readLine(text, 0)
   if (!opening || text.slice(opening.start, Math.min(opening.end, opening.start + 4)) !== '---') {

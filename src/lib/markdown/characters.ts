@@ -3,7 +3,7 @@ const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09
 const SPACE = 0x20
 
-/** The blanks of `\s`: what trimming takes away, and what no chunk has to cover. */
+/** Whether a character matches `\s`: trimming removes these, and chunks need not cover them. */
 export function isBlank(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN)
   if (code < 0x1680) return code === 0xa0
@@ -24,7 +24,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** `index`, or one less where it stands between the halves of a surrogate pair. */
+/** `index`, or one less if it is between the halves of a surrogate pair. */
 export function atCodePoint(text: string, index: number): number {
   const code = text.charCodeAt(index)
   const before = text.charCodeAt(index - 1)
@@ -39,7 +39,7 @@ export function skipBlanks(text: string, index: number, end: number): number {
   return position
 }
 
-/** As `skipBlanks`, but never past the end of the line. */
+/** Like `skipBlanks`, but never beyond the end of the line. */
 export function skipIndent(text: string, index: number, end: number): number {
   let position = index
   while (position < end && isIndent(text.charCodeAt(position))) position++

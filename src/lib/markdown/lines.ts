@@ -1,4 +1,4 @@
-/** What begins a block of code: its backticks or tildes, of which as many or more end it. */
+/** The backticks or tildes that open a code block; at least as many close it. */
 export type Fence = string
 
 export type LineMark =
@@ -10,14 +10,14 @@ export type LineMark =
 
 const TEXT: LineMark = { kind: 'text' }
 
-/** CommonMark: indented further, a line is no heading and no rule. */
+/** CommonMark: a line indented further is neither a heading nor a rule. */
 const MAX_INDENT = 3
 
 const BEGINS_MARKUP = /^[#>`~=\-*_|:\d+•◦▪‣●]/
 const HEADING = /^(#{1,6})(?:\s|$)/
 const BULLET = /^(?:[-*+•◦▪‣●]|(\d{1,9})[.)])(?:\s|$)/
 
-/** What the first characters of a line make of it, after CommonMark and the tables of GitHub. */
+/** Classifies a line by its first characters, after CommonMark and GitHub's tables. */
 export function classifyLine(text: string, { start, end, indent }: Line): LineMark {
   const line = text.slice(start, end)
   if (!BEGINS_MARKUP.test(line)) return TEXT
@@ -44,18 +44,18 @@ function fenceOf(line: string): Fence | undefined {
   return isSpan ? undefined : fence
 }
 
-/** Whether a line that begins at `start` begins an item of a list. */
+/** Whether a line that begins at `start` begins a list item. */
 export function beginsItem(text: string, start: number, end: number): boolean {
   return BULLET.test(text.slice(start, end))
 }
 
-/** A number past one does not interrupt: a wrapped line may begin with it without beginning a list. */
+/** Only the number 1 interrupts a paragraph: a wrapped line may begin with another without beginning a list. */
 function classifyBullet(line: string): LineMark {
   const bullet = BULLET.exec(line)
   return bullet ? { kind: 'item', interrupts: (bullet[1] ?? '1') === '1' } : TEXT
 }
 
-/** Three or more of one of `-*_`, blanks between them or not. */
+/** Three or more of the same character of `-*_`, with or without blanks between them. */
 function isRule(line: string): boolean {
   if (!/^[-*_]/.test(line) || /[^-*_\s]/.test(line)) return false
   return /^(?:-{3,}|\*{3,}|_{3,})$/.test(line.replaceAll(/\s/g, ''))
@@ -66,25 +66,25 @@ function isDelimiterRow(line: string): boolean {
   return /^[-|:][-|: \t]*$/.test(line) && line.includes('|') && line.includes('-')
 }
 
-/** Whether `line` closes a block of code that `fence` began. */
+/** Whether a line closes the code block that `fence` opened. */
 export function closesFence(text: string, { start, end }: Line, fence: Fence): boolean {
   return text.startsWith(fence, start) && /^(?:`+|~+)$/.test(text.slice(start, end))
 }
 
-/** A line that holds something. */
+/** A line that is not blank. */
 export interface Line {
-  /** Of its first character that is not blank. */
+  /** The position of its first non-blank character. */
   start: number
-  /** After its last character that is not blank. */
+  /** The position after its last non-blank character. */
   end: number
   /** Where the next line begins. */
   next: number
-  /** Columns before `start`, a tab counting four. */
+  /** Columns before `start`; a tab counts as four. */
   indent: number
   afterBlankLine: boolean
 }
 
-/** The first line at or after `position` (which begins a line) that is not blank. */
+/** The first non-blank line at or after `position`, which must be the start of a line. */
 export function readLine(text: string, position: number): Line | undefined {
   const start = indexOf(text, /\S/g, position)
   if (start === text.length) return undefined
@@ -100,7 +100,7 @@ export function readLine(text: string, position: number): Line | undefined {
   }
 }
 
-/** The first place from `position` that `pattern` fits, or the end of the text. */
+/** The first match of `pattern` from `position` on, or the end of the text. */
 function indexOf(text: string, pattern: RegExp, position: number): number {
   pattern.lastIndex = position
   return pattern.exec(text)?.index ?? text.length

@@ -10,11 +10,11 @@ const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/
 const USER_AGENT = 'agent-server'
 
 export interface OutboundBounds {
-  /** The most bytes of an answer that are read, once decompressed. */
+  /** The maximum size of a response body in bytes, after decompression. */
   maxBytes: number
-  /** The longest silence: before the head of the answer, and between two parts of its body. */
+  /** The idle timeout: before the response headers, and between two parts of the body. */
   idleMs: number
-  /** For the whole call, redirects and body included; absent for streams that stay open. */
+  /** The timeout of the whole call, with redirects and body; absent for streams that stay open. */
   totalMs?: number
 }
 
@@ -22,7 +22,10 @@ export interface OutboundRequest {
   method?: string | undefined
   headers?: Headers | Record<string, string> | undefined
   body?: string | Uint8Array<ArrayBuffer> | URLSearchParams | null | undefined
-  /** As for `fetch`. A redirect to another origin loses `Authorization` and `Cookie`, and no other header: with another secret, pass `error`. */
+  /**
+   * As for `fetch`. A redirect to another origin drops only `Authorization` and `Cookie`: with any other secret header,
+   * pass `error`.
+   */
   redirect?: 'follow' | 'error' | 'manual' | undefined
   signal?: AbortSignal | null | undefined
 }
@@ -30,12 +33,12 @@ export interface OutboundRequest {
 export type GuardedFetch = ReturnType<typeof createGuardedFetch>
 
 /**
- * A `fetch` that reaches public addresses and those that the policy lists, and nothing else: literal addresses
- * are checked at each request, redirects included, and the addresses of a name where it is connected to, so
- * that no second answer of its name server can slip in between.
+ * Creates a `fetch` that reaches only public addresses and those that the policy lists. IP addresses in URLs are
+ * checked on each request, redirects included; host names are resolved and checked in the connection's own lookup,
+ * so that no second DNS answer can slip in between (DNS rebinding).
  */
 export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds) {
-  // Loaded with the first call: many servers never make one.
+  // Loaded on the first call: many servers never make one.
   let loaded: ReturnType<typeof load> | undefined
   const load = async () => {
     const { Agent, fetch } = await import('undici')
@@ -48,8 +51,8 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
   }
   return {
     /**
-     * `fetch` for URLs that somebody else chose. Throws `OutboundError`, while reading the body, too; an
-     * aborted signal ends it with the signal's reason.
+     * `fetch` for URLs chosen by others. Throws `OutboundError`, also while the body is read, and the signal's
+     * reason if it aborts.
      */
     async fetch(url: string | URL, request: OutboundRequest = {}): Promise<Response> {
       const { method = 'GET', headers, body, redirect = 'follow', signal } = request
@@ -71,12 +74,15 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
         throw explain(error)
       }
     },
-    /** Gives up every open connection. */
+    /** Destroys every open connection. */
     close: async () => await (await loaded)?.agent.destroy(),
   }
 }
 
-/** Says why a URL cannot be called whatever its name resolves to; nothing if it may be. For an early answer: `fetch` checks again. */
+/**
+ * Why a URL may not be called, whatever its host resolves to; undefined if it may. For an early answer: `fetch`
+ * checks again.
+ */
 export function refusalOf(url: string | URL, policy: OutboundPolicy): OutboundError | undefined {
   try {
     checkHost(parseUrl(url).hostname, policy)
@@ -110,7 +116,7 @@ function forbidden(hostname: string): OutboundError {
   )
 }
 
-/** Where the host is an address nothing is looked up, so it is checked here, before each request. */
+/** An IP address as host is never looked up, so it is checked here, before each request. */
 function guardLiterals(policy: OutboundPolicy): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     checkHost(new URL(String(options.origin)).hostname, policy)
@@ -147,7 +153,7 @@ function withOwnHeaders(headers: OutboundRequest['headers']): Headers {
 
 type Explain = (error: unknown) => unknown
 
-/** A `Response` of this process's own kind, whose body is bounded and fails in our words. */
+/** A standard `Response` whose body is bounded and fails with our errors. */
 function wrapResponse(
   response: Answer,
   hostname: string,
@@ -159,7 +165,7 @@ function wrapResponse(
     new OutboundError('too_large', `The answer of ${hostname} is larger than ${maxBytes} bytes`)
   const body = response.body && boundBody(response.body, { maxBytes, tooLarge, explain })
   const wrapped = new Response(body, { status, statusText, headers: [...headers] })
-  // Only `fetch` itself can say where an answer came from.
+  // The constructor of `Response` cannot set these.
   return Object.defineProperties(wrapped, {
     url: { value: url },
     redirected: { value: redirected },
@@ -185,18 +191,18 @@ function isTimeout(error: unknown): boolean {
   return isTimeout(error.cause)
 }
 
-/** Why a call to somewhere outside gave no answer. */
+/** Why an outbound call failed. */
 type OutboundErrorKind =
-  /** The address is not public and OUTBOUND_ALLOW does not name it, or the URL is none to be called. */
+  /** The address is neither public nor listed in OUTBOUND_ALLOW, or the URL cannot be called at all. */
   | 'forbidden'
-  /** No connection, a broken one, or an answer that is not HTTP. */
+  /** No connection, a broken connection, or a response that is not HTTP. */
   | 'unreachable'
-  /** No answer, or no more of it, in the time there is. */
+  /** The response, or the rest of it, did not come in time. */
   | 'timeout'
-  /** The answer is larger than is read. */
+  /** The response exceeds the maximum size. */
   | 'too_large'
 
-/** `message` may be shown: it names the host and what to do, never a path, a query or the other side's words. */
+/** `message` may be shown: it names the host and a remedy, never a path, a query or text from the other side. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly kind: OutboundErrorKind
@@ -207,7 +213,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** The `OutboundError` that an error is, or that lies beneath it. */
+/** The `OutboundError` that an error is or has among its causes. */
 export function outboundCause(error: unknown): OutboundError | undefined {
   if (error instanceof OutboundError) return error
   return error instanceof Error ? outboundCause(error.cause) : undefined

@@ -3,16 +3,16 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = [Address, number]
 
-/** All of IPv6 that is given out for the public; `::7f00:1`, an old way to write 127.0.0.1, lies outside. */
+/** The global unicast range of IPv6; `::7f00:1`, an old form of 127.0.0.1, lies outside it. */
 const PUBLIC_IPV6: Range = ipaddr.parseCIDR('2000::/3')
-/** Azure's own services, which every machine there reaches under this address. */
+/** Azure's platform services, which every machine there reaches at this address. */
 const AZURE_PLATFORM = '168.63.129.16'
 
 export type OutboundPolicy = ReturnType<typeof createOutboundPolicy>
 
 /**
- * Says which hosts may be called. Everything public may; what is not public must be listed, each entry as a host
- * name, an address, or a range like `10.0.0.0/8`. Throws for one that is none of these.
+ * Decides which hosts may be called. All public ones may; others must be listed, as a host name, an address, or a
+ * range like `10.0.0.0/8`. Throws for an entry that is none of these.
  */
 export function createOutboundPolicy(entries: readonly string[]) {
   const names = new Set<string>()
@@ -23,7 +23,7 @@ export function createOutboundPolicy(entries: readonly string[]) {
     else names.add(parseName(entry))
   }
   return {
-    /** Whether this name is listed, and so trusted whatever it resolves to. */
+    /** Whether this name is listed, and so trusted whatever address it resolves to. */
     allowsName: (hostname: string) => names.has(plainName(hostname)),
     /** Whether this address is public or listed. */
     allowsAddress(address: string): boolean {
@@ -35,7 +35,10 @@ export function createOutboundPolicy(entries: readonly string[]) {
   }
 }
 
-/** The address that a URL's host is, without brackets; nothing if it is a name. `URL` has already made `0x7f.1` and `2130706433` plain. */
+/**
+ * The IP address of a URL's host, without brackets; undefined if it is a name. `URL` has already normalised `0x7f.1`
+ * and `2130706433`.
+ */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return ipaddr.isValid(bare) ? bare : undefined
@@ -60,7 +63,7 @@ function plainName(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '')
 }
 
-/** `unicast` is all that is left once private, local, reserved, translated and tunnelled ranges are taken away. */
+/** `unicast` is what remains without private, local, reserved, translated and tunnelled ranges. */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast' || address.toString() === AZURE_PLATFORM) return false
   return address.kind() === 'ipv4' || isWithin(address, PUBLIC_IPV6)

@@ -2,18 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 import { Worker } from 'node:worker_threads'
 import type { MemoryBound, WatchMessage } from './memory-watch-thread.ts'
 
-/** A thread that watches nothing is ended after so long: it holds about 7 MB. */
+/** An idle watch thread ends after this time: it holds about 7 MB. */
 const IDLE_MS = 60_000
 
 let thread: Worker | undefined
 let idleTimer: NodeJS.Timeout | undefined
-/** Of each process that is watched, what is done where the thread fails. */
+/** For each watched process, what to do if the thread fails. */
 const watched = new Set<(cause: unknown) => void>()
 
 /**
- * Ends a child of this process once it holds more memory than it may, whatever runs in it, also while this
- * thread is busy. It is looked at a few times a second: for that long it may hold more. Not on Windows.
- * One that cannot be watched is ended, too.
+ * Kills a child process once it exceeds its memory limit, whatever runs in it, and even while this thread is busy.
+ * It is polled a few times a second, and may exceed the limit for that long. Not on Windows. A process that cannot
+ * be watched is killed, too.
  */
 export function boundMemory(
   child: ChildProcess,
@@ -24,7 +24,7 @@ export function boundMemory(
   const exceededBy = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
   let failure: string | undefined
   const setBound = (bound?: MemoryBound) => {
-    // One that could not be started has no number.
+    // A process that could not be started has no pid.
     if (pid) thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
   }
   const change = (maxBytes: number) => setBound({ maxBytes, withDescendants, exceededBy })
@@ -45,7 +45,7 @@ export function boundMemory(
   }
   return {
     change,
-    /** Why it was ended here; nothing where it was not. */
+    /** Why it was killed here; undefined if it was not. */
     reason: () => (exceededBy[0] ? `It held ${exceededBy[0]} bytes` : failure),
   }
 }
@@ -53,7 +53,7 @@ export function boundMemory(
 function startThread(): Worker {
   const started = new Worker(new URL('./memory-watch-thread.ts', import.meta.url))
   started.unref()
-  // Such as for want of descriptors or memory.
+  // For example if descriptors or memory run out.
   return started.on('error', (cause) => {
     thread = undefined
     for (const fail of watched) fail(cause)

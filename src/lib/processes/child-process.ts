@@ -10,43 +10,43 @@ import { COMPILE_CACHE } from './precompile.ts'
 import { residentBytes } from './resident-memory.ts'
 
 const BYTES_PER_MEGABYTE = 2 ** 20
-/** Characters of what a process has written to its standard error last. */
+/** How many of the last characters of a process's standard error are kept. */
 const MAX_STDERR = 4_096
-/** What V8, C++ and Rust write before they end a process. */
+/** What V8, C++ and Rust print before they end a process that is out of memory. */
 const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|memory allocation of \d+ bytes/i
-/** The one entry of all jobs. */
+/** The entry point of all jobs. */
 const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
 
-/** All that a process of ours may read: the program and its packages, but not the keys and the data beside them. */
+/** All that our child processes may read: the program and its packages, but not the keys and data beside them. */
 export const PROGRAM_FILES = ['../../../src', '../../../node_modules', '../../../package.json'].map(
   (path) => fileURLToPath(new URL(path, import.meta.url)),
 )
 
 export interface ProcessLimits {
-  /** The most memory its JavaScript heap may take. */
+  /** The maximum size of its JavaScript heap. */
   heapMegabytes: number
-  /** The most memory it may take in all; one that takes more is ended within a tenth of a second. */
+  /** The maximum memory in all; a process that exceeds it is killed within a tenth of a second. */
   residentMegabytes: number
-  /** A directory that it may read and write in; what native code reads and writes is its own affair. */
+  /** A directory that it may read and write. Native code is not bound by this. */
   directory?: string
 }
 
 interface ProcessStart {
   entry: URL
   job?: Pick<Job, 'module' | 'run'>
-  /** Files and directories that it may read beside the program. */
+  /** Files and directories that it may read besides the program. */
   readable?: readonly string[]
 }
 
 interface ProcessHandlers<Message> {
   onMessage: (message: Message) => void
-  /** Called once, with a `JobExhausted` for want of memory or a `JobCrashed`. */
+  /** Called once, with `JobExhausted` if it ran out of memory, else with `JobCrashed`. */
   onEnd: (error: Error) => void
 }
 
 /**
- * Starts the module at `entry` in a process of its own, which reads what others wrote: without environment,
- * network, other processes, or any file but the program. The module must call `endWithParent`.
+ * Starts the module at `entry` in its own process, to read untrusted input: without environment, network, other
+ * processes, or any file but the program. The module must call `endWithParent`.
  */
 export function startProcess<Message>(
   { entry, job, readable: files = [] }: ProcessStart,
@@ -84,18 +84,18 @@ export function startProcess<Message>(
   })
   child.on('message', onMessage)
   child.on('error', onEnd)
-  // After the end of its standard error, which says why.
+  // On `close`, because standard error, which says why, has then ended.
   child.on('close', (code, signal) => {
     const reason = memory.reason()
     const words = reason === undefined ? stderr : `${reason}\n${stderr}`
     const cause = words === '' ? undefined : new Error(words)
-    // The system kills without a word when all memory is taken.
+    // The system kills silently when it runs out of memory.
     const isMemory = signal === 'SIGKILL' ? !child.killed : signal !== null && isOutOfMemory
     if (isMemory) onEnd(new JobExhausted('took too much memory', { cause }))
     else onEnd(new JobCrashed(`ended with ${signal ?? `exit code ${code}`}`, { cause }))
   })
   return {
-    /** Resolves once the other side has room for more, or will never take any. */
+    /** Resolves once the other side has room for more, or will never read again. */
     send: (message: unknown) =>
       new Promise<void>((resolve) => {
         if (child.connected) child.send(Object(message), () => resolve())
@@ -108,20 +108,20 @@ export function startProcess<Message>(
 }
 
 export interface Job extends ProcessLimits {
-  /** What it does, in words for whoever asked for it: `Drawing the chart`. */
+  /** What it does, in words for the user: `Drawing the chart`. */
   task: string
-  /** What would help where it takes too much. */
+  /** What would help if it takes too much time or memory. */
   advice?: string
-  /** The module that does the work, which only the process itself loads. */
+  /** The module that does the work, loaded only by the job's process. */
   module: URL
-  /** The function of it that is called with the input. */
+  /** The module's function that is called with the input. */
   run: string
   deadlineMs: number
 }
 
 /**
- * Runs a function of a module in a process of its own, killed when its time is over or `signal` is aborted.
- * Throws `JobRefusal`, which `JobExhausted` is, `JobCrashed`, and what `signal` was aborted with.
+ * Runs a function of a module in its own process, which is killed at its deadline or when `signal` aborts. Throws
+ * `JobRefusal` (of which `JobExhausted` is a kind), `JobCrashed`, and the reason of `signal`.
  */
 export async function runJob(
   { task, advice, module, run, deadlineMs, ...limits }: Job,
@@ -155,7 +155,7 @@ const MAX_WAITING_JOBS = 50
 
 export type JobRunner = ReturnType<typeof createJobRunner>
 
-/** Runs jobs as `runJob` does, a few at a time, and checks what comes of them. */
+/** Runs jobs like `runJob`, a few at a time, and validates their output. */
 export function createJobRunner() {
   const semaphore = createSemaphore(MAX_JOBS, MAX_WAITING_JOBS)
   return async <Output>(

@@ -6,8 +6,8 @@ type Collect = (options: { type: 'minor' | 'major'; flavor?: 'last-resort' }) =>
 let collect: Collect | undefined
 
 /**
- * Frees what was allocated a moment ago and is no longer held, in about a millisecond. V8 counts only its own
- * heap when it decides to do so by itself, and lets 64 MB pile up of buffers, which lie outside of it.
+ * Frees recently allocated garbage, in about a millisecond. On its own, V8 decides by its heap alone, and lets 64
+ * MB of buffers, which lie outside the heap, pile up.
  */
 export function freeYoungMemory(): void {
   collect ??= exposeCollector()
@@ -15,23 +15,23 @@ export function freeYoungMemory(): void {
 }
 
 /**
- * Frees all that is no longer held, and gives back the room that it took: some ten milliseconds in which
- * nothing else happens. For work that would make the heap grow far beyond what it holds.
+ * Frees all garbage, and returns the memory to the system: blocks the thread for some ten milliseconds. For work
+ * that would otherwise make the heap grow far beyond what it holds.
  */
 export function freeAllMemory(): void {
   collect ??= exposeCollector()
   collect?.({ type: 'major' })
 }
 
-/** How often it is checked whether this thread is idle. */
+/** How often to check whether this thread is idle. */
 const IDLE_CHECK_MS = 10_000
-/** The share of a processor that an idle thread may take, for timers and polls. */
+/** The share of a processor that an idle thread may use, for timers and polls. */
 const IDLE_SHARE = 0.02
 
 /**
- * Gives back what a burst of work has left, once it is over: V8 makes its young generation no smaller, and lets
- * garbage lie in the old one until somebody allocates again. Once after each burst, and after the start. Of the thread
- * that calls it alone, whatever others do: each has a heap of its own.
+ * Returns the memory of a burst of work once it is over: V8 does not shrink its young generation, and keeps garbage in
+ * the old one until something allocates again. Runs once after each burst, and after the start. Only for the calling
+ * thread, as each thread has its own heap.
  */
 export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
   let last = process.threadCpuUsage()
@@ -41,7 +41,7 @@ export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
     const isIdle = user + system < checkMs * 1_000 * IDLE_SHARE
     if (isIdle && !isFreed) {
       collect ??= exposeCollector()
-      // The flavor that makes the young generation small again.
+      // The flavor that also shrinks the young generation.
       collect?.({ type: 'major', flavor: 'last-resort' })
     }
     isFreed = isIdle && collect !== undefined
@@ -49,7 +49,7 @@ export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
   }, checkMs).unref()
 }
 
-/** Nothing where another thread has just taken back the flag, which all share: the next call finds it. */
+/** Undefined if another thread has just removed the flag, which all share: the next call finds it. */
 function exposeCollector(): Collect | undefined {
   setFlagsFromString('--expose-gc')
   const gc: Collect | undefined = runInNewContext('globalThis.gc')

@@ -1,6 +1,6 @@
 import { endWithParent, type JobAnswer, JobRefusal } from './job.ts'
 
-// The whole of a process of its own, which does one job of whichever module it is given and loads no other.
+// The entry point of a process that runs one job from the module it is given, and loads no other.
 const [module = '', run = ''] = process.argv.slice(2)
 endWithParent()
 process.once('message', ({ input }: { input: unknown }) => void answer(input))

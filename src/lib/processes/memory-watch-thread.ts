@@ -3,21 +3,21 @@ import { sharedBytes, treeOf } from './resident-memory.ts'
 
 export interface WatchMessage {
   pid: number
-  /** None: the process is watched no longer. */
+  /** Absent to stop watching the process. */
   bound?: MemoryBound
 }
 
 export interface MemoryBound {
   maxBytes: number
-  /** Whether what the process has started counts, too. */
+  /** Whether its descendants' memory counts, too. */
   withDescendants: boolean
-  /** Shared memory of one number: what the process held when it was ended for it. */
+  /** One number in shared memory: the bytes that the process held when it was killed. */
   exceededBy: Float64Array
 }
 
-// Beside the server's own thread, which may be busy just when a process takes all there is.
+// In a thread of its own, since the main thread may be busy just when a process takes all memory.
 
-/** Between two looks at all processes; `ps` is costly to ask. */
+/** Interval between two checks of all processes; `ps` is expensive. */
 const LOOK_MS = process.platform === 'linux' ? 50 : 500
 
 const watched = new Map<number, Required<WatchMessage>>()
@@ -39,7 +39,7 @@ function look(): void {
     const pids = withDescendants ? treeOf(pid) : [pid]
     const bytes = sharedBytes(pids, maxBytes)
     if (bytes <= maxBytes) continue
-    // First: whoever learns of the end looks here for its cause.
+    // Set first: whoever sees the process end looks here for the cause.
     exceededBy[0] = bytes
     watched.delete(pid)
     pids.forEach(end)
@@ -50,7 +50,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    // It has ended by itself meanwhile.
+    // It has ended on its own meanwhile.
     if (Object(error).code !== 'ESRCH') throw error
   }
 }

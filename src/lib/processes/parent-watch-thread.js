@@ -1,9 +1,10 @@
-// JavaScript, for every process that does a job starts it: to load what strips types takes longer than all else here.
+// Plain JavaScript, because every job process starts it: loading what strips types would take longer than all
+// else here.
 import { workerData } from 'node:worker_threads'
 
 const INTERVAL_MS = 1_000
 
-// An endless loop holds the main thread, which therefore cannot see that the server has gone.
+// In an endless loop the main thread could not see that the server has ended.
 /** @type {number} */
 const server = workerData
 setInterval(() => {

@@ -3,39 +3,39 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const BYTES_PER_KILOBYTE = 1_024
 
-/** What a process holds in memory, with what it shares with others; 0 where it has ended. */
+/** A process's resident memory in bytes, including what it shares with others; 0 if it has ended. */
 export function residentBytes(pid: number): number {
   if (process.platform === 'linux') return bytesIn(`/proc/${pid}/status`, /^VmRSS:\s+(\d+)/m)
   return bytesByPs(pid)
 }
 
-/** The same where there is no `/proc`; 0 where there is no `ps` either. */
+/** The same without `/proc`; 0 if there is no `ps` either. */
 function bytesByPs(pid: number): number {
   try {
     const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
     return Number(kilobytes) * BYTES_PER_KILOBYTE
   } catch {
-    // Ended, or not to be asked.
+    // It has ended, or cannot be queried.
     return 0
   }
 }
 
 /**
- * What processes hold together, counting once what they share where that decides whether it is more than the
- * maximum.
+ * The memory of several processes in bytes; shared memory is counted only once if that decides whether it exceeds
+ * the maximum.
  */
 export function sharedBytes(pids: readonly number[], maxBytes: number): number {
   const sum = (bytesOf: (pid: number) => number) =>
     pids.reduce((total, each) => total + bytesOf(each), 0)
   const resident = sum(residentBytes)
-  // The exact number is the dear one: it walks through the tables of all pages.
+  // The exact number is expensive: it walks all page tables.
   if (resident <= maxBytes) return resident
   return sum(
     (each) => bytesIn(`/proc/${each}/smaps_rollup`, /^Pss:\s+(\d+)/m) || residentBytes(each),
   )
 }
 
-/** A process and, on Linux, all that it has started. */
+/** A process and, on Linux, all its descendants. */
 export function treeOf(pid: number): number[] {
   const tree = [pid]
   for (const parent of tree) {

@@ -14,7 +14,7 @@ type Response =
   | { id: number; error: PackedError }
   | { notice: Notice }
 
-/** What was thrown, in transit: a structured clone keeps only the message of an `AppError`. */
+/** A thrown error in transit: a structured clone keeps only the message of an `AppError`. */
 export type PackedError =
   | { thrown: unknown }
   | {
@@ -25,7 +25,7 @@ export type PackedError =
       cause: Error | undefined
     }
 
-/** What a thread has to say unasked, for the log. */
+/** A message that a thread sends on its own, for the log. */
 export interface Notice {
   message: string
   fields: object
@@ -38,7 +38,7 @@ interface Transferring<Output> {
   output: Output
 }
 
-/** What a thread can be asked: one input, one output per method. */
+/** The methods of a thread: each takes one input and gives one output. */
 type ThreadMethods = Record<string, (input: never) => unknown>
 
 type Input<Method> = Method extends (input: infer I) => unknown ? I : never
@@ -46,24 +46,24 @@ type Output<Method> = Method extends (input: never) => infer O ? Plain<Awaited<O
 type Plain<O> = O extends Transferring<infer Inner> ? Inner : O
 
 export interface ThreadOptions {
-  /** Handed to the thread as `workerData`. */
+  /** Passed to the thread as `workerData`. */
   data?: unknown
-  /** Called once when the thread ends by itself; every call under way has been rejected by then. */
+  /** Called once if the thread ends on its own; all calls in flight have been rejected by then. */
   onCrash?: (error: Error) => void
-  /** Called with whatever the thread hands to `notify`. */
+  /** Called with each notice that the thread passes to `notify`. */
   onNotice?: (notice: Notice) => void
-  /** The most memory its JavaScript heap may take, in megabytes. */
+  /** The maximum size of its JavaScript heap, in megabytes. */
   heapMegabytes?: number
 }
 
-/** A worker thread that answers calls in the order in which they are made. */
+/** A worker thread that answers calls in the order in which they were made. */
 export interface Thread<Methods extends ThreadMethods> {
   call<Name extends keyof Methods & string>(
     method: Name,
     input: Input<Methods[Name]>,
     transfer?: readonly Transferable[],
   ): Promise<Output<Methods[Name]>>
-  /** Ends the thread; calls under way are rejected. */
+  /** Ends the thread; calls in flight are rejected. */
   terminate(): Promise<void>
 }
 
@@ -123,12 +123,12 @@ export function startThread<Methods extends ThreadMethods>(
   }
 }
 
-/** Sooner than the main thread: one has done its part, and others go on for long. */
+/** Shorter than for the main thread: one thread has done its part while others continue for long. */
 const IDLE_CHECK_MS = 2_000
 
 /**
- * Answers one call after another with `methods`, each given time to finish before the next begins; with
- * `overlapping`, each begins as it comes, in order, though an earlier one may still be waiting.
+ * Answers calls with `methods`, each finishing before the next begins; with `overlapping`, each begins as it
+ * arrives, in order, even while an earlier one is still waiting.
  */
 export function serveThread(methods: ThreadMethods, { overlapping = false } = {}): void {
   const port = parentPort
@@ -154,7 +154,7 @@ export function serveThread(methods: ThreadMethods, { overlapping = false } = {}
   })
 }
 
-/** Tells the thread's starter what it did not ask for. */
+/** Sends a notice to the thread that started this one. */
 export function notify(notice: Notice): void {
   parentPort?.postMessage({ notice } satisfies Response)
 }
@@ -167,10 +167,10 @@ export function transferring<Output>(
   return { [TRANSFERRING]: buffers, output }
 }
 
-/** How long a thread works at a stretch while calls may be waiting for it. */
+/** How long a thread works in one go while calls may be waiting for it. */
 const SLICE_MS = 2
 
-/** Runs `work` to its end, letting the thread answer calls at its steps. */
+/** Runs `work` to its end, letting the thread answer calls between its steps. */
 export async function inSlices<Result>(work: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const end = performance.now() + SLICE_MS

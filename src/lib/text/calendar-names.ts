@@ -1,7 +1,7 @@
-/** Languages whose names of months and weekdays are known; of equal names those of the first count. */
+/** Languages whose month and weekday names are known; if a name occurs in several, the first language counts. */
 const LANGUAGES = 'en de fr es it pt nl sv da nb fi pl cs sk hu ro ru uk tr el'.split(' ')
 
-/** A name as it is compared: no case, no point of an abbreviation. */
+/** The form in which names are compared: lower case, without the point of an abbreviation. */
 function keyOf(name: string): string {
   return name.trim().toLowerCase().replace(/\.$/, '')
 }
@@ -33,8 +33,8 @@ function namesOf(unit: 'month' | 'weekday', count: number): ReadonlyMap<string, 
 const names: { month?: ReadonlyMap<string, number>[]; weekday?: ReadonlyMap<string, number>[] } = {}
 
 /**
- * The places of these names in the year or in the week from Monday, from 0, by the name in small letters; nothing
- * where no one language knows all of them.
+ * The positions of these names in the year, or in the week from Monday, from 0, keyed by lower-case name; undefined
+ * if no single language knows all of them.
  */
 export function calendarPlaces(
   unit: 'month' | 'weekday',
@@ -46,7 +46,7 @@ export function calendarPlaces(
   return names[unit].find((known) => wanted.every((name) => known.has(name)))
 }
 
-/** The place of a name in what `calendarPlaces` has found. */
+/** The position of a name in a result of `calendarPlaces`; after all others if it is not in it. */
 export function placeIn(places: ReadonlyMap<string, number>, name: string): number {
   return places.get(keyOf(name)) ?? places.size
 }

@@ -6,7 +6,7 @@ import fontkit from '@cantoo/fontkit'
 const require = createRequire(import.meta.url)
 const dejaVu = (name: string) => require.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
 
-/** Packages of 74 MB together, which an installation for production is without. */
+/** Packages of 74 MB in all, which a production installation does not have. */
 const PACKAGES = [
   {
     name: '@embedpdf/fonts-sc',
@@ -15,7 +15,7 @@ const PACKAGES = [
   { name: '@embedpdf/fonts-kr', signs: /\p{sc=Hangul}/u },
 ]
 
-/** What to install for signs that no font here has; empty where that would not help. */
+/** What to install for characters that no installed font has; empty if that would not help. */
 export function fontHint(signs: readonly string[]): string {
   const needed = PACKAGES.filter((one) => signs.some((sign) => one.signs.test(sign)))
   const names = needed.map(({ name }) => name).filter((name) => packagePath(name) === undefined)
@@ -35,23 +35,24 @@ function noto(script: 'sc' | 'kr', name: string): string | undefined {
   return path && join(path, '../fonts', `${name}.otf`)
 }
 
-/** The fonts that come with the server, or with a package beside it: what it draws does not depend on those of the machine. */
+/** The fonts that ship with the server or an extra package: drawings do not depend on the machine's own fonts. */
 export const FONT_FILES = {
   /** Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, symbols. */
   sans: dejaVu('DejaVuSans'),
   sansBold: dejaVu('DejaVuSans-Bold'),
   /** Chinese in both forms, Japanese, Latin, Greek, Cyrillic. */
   chinese: noto('sc', 'NotoSansHans-Regular'),
-  /** Korean with many of its Chinese signs, Latin, Greek, Cyrillic. */
+  /** Korean with many of its Chinese characters, Latin, Greek, Cyrillic. */
   korean: noto('kr', 'NotoSansKR-Regular'),
 } as const
 
 export interface LoadedFont {
   bytes: Uint8Array
-  /** Whether the font draws a sign, which is one code point. */
+  /** Whether the font has a glyph for a character (one code point). */
   has(sign: string): boolean
 }
 
+/** Loads the font at a path. Throws for a file of several fonts. */
 export async function loadFont(path: string): Promise<LoadedFont> {
   const bytes = await readFile(path)
   const font = fontkit.create(bytes)
@@ -61,7 +62,7 @@ export async function loadFont(path: string): Promise<LoadedFont> {
 
 const MAX_LISTED = 10
 
-/** The signs in words; of many, the first. */
+/** The characters as text; if there are many, only the first ten. */
 export function listSigns(signs: readonly string[]): string {
   return signs.slice(0, MAX_LISTED).join(' ') + (signs.length > MAX_LISTED ? ' …' : '')
 }

@@ -1,4 +1,4 @@
-/** The parsed value; nothing where the text is not JSON. */
+/** The parsed value; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -7,15 +7,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Where a text stops being JSON: lines and columns from 1, as editors count them. */
+/** A place in a text: lines and columns from 1, as editors count them. */
 interface TextPlace {
   line: number
   column: number
 }
 
-/** The place of the first mistake in a text that is no JSON: engines name it in some of their messages only. */
+/** The place of the first syntax error in a text that is not JSON: engines name it only in some messages. */
 export function placeOfJsonMistake(text: string): TextPlace {
-  // A beginning of it is good as long as only its end is amiss; from the mistake on none is.
+  // Binary search: a prefix is good if only its end is missing; beyond the error, none is.
   let [good, bad] = [0, text.length + 1]
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2)
@@ -39,7 +39,7 @@ function endsTooEarly(start: string): boolean {
   }
 }
 
-/** An engine's words for what is amiss, without the text and the place. */
+/** The engine's description of the error, without the text and the place. */
 export function reasonOfJsonMistake(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message

@@ -4,13 +4,13 @@ const CARRIAGE_RETURN = 0x0d
 export interface Line {
   /** From 1. */
   number: number
-  /** Without its end; nothing where it was longer than the bound. */
+  /** Without its line ending; undefined if the line was longer than the limit. */
   bytes: Buffer | undefined
 }
 
 /**
- * The lines of a stream, ended by `\n` or `\r\n`, the last one also by the end of the stream. No more than
- * one line is held at a time, and of one that is too long nothing; the lines after it follow.
+ * The lines of a stream, ended by `\n` or `\r\n`, the last one also by the end of the stream. At most one line is in
+ * memory, and nothing of one that is too long; the lines after it follow.
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,

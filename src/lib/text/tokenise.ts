@@ -2,30 +2,33 @@ import { createRequire } from 'node:module'
 import type * as Stemmers from 'snowball-stemmers'
 
 /**
- * Takes one token, which is `text` from `start` to `end`. `also` marks a term that a text is found by on top
- * of its tokens: it adds nothing to its length.
+ * Receives one token: `text` from `start` to `end`. `also` marks an extra term under which a text is found in
+ * addition to its tokens; it does not add to the text's length.
  */
 type TakeToken = (text: string, start: number, end: number, also: boolean) => void
 
 /** Text is normalised in pieces of this many UTF-16 code units, because compatibility forms may grow it eighteenfold. */
 const SLICE_LENGTH = 16_384
-/** A longer run of letters is no word; it is indexed in pieces of this length. */
+/** A longer run of letters is no word; it is indexed in parts of this length. */
 const MAX_TOKEN = 255
-/** The most text the dictionary segmenter is given at once. */
+/** Maximum length of text passed to the dictionary segmenter at once. */
 const MAX_UNSPACED_RUN = 512
 
 const NOT_ASCII = /[\u0080-\uffff]/
-/** Soft hyphen, joiners, variation selectors, byte order mark: inside words, no part of them. ZERO WIDTH SPACE does separate words. */
+/**
+ * Soft hyphen, joiners, variation selectors, byte order mark: within words, but not part of them. ZERO WIDTH SPACE does
+ * separate words.
+ */
 const INVISIBLE = /(?!\u200b)\p{DI}/gu
-/** No language stacks as many marks as UAX #15 allows in a stream, and putting a long run in order takes quadratic time. */
+/** No language stacks as many marks as UAX #15 allows in a stream, and sorting a long run takes quadratic time. */
 const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu
-/** NFKC takes the vowels Thai and Lao SARA AM apart, but the dictionary knows them whole. */
+/** NFKC decomposes the vowels Thai and Lao SARA AM, but the dictionary has them composed. */
 const THAI_AM = /\u0e4d\u0e32/g
 const LAO_AM = /\u0ecd\u0eb2/g
 
 const TOKEN_PART = /[\p{L}\p{N}\p{Mn}\p{Mc}'\u2019\u02bc]/u
 
-/** Thai, Lao, Khmer, Burmese: words without spaces, found with a dictionary. */
+/** Thai, Lao, Khmer, Burmese: words without spaces, segmented with a dictionary. */
 const UNSPACED_SCRIPT = String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]`
 /** Han, Kana, Hangul, Bopomofo: indexed as overlapping pairs. */
 const PAIRED_SCRIPT = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]`
@@ -35,7 +38,7 @@ const UNSPACED = String.raw`[[\p{L}\p{N}\p{Mn}\p{Mc}]&&${UNSPACED_SCRIPT}]`
 const IDEOGRAPH = String.raw`[[[\p{L}\p{N}]&&${PAIRED_SCRIPT}]--${UNSPACED_SCRIPT}]`
 /** A letter or number of a script that puts spaces between words. */
 const LETTER = String.raw`[[\p{L}\p{N}]--${UNSPACED_SCRIPT}--${PAIRED_SCRIPT}--${APOSTROPHE}]`
-/** Goes on with a word, never begins one. */
+/** Continues a word, never begins one. */
 const MARK = String.raw`[[\p{Mn}\p{Mc}]--${UNSPACED_SCRIPT}]`
 const WORD = `${LETTER}[${LETTER}${MARK}]*`
 /** A word, ideographs (the first group), or words without spaces (the second). */
@@ -48,12 +51,12 @@ const RUN = new RegExp(
   'gv',
 )
 
-/** Made for the first text that needs a dictionary: loading one takes longer than most texts do. */
+/** Created for the first text that needs a dictionary: loading one takes longer than tokenising most texts. */
 let wordSegmenter: Intl.Segmenter | undefined
 
 /**
- * Breaks `text` into lower-case NFKC words, linear in its length whatever it holds. Han, Kana and Hangul come
- * as overlapping pairs, a lone character as itself; each character of a pair comes too, marked `also`.
+ * Splits `text` into lower-case NFKC words, in time linear in its length, whatever it holds. Han, Kana and Hangul
+ * yield overlapping pairs, a lone character itself; each character of a pair is yielded as well, marked `also`.
  */
 export function tokenise(text: string, lowerCase: (text: string) => string, take: TakeToken): void {
   for (let start = 0; start < text.length; ) {
@@ -63,7 +66,10 @@ export function tokenise(text: string, lowerCase: (text: string) => string, take
   }
 }
 
-/** Where a slice from `start` ends: after the last separator in reach, so that no word is cut unless it fills the slice. */
+/**
+ * The end of a slice from `start`: after the last separator within its length, so that a word is cut only if it fills
+ * the slice.
+ */
 function sliceEnd(text: string, start: number): number {
   const furthest = start + SLICE_LENGTH
   if (furthest >= text.length) return text.length
@@ -125,5 +131,5 @@ function takeDictionaryWords(text: string, start: number, end: number, take: Tak
   }
 }
 
-// All languages are in one file of 850 kB, of which Node.js keeps a second copy where a module imports it.
+// All languages are in one file of 850 kB, of which Node.js keeps a second copy if a module imports it.
 export const { newStemmer }: typeof Stemmers = createRequire(import.meta.url)('snowball-stemmers')

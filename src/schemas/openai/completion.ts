@@ -17,7 +17,7 @@ export const MAX_TOOLS = 128
 
 const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAX_MESSAGE) })
 
-/** UTF-16 code units of an image's address; an image in the request itself is one. */
+/** UTF-16 code units of an image URL; an image sent inline is a data URL. */
 const MAX_IMAGE = 30_000_000
 
 export const ImageSettings = z.object({
@@ -49,7 +49,7 @@ export const ExtraContent = freeObject().describe(
   'What the provider of the model attached to the call and wants back with its result.',
 )
 
-/** What some providers refuse to do without when a call's result comes. */
+/** Some providers require these back with the results of a message's calls. */
 export const Reasoning = {
   reasoning_content: boundedText(MAX_MESSAGE).nullish(),
   reasoning_details: z.array(freeObject()).max(MAX_TOOLS).nullish(),
@@ -155,7 +155,7 @@ const MessageToolCall = z.object({
   extra_content: z.unknown().optional(),
 })
 
-/** Beside calls of the client's tools only, to be sent back with their results. */
+/** Present only with calls of the client's own tools, to be sent back with their results. */
 const MessageReasoning = {
   reasoning_content: z.string().optional(),
   reasoning_details: z.array(z.unknown()).optional(),
@@ -247,7 +247,7 @@ export const ModelList = z
 
 export const ModelParams = z.object({ model: z.string().min(1).max(256) })
 
-/** Whether there is something to answer. */
+/** Whether the latest user message has any text to answer. */
 export function hasQuestion(messages: readonly CompletionMessage[]): boolean {
   return lastUserText(messages.map(toPlain)).trim() !== ''
 }
@@ -267,10 +267,10 @@ function textOf(role: string, part: Part): string {
   return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
 }
 
-/** Stands in the text where an image was. */
+/** Takes the place of an image in the text. */
 const IMAGE_MARK = '[image]'
 
-/** The images of a message, in their order. */
+/** The images of a message, in order. */
 export function imagesOf({ content }: CompletionMessage): Image[] {
   if (!Array.isArray(content)) return []
   return content.filter(isImage).map(({ image_url: { url, detail } }) => ({

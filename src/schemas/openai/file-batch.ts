@@ -4,9 +4,9 @@ import { optional, unsupported } from '../fields.ts'
 import { Metadata } from '../metadata.ts'
 import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './vector-store.ts'
 
-/** Files of one batch: each is read when it is asked how the batch goes. */
+/** Most files of one batch: all are read each time its progress is requested. */
 export const MAX_FILES = 200
-/** Of the id of a batch, which names its files. */
+/** Most characters of a batch id, which lists its files. */
 export const MAX_BATCH_ID = 8_000
 
 export const FileBatchId = z

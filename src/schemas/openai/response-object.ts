@@ -4,7 +4,7 @@ import { freeObject } from '../fields.ts'
 import { AgentExtra } from './completion.ts'
 import { listOf } from './vector-store.ts'
 
-// What the Responses protocol answers: https://github.com/openai/openai-openapi.
+// Answers of the Responses protocol: https://github.com/openai/openai-openapi.
 
 const Status = z.enum(['in_progress', 'completed', 'incomplete', 'failed'])
 
@@ -107,7 +107,7 @@ export const ResponseObject = z
   })
   .meta({ id: 'Response' })
 
-/** Every event has its `type` and those of the fields that belong to it. */
+/** Every event has a `type`, and the fields that belong to that type. */
 export const ResponseEvent = z
   .object({
     type: z.enum([

@@ -35,7 +35,7 @@ const FunctionCall = z.object({
   ...Reasoning,
 })
 
-/** Of answers before, where the model has no use for it. */
+/** Items of earlier answers that the model has no use for; accepted and dropped. */
 const Passed = z.object({ type: z.enum(['file_search_call', 'reasoning']) })
 
 const InputItem = z

@@ -7,11 +7,11 @@ import { DocumentForm } from '../new-document.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
-/** The store that has every document. */
+/** The id of the store with every document. */
 export const WHOLE_CORPUS = 'corpus'
 const PREFIX = 'vs_'
 
-/** `corpus`, or a collection behind `vs_`. */
+/** `corpus`, or `vs_` followed by a collection's name. */
 export const VectorStoreId = z
   .string()
   .max(70)
@@ -20,12 +20,12 @@ export const VectorStoreId = z
   })
   .describe('`corpus` has every document; `vs_<collection>` those of a collection.')
 
-/** The id of the store that has the documents of a collection. */
+/** The id of the store for a collection. */
 export function storeOf(collection: string): string {
   return PREFIX + collection
 }
 
-/** The collection that a store is; nothing for the one that has every document. */
+/** The collection of a store; undefined for the one with every document, empty for an id that is no store. */
 export function collectionOf(id: string): string | undefined {
   if (id === WHOLE_CORPUS) return undefined
   return id.startsWith(PREFIX) ? id.slice(PREFIX.length) : ''
@@ -45,14 +45,14 @@ const compound = <Part extends z.ZodType>(part: Part) =>
     z.object({ type: z.enum(['and', 'or']), filters: z.array(part).min(1).max(20) }),
   ])
 
-// As deep as the filters of the server, which they become.
+// As deep as the server's own filters, to which they are translated.
 export const AttributeFilter = compound(compound(compound(Comparison))).describe(
   'Of attributes, which are the metadata of documents. `ne` and `nin` take documents without the attribute, too.',
 )
 
 export type AttributeFilter = z.output<typeof AttributeFilter>
 
-/** The filter that `/query` takes, held to its bounds. Throws `invalid_request`. */
+/** Translates to a filter of `/query` and checks its limits. Throws `invalid_request`. */
 export function toFilter(filter: AttributeFilter, field: string): Filter {
   const { data, error } = Filter.safeParse(translated(filter))
   if (error) throw refusal(field, error.issues[0]?.message ?? 'is no filter')
@@ -67,7 +67,7 @@ function translated(filter: AttributeFilter): unknown {
   return { field, [type]: value }
 }
 
-/** What the stores have of the documents; all where one of them has all. */
+/** A filter for the documents of these stores; undefined, for all documents, if one store has them all. */
 export function withinStores(ids: readonly string[]): Filter | undefined {
   const parts = ids.map((id) => within({ collection: collectionOf(id) }))
   const named = parts.filter((part) => part !== undefined)
@@ -84,7 +84,7 @@ export const FileCounts = z.object({
   total: z.int(),
 })
 
-/** A collection as a store, or the whole corpus. */
+/** A collection, or the whole corpus, as a vector store. */
 export const VectorStore = z
   .object({
     id: z.string(),
@@ -185,7 +185,7 @@ export const FileObject = z
   })
   .meta({ id: 'FileObject', description: 'A document, whatever it was sent as.' })
 
-/** What is sent is a form; JSON is refused with these words. */
+/** The upload must be a form; JSON is refused with the message of `NotForm`. */
 export const FileForm = z
   .object({
     file: DocumentForm.shape.file,
@@ -217,7 +217,7 @@ export const StoreFileListQuery = OrderedPage.extend({
   filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
 })
 
-/** A page of things that have an `id`. */
+/** A page of items that have an `id`. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     object: z.literal('list'),

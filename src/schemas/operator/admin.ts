@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { filledText, optionalOr } from '../fields.ts'
 
-/** UTF-16 code units; ten times the longest prompt. */
+/** UTF-16 code units; ten times the longest prompt allowed. */
 const MAX_AGENT_TEXT = 1_000_000
 
 const Digest = z

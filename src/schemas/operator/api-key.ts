@@ -3,31 +3,34 @@ import { AppError } from '../../errors.ts'
 import { filledText, optional } from '../fields.ts'
 import { CollectionName } from '../metadata.ts'
 
-/** What a key lets its holder do: search, ask the agent, change documents, run the server. */
+/** What a key permits: to search, ask the agent, change documents, administer the server. */
 export const SCOPES = ['query', 'chat', 'ingest', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Who asks, and what that lets it do and see. */
+/** Who makes a request, and what they may do and see. */
 export interface Caller {
   /** Absent for the master key and the screen, which may do everything. */
   readonly key?: { readonly id: string; readonly name: string }
   readonly scopes: readonly Scope[]
-  /** The only ones that it sees and writes into; all where absent. */
+  /** The only collections it may read and write; all if absent. */
   readonly collections?: readonly string[] | undefined
-  /** Throws `unauthorized` where the key was revoked or has expired since, and `rate_limited` where it is to spend tokens and has used up those of the day. */
+  /**
+   * Throws `unauthorized` if the key has since been revoked or has expired; with `spending`, `rate_limited` if it has
+   * used up its model tokens for the day.
+   */
   verify(spending?: boolean): Promise<void>
-  /** Counts tokens of a model against the key. */
+  /** Counts model tokens against the key. */
   spend(tokens: number): void
 }
 
-/** With the `SERVER_API_KEY`, or signed in to the screen with it. */
+/** The caller with the `SERVER_API_KEY`, or signed in to the screen with it. */
 export const MASTER: Caller = {
   scopes: SCOPES,
   verify: async () => undefined,
   spend: () => undefined,
 }
 
-/** Throws `insufficient_scope` unless the caller has one of these. */
+/** Throws `insufficient_scope` unless the caller has at least one of these scopes. */
 export function checkScope({ scopes }: Caller, ...wanted: readonly Scope[]): void {
   if (wanted.some((scope) => scopes.includes(scope))) return
   const named = wanted.map((scope) => `"${scope}"`).join(' or ')

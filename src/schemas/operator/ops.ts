@@ -129,7 +129,7 @@ export const ActivityEvent = z
   .discriminatedUnion('type', [LogEvent, RequestEvent, RunEvent, SampleEvent])
   .meta({ id: 'ActivityEvent' })
 
-/** What travels in the `data` field of each server-sent event. */
+/** The content of the `data` field of each server-sent event. */
 export const ActivityFrame = z
   .union([ActivityEvent, ErrorFrame])
   .meta({ id: 'ActivityFrame', description: 'The JSON object of each server-sent event.' })
