@@ -48,6 +48,19 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.store.claimJobs(-1)).toEqual([])
     })
 
+    it('hands out long replacements of short documents a few at a time, too', async () => {
+      for (const id of ['a', 'b']) {
+        await on.add(id)
+        await on.ingest(`of ${id}`)
+      }
+      for (const id of ['a', 'b']) {
+        await on.store.put({ id, text: 'x'.repeat(12 * 2 ** 20) })
+      }
+      const claims = []
+      for (let claim = 0; claim < 2; claim++) claims.push(await on.store.claimJobs(9))
+      expect(claims.map((jobs) => jobs.map(({ documentId }) => documentId))).toEqual([['a'], ['b']])
+    })
+
     it('hands out long documents a few at a time, but at least one', async () => {
       for (const id of ['a', 'b', 'c']) {
         await on.store.add({ id, text: 'x'.repeat(12 * 2 ** 20) })

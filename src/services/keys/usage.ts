@@ -66,8 +66,10 @@ export function createUsage(now: () => number) {
         apply: (record: KeyRecord): KeyRecord => {
           const use = taken.get(record.id)
           if (!use?.lastUsedAt) return record
-          const before = record.day === use.day ? (record.tokens ?? 0) : 0
           const lastUsedAt = Math.max(use.lastUsedAt, record.lastUsedAt ?? 0)
+          // Another server has stored tokens of a later day: those of the day before no longer count.
+          if ((record.day ?? 0) > use.day) return { ...record, lastUsedAt }
+          const before = record.day === use.day ? (record.tokens ?? 0) : 0
           return { ...record, lastUsedAt, day: use.day, tokens: before + use.tokens }
         },
         /** Call if storing failed, so that it is tried again later. */

@@ -62,9 +62,11 @@ export function createClaimWrites(sql: SQLTagStore) {
       // For SQLite, a negative limit means no limit.
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
       const due = sql.all`
-        SELECT document, characters FROM jobs JOIN documents ON number = document
+        SELECT jobs.document, coalesce(replacements.characters, documents.characters) AS characters
+        FROM jobs JOIN documents ON number = jobs.document
+        LEFT JOIN replacements ON replacements.document = number
         WHERE claim IS NULL AND run_at <= ${Date.now()}
-        ORDER BY run_at, document LIMIT ${most}`
+        ORDER BY run_at, jobs.document LIMIT ${most}`
       let characters = 0
       const few = due.filter((row, i) => {
         characters += integer(row, 'characters')

@@ -92,6 +92,23 @@ describe('the limits of a key', () => {
   })
 })
 
+describe('the use of a key at several servers', () => {
+  it('is counted for the day, also where another server stores that of the day before later', async () => {
+    const { clock, server } = await open()
+    const [one, other] = [await server(), await server()]
+    const { secret } = await one.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
+    const yesterday = await one.identify(secret)
+    yesterday?.spend(5)
+    clock.now += 12 * HOUR
+    await expect.poll(() => other.identify(secret), { timeout: 20_000 }).toBeDefined()
+    const today = await other.identify(secret)
+    today?.spend(3)
+    await other.close()
+    await one.close()
+    expect(await (await server()).list()).toMatchObject([{ tokensToday: 3 }])
+  })
+})
+
 describe('a key that makes keys', () => {
   it('makes none that may, use or live more than itself, and none after its end', async () => {
     const { clock, server } = await open()
