@@ -1,8 +1,8 @@
-/** What the module takes at a time. */
+/** Number of values that the module processes at a time. */
 export const LANES = 8
 
 /**
- * The sum of the products of 8-bit numbers and floats, eight at a time: V8 makes no SIMD instructions of a loop, which
+ * Dot product of 8-bit integers and floats, eight at a time, in SIMD: V8 does not vectorise loops, and a plain loop
  * takes five times as long.
  *
  *     (module
@@ -37,14 +37,14 @@ interface Kernel {
   dot: (numbers: number, question: number, end: number) => number
 }
 
-/** Nothing on a processor without such instructions. */
+/** Undefined if the processor has no SIMD instructions. */
 const kernel = WebAssembly.validate(MODULE)
   ? (new WebAssembly.Instance(new WebAssembly.Module(MODULE), {}).exports as unknown as Kernel)
   : undefined
 
 /**
- * The product of each row of `numbers` with `question`, as long as a row and a multiple of `LANES`; nothing where the
- * processor cannot.
+ * The dot product of each row of `numbers` with `question`, whose length is that of a row and a multiple of `LANES`.
+ * Returns undefined if the processor has no SIMD instructions.
  */
 export function dotProducts(numbers: Int8Array, question: Float32Array): Float64Array | undefined {
   if (!kernel) return undefined

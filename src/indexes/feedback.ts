@@ -9,30 +9,30 @@ import {
 } from './term-batch.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
-/** The best chunks of a search, which are taken to answer the query. */
+/** Number of best chunks of a search that are assumed relevant. */
 export const FEEDBACK_CHUNKS = 8
-/** Chunks that are scored again, at least: what stands below them hardly ever came among the best ten. */
+/** Minimum number of chunks that are rescored: chunks ranked lower hardly ever reach the top ten. */
 export const MIN_RESCORED = 100
-/** How steeply a chunk's weight falls with its score: a clear winner counts almost alone. */
+/** How steeply a chunk's weight falls with its score: a clear winner dominates. */
 const STEEPNESS = 5
-/** What all added terms weigh beside the query's own. */
+/** Total weight of the added terms relative to the query's own. */
 const SHARE = 0.5
-/** Terms that the feedback adds at most. */
+/** Maximum number of terms that feedback adds. */
 const MAX_TERMS = 40
-/** Terms whose idf is looked up, at most: those that weigh most in the best chunks. */
+/** Maximum number of terms whose idf is looked up: those with the highest weight in the best chunks. */
 const MAX_CANDIDATES = 64
 
 export interface ChunkTerms {
   key: number
-  /** Of this chunk alone. */
+  /** A batch of this chunk only. */
   terms: TermBatch
 }
 
-/** What the best chunks of a ranking have to say; those that are not among `chunks` are passed over. */
+/** Makes feedback from `chunks`, which are best chunks of the ranking `found`. */
 export function learnFrom(found: Ranking, chunks: readonly ChunkTerms[]): Feedback {
   const { keys, scores } = found
   const best = scores[0] ?? 0
-  // The same chunk in several documents would count for each of them.
+  // A chunk that occurs in several documents must count only once.
   const distinct = [...new Map(chunks.map((chunk) => [chunk.terms.digests[0], chunk])).values()]
   const scoreOf = ({ key }: ChunkTerms) => scores[keys.indexOf(key)] ?? 0
   return {
@@ -45,8 +45,8 @@ export function learnFrom(found: Ranking, chunks: readonly ChunkTerms[]): Feedba
 }
 
 /**
- * The terms that feedback may add to a query, heaviest first, each with what BM25 gives it in all chunks of the
- * feedback, which count as much as they are trusted, but for its idf.
+ * The terms that feedback may add to a query, heaviest first. Each has the sum of its BM25 weights, without idf, in the
+ * chunks of the feedback, multiplied by the weights of these chunks.
  */
 export function candidateTerms(query: QueryTerms, feedback: Feedback, norm: LengthNorm): Ranking {
   const asked = new Set(query.terms)
@@ -57,7 +57,7 @@ export function candidateTerms(query: QueryTerms, feedback: Feedback, norm: Leng
   return heaviest.take()
 }
 
-/** Each term of the feedback once, ascending: those of each chunk are, so that all are merged as they are read. */
+/** Visits each term of the feedback once, ascending: a merge of the chunks' terms, which are ascending themselves. */
 function forEachTerm(
   { terms: batch, weights }: Feedback,
   norm: LengthNorm,
@@ -65,7 +65,7 @@ function forEachTerm(
 ): void {
   const { size, lengths, offsets, terms, counts } = batch
   const next = offsets.slice(0, size)
-  /** Infinite at the end of the chunk. */
+  /** Infinity at the end of the chunk. */
   const termAt = (chunk: number) => {
     const at = next[chunk] ?? 0
     return at < (offsets[chunk + 1] ?? 0) ? (terms[at] ?? 0) : Number.POSITIVE_INFINITY
@@ -86,9 +86,9 @@ function forEachTerm(
 }
 
 /**
- * The candidates that discriminate most, and how much of each to ask for beside the query: pseudo relevance feedback
- * after Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The
- * query's own terms gain nothing by it: they have found the chunks that would speak for them.
+ * The most discriminating candidates, with their weights as additional query terms: pseudo-relevance feedback after
+ * Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The query's own terms get
+ * no additional weight: the feedback chunks were chosen because they contain them.
  */
 export function addedTerms(
   query: QueryTerms,
@@ -107,7 +107,7 @@ export function addedTerms(
   return { terms, counts: Float32Array.from(weights, (weight) => weight * scale) }
 }
 
-/** `best` before all others, with a score that says so. */
+/** Moves `best` to the front, with the highest score of the others; returns at most `limit` matches. */
 export function keepFirst(best: number, others: IndexMatch[], limit: number): IndexMatch[] {
   const score = others[0]?.score ?? 0
   return [{ key: best, score }, ...others.filter(({ key }) => key !== best)].slice(0, limit)

@@ -4,26 +4,26 @@ import { dotProducts, LANES } from './dot-products.ts'
 import { byScore } from './ranking.ts'
 
 // Chosen by measurement, see docs/retrieval-quality.md.
-/** What words weigh beside vectors, at first and once the question was moved. */
+/** Weight of the lexical score next to the dense one, at first and after the question was moved. */
 const LEXICAL_WEIGHTS = { first: 0.5, moved: 0.4 }
-/** What the vectors of the first hits weigh beside the question's own, best first. */
+/** Weights of the first hits' vectors relative to the question's own, best hit first. */
 const FEEDBACK_WEIGHTS = [1, 1 / 2, 1 / 3, 1 / 4]
-/** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
+/** Up to this many chunks that pass a filter, all are compared: a graph search finds too few of a small set. */
 const MAX_COMPARED = 1_024
 
-/** Unit vectors, one after another, in the order of `keys`; each as it is, or to be multiplied by its scale. */
+/** Unit vectors, one after another, in the order of `keys`; each must be multiplied by its scale, if there are any. */
 export interface ScaledVectors {
   keys: Uint32Array
-  /** Length of each. */
+  /** Length of each vector. */
   dimension: number
   values: Float32Array | Int8Array
   scales?: Float32Array
 }
 
 interface Vectors {
-  /** The keys of the `limit` chunks whose vectors are nearest to `vector`, of those in `only` where it is given. */
+  /** The keys of the `limit` chunks nearest to `vector`, among those in `only` if it is given. */
   nearest(): Promise<readonly number[]> | readonly number[]
-  /** The vectors of these chunks, in any order, without those that are not there. */
+  /** The vectors of these chunks, in any order; chunks without a vector are omitted. */
   read(keys: readonly number[]): Promise<ScaledVectors> | ScaledVectors
 }
 
@@ -34,9 +34,9 @@ interface Question {
 }
 
 /**
- * Fuses what the words found with what is nearest to the question, then orders the same candidates once more by the
- * question moved to its first hits (vector feedback after Rocchio, https://arxiv.org/abs/2108.11044). To search anew
- * with the moved question changes no figure of quality: measured, see docs/retrieval-internals.md.
+ * Fuses the lexical matches with the chunks nearest to the question, then reranks the same candidates by the question's
+ * vector moved towards its first hits (Rocchio's vector feedback, https://arxiv.org/abs/2108.11044). Searching again
+ * with the moved vector does not improve quality: measured, see docs/retrieval-internals.md.
  */
 export async function rankHybrid(
   { nearest, read }: Vectors,
@@ -56,10 +56,11 @@ export async function rankHybrid(
 }
 
 /**
- * One ranking from two, best first: a weighted sum of both scores, each brought to the range from 0 to 1
+ * Fuses two rankings into one, best first: a weighted sum of both scores, each normalised to the range from 0 to 1
  * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
- * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match. One that has
- * no vector yet keeps the place that its words gave it: those with vectors share their own places out among them.
+ * A candidate without a lexical match has a lexical score of 0, which is also its BM25 score. If some candidates have
+ * no vector yet, they keep their place in the lexical ranking; those with vectors are reordered among the places that
+ * they hold in it.
  */
 export function fuse(
   lexical: readonly IndexMatch[],
@@ -73,7 +74,7 @@ export function fuse(
   for (let place = 0; place < keys.length; place++) {
     const [key = 0, score = 0, dense = 0] = [keys[place], scores[place], cosines[place]]
     const words = byWords.get(key)
-    // What is left has no vector.
+    // The entries that remain have no vector.
     byWords.delete(key)
     withVectors.push(
       words === undefined ? { key, score, dense } : { key, score, lexical: words, dense },
@@ -106,7 +107,7 @@ function fusedScores(
   })
 }
 
-/** The lowest and the highest. */
+/** The lowest and the highest value; Infinity and -Infinity if there are none. */
 function rangeOf(values: Iterable<number>): [min: number, max: number] {
   let min = Number.POSITIVE_INFINITY
   let max = Number.NEGATIVE_INFINITY
@@ -117,12 +118,12 @@ function rangeOf(values: Iterable<number>): [min: number, max: number] {
   return [min, max]
 }
 
-/** Where `value` stands between `min` and `max`; 0 where they are the same. */
+/** `value` normalised to the range from `min` to `max`; 0 if they are equal. */
 function share(value: number, min: number, max: number): number {
   return max > min ? (value - min) / (max - min) : 0
 }
 
-/** The cosine of each vector to the unit vector `question`. */
+/** The cosine of each vector with the unit vector `question`. */
 export function cosinesTo(
   question: Float32Array,
   { keys, dimension, values, scales }: ScaledVectors,
@@ -141,7 +142,7 @@ export function cosinesTo(
   return cosines
 }
 
-/** Towards those of the vectors that have the highest scores. */
+/** Moves the question towards the vectors with the highest scores. */
 function moveTowards(
   question: Float32Array<ArrayBuffer>,
   { keys, dimension, values, scales }: ScaledVectors,
@@ -158,7 +159,7 @@ function moveTowards(
   return toUnit(moved) ?? question
 }
 
-/** Where the highest scores stand, the best first, of equal ones the lower key. */
+/** Positions of the highest scores, best first; of equal scores the lower key comes first. */
 function bestPlaces(scores: Float64Array, keys: Uint32Array, wanted: number): number[] {
   const best: number[] = []
   const isBetter = (a: number, b = -1) => {

@@ -3,14 +3,14 @@ import type { HybridMatch, IndexMatch, Ranking } from './chunk-index.ts'
 export type TopHits = ReturnType<typeof createTopHits>
 
 /**
- * Keeps the best of what it is offered: higher scores first, of equal scores the lower key. A binary heap of at
- * most `limit` hits with the worst on top.
+ * Keeps the best hits offered: higher scores first, of equal scores the lower key. A binary heap of at most `limit`
+ * hits with the worst on top.
  */
 export function createTopHits(limit: number) {
   const keys: number[] = []
   const scores: number[] = []
 
-  /** Whether this score and key come after what stands at a position. */
+  /** Whether this score and key rank after the hit at `position`. */
   const isWorse = (score: number, key: number, position: number) => {
     const difference = score - (scores[position] ?? 0)
     return difference < 0 || (difference === 0 && key > (keys[position] ?? 0))
@@ -33,7 +33,7 @@ export function createTopHits(limit: number) {
     }
     put(place, key, score)
   }
-  /** Puts a hit in the place of the worst. */
+  /** Replaces the worst hit. */
   const replaceWorst = (key: number, score: number) => {
     const { length } = keys
     let place = 0
@@ -63,9 +63,9 @@ export function createTopHits(limit: number) {
       if (score < worst || (score === worst && key > (keys[0] ?? 0))) return
       replaceWorst(key, score)
     },
-    /** The score below which no offer is taken; -Infinity until there are enough. */
+    /** The score below which offers are rejected; -Infinity until there are `limit` hits. */
     threshold: () => (keys.length < limit ? Number.NEGATIVE_INFINITY : (scores[0] ?? 0)),
-    /** Empties it. */
+    /** Removes all hits and returns them, best first. */
     take(): Ranking {
       const ranking = {
         keys: new Uint32Array(keys.length),
@@ -87,13 +87,13 @@ export function byScore(a: IndexMatch, b: IndexMatch): number {
   return b.score - a.score || a.key - b.key
 }
 
-/** A hybrid ranking as it crosses threads; what a stage says nothing of is NaN. */
+/** A hybrid ranking in the form in which it crosses threads; a missing score of a stage is NaN. */
 interface HybridColumns extends Ranking {
   lexical: Float64Array<ArrayBuffer>
   dense: Float64Array<ArrayBuffer>
 }
 
-/** The matches of a ranking, best first. */
+/** The matches of a ranking, in its order. */
 export function toMatches({ keys, scores }: Ranking): IndexMatch[] {
   return Array.from(keys, (key, i) => ({ key, score: scores[i] ?? 0 }))
 }

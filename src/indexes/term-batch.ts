@@ -8,7 +8,7 @@ export interface TermBatch {
   size: number
   /** Weighted length of each chunk in terms, as BM25 counts it. */
   lengths: Uint32Array<ArrayBuffer>
-  /** Of the text of each chunk: the same for the same text. */
+  /** A digest of each chunk's text: equal for equal texts. */
   digests: Uint32Array<ArrayBuffer>
   /** `size + 1` positions into `terms`. */
   offsets: Uint32Array<ArrayBuffer>
@@ -59,13 +59,13 @@ export function chunkOf(batch: TermBatch, chunk: number): TermBatch {
   }
 }
 
-/** The terms of a query: distinct, with how often each was asked for. */
+/** The distinct terms of a query, with how often each occurs in it. */
 export interface QueryTerms {
   terms: Uint32Array<ArrayBuffer>
   counts: Float32Array<ArrayBuffer>
 }
 
-/** All terms of the queries; those of all but the first count `weight` of their number. */
+/** Combines the terms of all queries; the counts of all but the first query are multiplied by `weight`. */
 export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): QueryTerms {
   const [only] = queries
   if (only && queries.length === 1) return only
@@ -78,36 +78,36 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
 }
 
-/** Of all chunks that the document store has, for an index that does not know them all. */
+/** Statistics of all chunks of the document store, for an index that does not hold them all. */
 export interface CorpusStatistics {
   chunks(): number
-  /** Of all chunks together, in terms. */
+  /** Total length of all chunks, in terms. */
   length(): number
-  /** How many chunks hold a term. */
+  /** How many chunks contain a term. */
   holding(term: number): number
 }
 
-/** Saturation of repeated terms, and weight of a chunk's length: both measured, see docs/retrieval-internals.md. */
+/** BM25's term saturation and length weight: both measured, see docs/retrieval-internals.md. */
 export const K1 = 1.5
 export const B = 0.75
 
-/** The length part of BM25, `K1 × (1 - B + B × length ÷ average)`, as a line over the length. */
+/** BM25's length normalisation, `K1 × (1 - B + B × length ÷ average)`, as a linear function of the length. */
 export interface LengthNorm {
   base: number
   slope: number
 }
 
-/** For so many chunks that together are `length` terms long. */
+/** The length normalisation for `chunks` chunks with a total of `length` terms. */
 export function lengthNorm(chunks: number, length: number): LengthNorm {
   return { base: K1 * (1 - B), slope: length > 0 ? (K1 * B * chunks) / length : 0 }
 }
 
-/** What a term that occurs `count` times gives a chunk of this length, but for the term's idf. */
+/** BM25 weight, without the idf, of a term that occurs `count` times in a chunk of this length. */
 export function termWeight(count: number, length: number, { base, slope }: LengthNorm): number {
   return (count * (K1 + 1)) / (count + base + slope * length)
 }
 
-/** The idf of a term that `holding` of `chunks` hold: Robertson–Spärck Jones, kept above zero as Lucene does. */
+/** The idf of a term that `holding` of `chunks` contain: Robertson–Spärck Jones, kept positive as in Lucene. */
 export function inverseFrequency(chunks: number, holding: number): number {
   return Math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 }

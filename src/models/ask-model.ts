@@ -2,7 +2,7 @@ import type { ChatModel, ModelUsage } from './chat-model.ts'
 
 export interface Reader {
   model: Pick<ChatModel, 'stream'>
-  /** Is given the tokens of each call. */
+  /** Called with the token usage of each call. */
   spend(usage: ModelUsage): void
 }
 
@@ -10,13 +10,13 @@ interface ShortTask {
   /** The system message. */
   rules: string
   prompt: string
-  /** Tokens of the answer at most; the model's own bound without it. */
+  /** Maximum tokens of the answer; if absent, the model's own limit applies. */
   tokens?: number
-  /** UTF-16 code units after which the answer is cut and the call ended. */
+  /** UTF-16 code units after which the answer is cut and the call ends. */
   characters?: number
 }
 
-/** One short answer of the model, without tools. */
+/** Asks the model for one short answer, without tools. Throws as `ChatModel.stream`. */
 export async function askModel(
   { model, spend }: Reader,
   { rules, prompt, tokens: maxTokens, characters = Number.POSITIVE_INFINITY }: ShortTask,

@@ -7,9 +7,9 @@ export type ModelMessage =
   | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
   | { role: 'tool'; callId: string; content: string }
 
-/** For models that see; in the text of the message a mark stands where it was. */
+/** An image, for models that accept images; the message's text has a mark in its place. */
 interface ModelImage {
-  /** Of the web, or with the image in it. */
+  /** A web address or a data URL. */
   url: string
   detail?: string
 }
@@ -17,17 +17,17 @@ interface ModelImage {
 export interface ModelToolCall {
   callId: string
   name: string
-  /** The arguments as the model wrote them: JSON text that may be broken. */
+  /** The arguments as the model wrote them: JSON text, possibly invalid. */
   arguments: string
-  /** What the provider attached and wants back on the next turn, passed through untouched. */
+  /** Data that the provider attached and expects back in the next turn, passed through unchanged. */
   extra?: ModelCallExtra | undefined
 }
 
-/** In the words of the wire; each is the provider's own, and opaque. */
+/** Provider-specific, opaque fields, under their names in the protocol. */
 export interface ModelCallExtra {
-  /** Of the call: such as the signature of a thought. */
+  /** Belongs to the call, e.g. the signature of a thought. */
   extra_content?: unknown
-  /** Of the message that the call came in; at its first call only. */
+  /** Belongs to the message that contained the call; set only on the first call of a message. */
   reasoning_content?: string | undefined
   reasoning_details?: unknown[] | undefined
 }
@@ -39,7 +39,7 @@ export interface ModelTool {
   parameters: Record<string, unknown>
 }
 
-/** A retrieved chunk; its place in the list, from 1, is the number that an answer cites. */
+/** A retrieved chunk; answers cite it by its position in the list, counted from 1. */
 export interface ModelChunk {
   title: string
   text: string
@@ -60,12 +60,12 @@ export interface Sampling {
 export interface ModelRequest {
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
-  /** `auto` unless the caller insists: the wire's own value, passed through. */
+  /** OpenAI's `tool_choice`, passed through unchanged. */
   toolChoice?: unknown
   sampling: Sampling
-  /** What stands in the messages as text already; for models that quote instead of generating. */
+  /** The chunks whose text the messages contain; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
-  /** For text after the first batch; a model may do without. */
+  /** A faster way to pass on text after the first batch; a model may ignore it. */
   shortcut?: Shortcut<string> | undefined
 }
 
@@ -76,23 +76,23 @@ export interface ModelUsage {
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** What a model says, in order. */
+/** An event of a model's answer. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'tool-call'; call: ModelToolCall }
   | { type: 'finish'; reason: FinishReason; usage: ModelUsage | undefined }
 
 export interface ChatModel {
-  /** The name that `/agent` and `/v1/models` show. */
+  /** The name shown by `/agent` and `/v1/models`. */
   readonly name: string
-  /** False for a model that quotes chunks and follows no other instruction. */
+  /** False for a model that only quotes chunks and follows no other instructions. */
   readonly generates: boolean
   /** False for models that never call a tool. */
   readonly supportsTools: boolean
   /**
-   * The events of one answer, as many at a time as one read of the network gave: a batch may be empty. Every
-   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`; an aborted signal
-   * ends the stream by throwing its reason.
+   * Streams the events of one answer, in batches that correspond to reads from the network; a batch may be empty. A
+   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`, or the signal's reason if
+   * it is aborted.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]>
 }

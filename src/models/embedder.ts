@@ -1,35 +1,35 @@
-/** Turns text into unit vectors, so that the dot product of two is the cosine between them. */
+/** Turns text into unit vectors, so that the dot product of two vectors is their cosine. */
 export interface Embedder {
-  /** `builtin`: in processes of this server, which start when there is work. */
+  /** `builtin`: runs in processes of this server, which start on demand. */
   readonly kind: 'builtin' | 'remote'
-  /** The model's name, which is kept with the vectors it made. */
+  /** The model's name, which is stored with its vectors. */
   readonly name: string
-  /** Length of every vector; nothing until it is known, from then on the same for ever. */
+  /** Length of every vector; undefined until it is known, and constant from then on. */
   readonly dimension: number | undefined
   /**
-   * One vector per text, in order; a text longer than the model's window is embedded from its beginning.
-   * Throws `EmbedderError`; an aborted signal ends it with the signal's reason.
+   * Returns one vector per text, in order; of a text longer than the model's window, the beginning counts.
+   * Throws `EmbedderError`, or the signal's reason if it is aborted.
    */
   embedDocuments(
     texts: readonly string[],
     signal: AbortSignal,
   ): Promise<Float32Array<ArrayBuffer>[]>
-  /** As `embedDocuments`, for what is searched for: some models want it marked as that. */
+  /** Like `embedDocuments`, for a search query, which some models need marked as such. */
   embedQuery(text: string, signal: AbortSignal): Promise<Float32Array<ArrayBuffer>>
-  /** Ends what it has started. */
+  /** Ends the processes that it has started. */
   close?(): void
 }
 
-/** Why there is no vector. */
+/** Reasons for missing vectors. */
 type EmbedderErrorKind =
-  /** The embedder does not work for anybody: down, refusing the key, of another dimension. It may come back. */
+  /** The embedder does not work for any text, e.g. it is down or rejects the key. It may recover. */
   | 'unavailable'
-  /** The embedder works, but not for this text. */
+  /** The embedder works, but rejects this text. */
   | 'refused'
-  /** The embedder gives vectors that do not go with those that are kept. It may come back. */
+  /** The embedder's vectors are not compatible with the stored ones. It may recover. */
   | 'changed'
 
-/** `message` may be shown: it holds no secret and none of the upstream's raw words. */
+/** Thrown if there is no vector. `message` may be shown: it contains no secrets and no raw text of the upstream. */
 export class EmbedderError extends Error {
   override readonly name = 'EmbedderError'
   readonly kind: EmbedderErrorKind

@@ -1,16 +1,16 @@
-/** Reads a question together with each text, which measures their relevance better than words or vectors can. */
+/** Scores each text together with the question, which is more accurate than lexical or vector search. */
 export interface Reranker {
   /** The model's name. */
   readonly name: string
   /**
-   * How relevant each text is to the question, in the order of the texts: higher is better, comparable
-   * within one answer only. What is longer than the model's window is read from its beginning. Throws
-   * `RerankerError`; an aborted signal ends it with the signal's reason.
+   * Returns the relevance of each text to the question, in the order of the texts: higher is better, comparable only
+   * within one answer. Of a text longer than the model's window, the beginning counts. Throws `RerankerError`, or the
+   * signal's reason if it is aborted.
    */
   rerank(query: string, texts: readonly string[], signal: AbortSignal): Promise<number[]>
 }
 
-/** Why there are no scores. `message` may be shown: it holds no secret and none of the upstream's raw words. */
+/** Thrown if there are no scores. `message` may be shown: it contains no secrets and no raw text of the upstream. */
 export class RerankerError extends Error {
   override readonly name = 'RerankerError'
 }

@@ -11,22 +11,22 @@ export interface ChunkText {
   text: string
 }
 
-/** Turns text into hashed terms. Whatever makes or searches an index must use the same language. */
+/** Turns text into hashed terms. An index must be built and searched with the same language. */
 export interface Analyser {
-  /** Differs whenever the same text may give other terms: an index made under another fingerprint is of no use. */
+  /** Differs whenever the same text may yield different terms; an index with another fingerprint is unusable. */
   readonly fingerprint: string
-  /** The terms of many chunks, in order. */
+  /** The terms of the chunks, in order. */
   batch(chunks: Iterable<ChunkText>): TermBatch
-  /** No terms where nothing in `text` can be searched for. Of a very long text the first thousand terms count. */
+  /** Empty if `text` contains nothing searchable. Only the first 1,000 distinct terms count. */
   query(text: string): QueryTerms
 }
 
-/** Raise it with every change of the terms that a text gives, in a language or all. */
+/** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
 const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 2 }
-/** The title names what a document is about: counted twice it measured best. */
+/** The title says what a document is about: counting it twice measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
-/** What `TermBatch` counts of one term in one chunk. */
+/** The highest count of a term in a chunk that `TermBatch` can hold. */
 const MAX_OCCURRENCES = 255
 
 export function createAnalyser(language: AnalyserLanguage): Analyser {

@@ -15,10 +15,13 @@ he'd he'll he's here's how's i'd i'll i'm i've it's let's she'd she'll she's tha
 they'll they're they've we'd we'll we're we've what's when's where's who's why's you'd you'll you're you've
 `
 
-/** Function words only, after the lists of Snowball and NLTK: the length that measured best, see docs/retrieval-internals.md. */
+/** Function words, after Snowball's and NLTK's lists: this length measured best, see docs/retrieval-internals.md. */
 const ENGLISH_STOP_WORDS: readonly string[] = WORDS.trim().split(/\s+/)
 
-/** Of every language that has a Snowball stemmer here its list in the package `stopword`; `none` neither stems nor drops stop words. */
+/**
+ * All languages with a Snowball stemmer, each with the name of its stop word list in the package `stopword`. `none`
+ * neither stems nor drops stop words.
+ */
 const LISTS = {
   arabic: 'ara',
   armenian: 'hye',
@@ -49,7 +52,7 @@ const LISTS = {
 export type AnalyserLanguage = keyof typeof LISTS
 export const ANALYSER_LANGUAGES = Object.keys(LISTS) as AnalyserLanguage[]
 
-/** None for `none`. The package with the lists is loaded for those alone that it has: English needs none of its 2 MB. */
+/** Empty for `none`. Loads the package `stopword` (2 MB) only for languages that need it: not for English. */
 export function stopWordsOf(language: AnalyserLanguage): readonly string[] {
   if (language === 'english') return ENGLISH_STOP_WORDS
   const list = LISTS[language]

@@ -2,7 +2,7 @@ const encoder = new TextEncoder()
 /** Tokens are short; a longer text gets a buffer of its own. */
 const scratch = new Uint8Array(1024)
 
-/** MurmurHash3 x86 32-bit (Appleby, public domain) of the UTF-8 bytes of `text`, seed 0, as sparse vectors of terms use it. */
+/** MurmurHash3 x86 32-bit (Appleby, public domain) of the UTF-8 bytes of `text`, seed 0, as used for sparse vectors. */
 export function murmur3(text: string): number {
   const bytes = text.length * 3 > scratch.length ? new Uint8Array(text.length * 3) : scratch
   const length = encoder.encodeInto(text, bytes).written

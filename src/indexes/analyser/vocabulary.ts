@@ -2,18 +2,18 @@ import { newStemmer } from '../../lib/text/tokenise.ts'
 import { type AnalyserLanguage, stopWordsOf } from './languages.ts'
 import { murmur3 } from './murmur3.ts'
 
-/** No stemmer was made for longer words, nor for names like “b2b”. */
+/** Longer words are not stemmed, and neither are names like “b2b”: stemmers are not made for them. */
 const MAX_STEMMED_WORD = 64
 
 const APOSTROPHES = /['\u2019\u02bc]/g
 const LATIN = /^[\p{sc=Latin}\p{N}\p{M}]+$/u
 const NUMBER = /\p{N}/u
 const LETTERS = /^\p{L}+$/u
-/** Contracted verbs of two letters: “we'll”, “they're”, “I've”. */
+/** Two-letter contracted verbs: “we'll”, “they're”, “I've”. */
 const ENGLISH_CLITICS: ReadonlySet<string> = new Set(['ll', 're', 've'])
 const NOTHING: readonly number[] = []
 
-/** The hashed terms of the token that is `text` from `start` to `end`. */
+/** Returns the hashed terms of the token `text.slice(start, end)`. */
 type TermsOf = (text: string, start: number, end: number) => readonly number[]
 
 /** Maps tokens to hashed terms: none for a stop word, several for a word with apostrophes. */
@@ -41,11 +41,12 @@ function stemmerOf(language: AnalyserLanguage): (word: string) => string {
   }
 }
 
-/** Of a word that is spelt in two ways, the one that the stemmer knows. */
+/** Maps spelling variants of a word to the one that the stemmer knows. */
 const FOLDS: Partial<Record<AnalyserLanguage, (word: string) => string>> = {
   // “Schrödinger”, “café”.
   english: (word) => (LATIN.test(word) ? word.normalize('NFD').replace(/\p{M}/gu, '') : word),
-  // “Gebaeude”: https://snowballstem.org/algorithms/german2/stemmer.html, but for “Bauer”, “Quelle” and the ends of “Statuen”.
+  // “Gebaeude”: https://snowballstem.org/algorithms/german2/stemmer.html, except in “Bauer”, “Quelle” and at
+  // the end of words such as “Statuen”.
   german: (word) =>
     word.replace(UMLAUT_IN_TWO, (_, vowel: string) => `${vowel}\u0308`.normalize('NFC')),
 }
@@ -62,20 +63,20 @@ function meaningfulPieces(pieces: readonly string[], language: AnalyserLanguage)
   )
 }
 
-/** Two generations of this many words are kept. */
+/** Words per cache generation; two generations are kept. */
 const CACHED_WORDS = 65_536
-/** A power of two, so that half of the places stay free and a search for one is short. */
+/** A power of two, at least twice `CACHED_WORDS`: half of the slots stay free, which keeps probing short. */
 const PLACES = CACHED_WORDS * 2
 
-/** A hash table whose keys are looked up where they stand in a longer text: a `Map`, which wants each cut out, halves the speed of the analyser. */
+/** A hash table that looks up keys inside a longer text: a `Map` needs a substring for each, at half the speed. */
 interface Generation {
-  /** The number of the word at each place, from 1; 0 where there is none. */
+  /** For each slot, the number of its word, counted from 1; 0 if the slot is free. */
   places: Uint32Array
   words: string[]
   terms: (readonly number[])[]
 }
 
-/** Remembers the terms of words met lately, since a stemmer takes microseconds. */
+/** Caches the terms of recent words, since stemming a word takes microseconds. */
 export function rememberTerms(toTerms: (word: string) => readonly number[]): TermsOf {
   let young = createGeneration()
   let old = createGeneration()
@@ -121,7 +122,7 @@ function add(generation: Generation, hash: number, word: string, terms: readonly
   generation.terms.push(terms)
 }
 
-/** FNV-1a over the code units, see http://www.isthe.com/chongo/tech/comp/fnv, with its upper bits folded in. */
+/** FNV-1a over the UTF-16 code units (http://www.isthe.com/chongo/tech/comp/fnv), with the upper bits folded in. */
 function hashOf(text: string, start: number, end: number): number {
   let hash = 0x811c9dc5
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

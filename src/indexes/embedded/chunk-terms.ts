@@ -5,17 +5,17 @@ import type { ChunkTerms } from '../feedback.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { findKey, type Segment } from './segment.ts'
 
-// What each chunk of a segment holds, which its postings tell too slowly, stands in its file alone, one record a
-// chunk. A record is words of 32 bits: a CRC-32 of what follows, how many terms there are, the terms, ascending; then
-// bytes up to the end of a word: the counts of the terms, the first one last.
+// The terms of each chunk, which would be slow to collect from the postings, are kept only in the segment's file, in
+// one record per chunk. A record consists of 32-bit words: a CRC-32 of the rest, the number of terms, and the terms,
+// ascending. It ends with the counts of the terms, one byte each, in reverse order, padded in front to a whole word.
 const SIZE = 1
 const FIRST_TERM = 2
 const WORD = Uint32Array.BYTES_PER_ELEMENT
 
-/** Postings handled between two chances to pause. */
+/** Postings handled between two yields. */
 const POSTINGS_PER_STEP = 65_536
 
-/** Records that follow each other, the first of which begins at `start`. */
+/** Consecutive records, of which the first begins at `start`. */
 interface Part {
   start: number
   words: Uint32Array
@@ -23,7 +23,7 @@ interface Part {
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Sets where the record of each chunk begins. */
+/** Computes the offset of each chunk's record. */
 export function* placeRecords({ ordinals, records }: Segment): Generator<void> {
   const sizes = new Uint32Array(records.length)
   for (let i = 0; i < ordinals.length; i++) {
@@ -37,7 +37,7 @@ export function* placeRecords({ ordinals, records }: Segment): Generator<void> {
   }
 }
 
-/** The records of the chunks `[from, to)`. Looks at every posting of the segment. */
+/** The records of the chunks `[from, to)`. Reads every posting of the segment. */
 export function* recordsOf(
   segment: Segment,
   from: number,
@@ -58,7 +58,7 @@ export function* recordsOf(
   return part.bytes
 }
 
-/** Puts the posting at `i`, of `term`, at the end of its chunk's record, which counts its terms as they come. */
+/** Appends the posting at `i`, of `term`, to its chunk's record and increments the record's number of terms. */
 function enter(
   { ordinals, counts, records }: Segment,
   i: number,
@@ -74,7 +74,7 @@ function enter(
   bytes[end - 1 - size] = counts[i] ?? 0
 }
 
-/** Gives each record its checksum. */
+/** Sets the checksum of each record. */
 function seal(records: Uint32Array, { start, words, bytes }: Part): void {
   for (let i = 0; i + 1 < records.length; i++) {
     const record = (records[i] ?? 0) - start
@@ -83,7 +83,7 @@ function seal(records: Uint32Array, { start, words, bytes }: Part): void {
   }
 }
 
-/** The terms of the chunks with these keys, in their order; of those that no segment holds, none. */
+/** The terms of the chunks with these keys, in their order; keys that no segment holds are omitted. */
 export function termsOf(segments: readonly Segment[], keys: Iterable<number>): ChunkTerms[] {
   return Array.from(keys).flatMap((key) => {
     for (const segment of segments) {
@@ -96,7 +96,7 @@ export function termsOf(segments: readonly Segment[], keys: Iterable<number>): C
 }
 
 function termsAt(segment: Segment, ordinal: number): TermBatch {
-  // A segment not yet written is small, or will be soon; of a damaged file its memory is the better one.
+  // A segment that is not written yet is small or will be written soon; if the file is damaged, memory is still intact.
   const { terms, counts } = readRecord(segment, ordinal) ?? gather(segment, ordinal)
   return {
     size: 1,
@@ -108,7 +108,7 @@ function termsAt(segment: Segment, ordinal: number): TermBatch {
   }
 }
 
-/** As it was written, if it was. */
+/** Reads a chunk's record from the file; undefined if the segment is not written yet or the record is damaged. */
 function readRecord({ file, bytes, records }: Segment, ordinal: number) {
   if (file === undefined) return undefined
   const [from = 0, to = 0] = records.subarray(ordinal, ordinal + 2)
@@ -122,12 +122,12 @@ function readRecord({ file, bytes, records }: Segment, ordinal: number) {
   }
 }
 
-/** From the postings, of which it looks at all. */
+/** Collects a chunk's terms from the postings, all of which it reads. */
 function gather({ terms, offsets, ordinals, counts }: Segment, ordinal: number) {
   const postings: number[] = []
   for (let i = ordinals.indexOf(ordinal); i >= 0; i = ordinals.indexOf(ordinal, i + 1))
     postings.push(i)
-  // The term of the last list that begins at or before the posting.
+  // The term of the last postings list that begins at or before the posting.
   const termOf = (i: number) => terms[lowerBound(offsets, i + 1, 0, offsets.length) - 1] ?? 0
   return {
     terms: Uint32Array.from(postings, termOf),

@@ -5,29 +5,29 @@ import { keepFirst } from '../feedback.ts'
 import { toHybridMatches, toMatches } from '../ranking.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
-/** How long a close waits for the last changes to be written. */
+/** How long `close` waits for the last changes to be written. */
 const CLOSE_MS = 10_000
 
 interface EmbeddedIndexOptions {
-  /** Held by this index alone; it keeps its files there. */
+  /** Where the index keeps its files; no other index may use it. */
   directory: string
-  /** `Analyser.fingerprint`: an index made under another one is started afresh. */
+  /** `Analyser.fingerprint`: an index made with another one is rebuilt. */
   fingerprint: string
-  /** Changes when all vectors are made anew: those of another one are indexed afresh. */
+  /** Changes when all vectors are recomputed: vectors with another one are indexed again. */
   vectorFingerprint?: string
   log?: { warn(fields: object, message: string): void } | undefined
   /** Called once if the index's thread ends by itself; every call is rejected from then on. */
   onCrash: (error: Error) => void
 }
 
-/** BM25 and vectors in a thread of this process, with a snapshot on the disk: what is asked of it waits until that has been loaded. */
+/** BM25 and vectors in a thread of this process, with a snapshot on disk; calls wait until the snapshot is loaded. */
 export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
   const { directory, fingerprint, vectorFingerprint = '', log, onCrash } = options
   const data: IndexThreadData = { directory, fingerprint, vectorFingerprint }
   let opened = false
   const thread = startThread<IndexMethods>(new URL('./index-thread.ts', import.meta.url), {
     data,
-    // A thread that fails to open rejects what is asked of it instead.
+    // If the thread fails to open, its calls are rejected instead.
     onCrash: (error) => opened && onCrash(error),
     onNotice: ({ message, fields }) => log?.warn(fields, message),
   })
@@ -37,7 +37,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
   let closing: Promise<void> | undefined
 
   return {
-    // Looking among keys that the document store names costs nothing here: both are in this process.
+    // Filters are resolved to keys by the document store, which is cheap as both are in this process.
     keepsMetadata: false,
     filters: async () => false,
 
@@ -60,7 +60,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
       const answer = thread.call('searchHybrid', { ...query, id })
       const give = (given?: Float32Array<ArrayBuffer>) =>
         thread.call('giveVector', { id, vector: given?.length ? given : undefined })
-      // A thread that has ended fails the answer, too.
+      // If the thread has ended, `answer` is rejected as well.
       vector.then(give, () => give()).catch(() => undefined)
       const found = await answered(() => answer, signal)
       return found && { candidates: toHybridMatches(found), exhausted: found.exhausted }
@@ -79,7 +79,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
   } satisfies ChunkIndex
 }
 
-/** Asks, unless the signal is aborted already, and waits for the answer until it is. */
+/** Calls `ask` unless the signal is already aborted, and waits for the answer until it is. */
 async function answered<Answer>(
   ask: () => Promise<Answer>,
   signal: AbortSignal | undefined,
@@ -88,7 +88,7 @@ async function answered<Answer>(
   return signal ? untilAborted(ask(), signal) : ask()
 }
 
-/** Gives the last changes time to be written. */
+/** Ends the thread, after waiting up to `CLOSE_MS` for the last changes to be written. */
 async function end(thread: Thread<IndexMethods>, log: EmbeddedIndexOptions['log']): Promise<void> {
   const flushed = thread.call('flush', undefined).catch((error: unknown) => {
     log?.warn(

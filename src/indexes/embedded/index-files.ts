@@ -6,31 +6,31 @@ import type { Notice } from '../../lib/processes/thread.ts'
 
 export interface IndexFilesOptions {
   directory: string
-  /** What was written under another one is of no use. */
+  /** Files written with another fingerprint are unusable. */
   fingerprint: string
   notify: (notice: Notice) => void
 }
 
 interface Kind {
-  /** Raised when an older or newer server could not read what is on the disk. */
+  /** Incremented when older or newer servers could not read the files. */
   format: number
-  /** The name of the JSON file that says which files count. */
+  /** Name of the JSON file that says which files are valid. */
   manifestName: string
-  /** Matches the names of the others, whose number is its first group. */
+  /** Matches the names of the other files; the first group is the number. */
   numbered: RegExp
-  /** What to report of a manifest with another fingerprint, or that cannot be read. */
+  /** What to log if the manifest has another fingerprint or cannot be read. */
   messages: { other: string; unreadable: string }
 }
 
 type Manifest<Content> = Content & {
   fingerprint: string
-  /** The highest number that a file was named with. */
+  /** The highest number used in a file name. */
   generation: number
 }
 
 /**
- * The files of one part of the index. Each is written once, under a new number, and never changed; a manifest
- * with a checksum alone says which of them count.
+ * The files of one part of the index. Each is written once, under a new number, and never changed; only the
+ * manifest, which has a checksum, says which of them are valid.
  */
 export async function openIndexFiles<Content extends object>(
   { format, manifestName, numbered, messages }: Kind,
@@ -51,7 +51,7 @@ export async function openIndexFiles<Content extends object>(
   }
   let generation = Math.max(held?.generation ?? 0, ...(await readdir(directory)).map(numberOf))
 
-  /** Removes what no manifest names, and the manifest where nothing is left. Touches only files that an index has made. */
+  /** Deletes all index files but these, and the manifest if there are none. Touches only files of the index. */
   const removeAllBut = async (files: readonly string[]): Promise<void> => {
     const others = (await readdir(directory)).filter((file) => numberOf(file) > 0)
     if (files.length === 0) await rm(path, { force: true })
@@ -62,25 +62,25 @@ export async function openIndexFiles<Content extends object>(
   }
 
   return {
-    /** What the manifest holds that was there at the start, if it is of use. */
+    /** The content of the manifest found at start-up; undefined if there was none or it is unusable. */
     content: isOther ? undefined : held,
     removeAllBut,
     nextNumber: () => ++generation,
 
-    /** Makes these files the ones that a start finds, in one step that a crash or a power cut cannot halve. */
+    /** Makes these files the current ones, atomically even if there is a crash or power cut; deletes all others. */
     async save(content: Content, files: readonly string[]): Promise<void> {
       const manifest: Manifest<Content> = { fingerprint, generation, ...content }
       const checksum = crc32(JSON.stringify(manifest))
       await writeDurably(unfinished, JSON.stringify({ format, checksum, manifest }))
       await rename(unfinished, path)
-      // A file's name is durable once its directory is.
+      // A rename is durable only after the directory is synced.
       if (process.platform !== 'win32') await syncToDisk(directory, 'r')
       await removeAllBut(files)
     },
   }
 }
 
-/** Nothing if there is none. Throws if it is not what was written, or of another format. */
+/** Returns undefined if there is none. Throws if it is damaged or has another format. */
 async function readManifest<Content>(
   path: string,
   expected: number,
@@ -93,10 +93,10 @@ async function readManifest<Content>(
   return manifest
 }
 
-/** Read and checked at a time. */
+/** Bytes read or checked at a time. */
 const PIECE_BYTES = 2 ** 20
 
-/** The whole file, or its first bytes, in memory that holds nothing else and of which there is no copy. */
+/** Reads the whole file, or its first bytes, into a buffer of its own without making a copy. */
 export async function readWhole(path: string, first?: number): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
@@ -128,7 +128,7 @@ export async function checksumOf(path: string): Promise<number> {
   }
 }
 
-/** Resolves when the content is on the disk. */
+/** Writes a file; resolves when the content is synced to disk. */
 export async function writeDurably(
   path: string,
   content: string | Uint8Array | AsyncIterable<Uint8Array>,
@@ -142,7 +142,7 @@ export async function writeDurably(
   }
 }
 
-/** Resolves when a file that something else wrote, or the names in a directory, are on the disk. */
+/** Syncs to disk a file that was written elsewhere, or the names in a directory. */
 export async function syncToDisk(path: string, flags: 'r' | 'r+'): Promise<void> {
   const file = await open(path, flags)
   try {

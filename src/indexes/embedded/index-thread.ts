@@ -24,7 +24,7 @@ interface Question extends WordQuery {
 
 interface GivenVector {
   id: number
-  /** Nothing where the question could not be embedded. */
+  /** Undefined if the question could not be embedded. */
   vector: Float32Array<ArrayBuffer> | undefined
 }
 
@@ -38,13 +38,13 @@ const snapshot = await openSnapshot({ directory, fingerprint, notify })
 const index = createLexicalIndex(snapshot.loaded)
 const maintenance = createMaintenance({ index, snapshot, notify })
 const vectors = await openVectorPart({ directory, fingerprint: vectorFingerprint, notify })
-/** Those that wait for their vectors: each is in flight in the caller, which always ends the wait. */
+/** Questions waiting for their vectors; the caller always ends the wait, with or without a vector. */
 const questions = new Map<number, (vector: GivenVector['vector']) => void>()
-/** Additions and removals take effect in the order in which they came. */
+/** Additions and removals are applied in order of arrival. */
 let changes: Promise<unknown> = Promise.resolve()
 
 const methods = {
-  /** Answers when the snapshot has been loaded. */
+  /** Answered once the snapshot is loaded, like every call. */
   ready: () => true,
 
   add: (addition: Addition) => change(() => add(addition)),
@@ -64,7 +64,7 @@ const methods = {
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 
-  /** With feedback; `best` is the key to keep first. */
+  /** Search with pseudo-relevance feedback; `best` is the key to keep first. */
   searchLearning({ terms, limit, only }: WordQuery) {
     const found = index.search(terms, Math.max(limit, MIN_RESCORED), only)
     const [best] = found.keys
@@ -76,7 +76,7 @@ const methods = {
     return transferring({ keys, scores, best }, [keys.buffer, scores.buffer])
   },
 
-  /** Answers once `giveVector` was called for the same question, which follows this. */
+  /** Answers after `giveVector` is called for the same question, which must follow this call. */
   async searchHybrid({ id, terms, limit, only }: Question) {
     const lexical = toMatches(index.search(terms, limit, only))
     const vector = await new Promise<GivenVector['vector']>((resolve) => questions.set(id, resolve))
@@ -131,7 +131,7 @@ function change(apply: () => Promise<void> | void): Promise<void> {
 
 async function add({ keys, terms }: Addition): Promise<void> {
   for (let from = 0; from < terms.size; from += MAX_CHUNKS_BUILT) {
-    // Searches that came meanwhile are answered between two parts of a large batch.
+    // Lets pending searches run between two parts of a large batch.
     if (from > 0) await setImmediate()
     index.add(keys, terms, from, Math.min(from + MAX_CHUNKS_BUILT, terms.size))
     maintenance.wake()

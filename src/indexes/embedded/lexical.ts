@@ -24,7 +24,7 @@ import {
 
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>
 
-/** The words of all chunks: segments that together hold every live key once, to be searched and changed. */
+/** The lexical index: segments that together hold every live key exactly once. */
 export function createLexicalIndex(loaded: readonly Segment[]) {
   let segments = [...loaded]
   let version = 0
@@ -40,7 +40,7 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
     get segments(): readonly Segment[] {
       return segments
     },
-    /** Grows with every change of what the index holds. */
+    /** Incremented with every change of the content. */
     get version() {
       return version
     },
@@ -54,7 +54,7 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
       version++
     },
 
-    /** Puts the outcome of a merge in the place of its sources. */
+    /** Replaces segments by the result of their merge; removes from it chunks that were removed meanwhile. */
     replace(sources: readonly Segment[], { merged, placements }: Merge): void {
       sources.forEach(({ removed }, i) => {
         placements[i]?.forEach((place, ordinal) => {
@@ -67,9 +67,9 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
 
     search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
       searchSegments(segments, query, limit, only),
-    /** The terms of the chunks with these keys, in their order; of those that it does not hold, none. */
+    /** The terms of the chunks with these keys, in their order; unknown keys are omitted. */
     termsOf: (keys: Iterable<number>) => termsOf(segments, keys),
-    /** The best of what `query` found before, by what its best chunks say beyond it as well. */
+    /** The best of the matches that `query` found before, rescored with the terms added by feedback. */
     rescore: (query: QueryTerms, limit: number, feedback: Feedback) =>
       rescoreFound(segments, query, feedback, limit),
 
@@ -92,8 +92,8 @@ function removeKey(segment: Segment, key: number): boolean {
 }
 
 /**
- * The best `limit` chunks by BM25: exact, as if the live chunks, and no others, had just been indexed
- * together. With `only` no others are offered.
+ * The best `limit` chunks by BM25. Scores are exact: as if just the live chunks had been indexed, in one segment.
+ * `only` restricts the matches but does not affect their scores.
  */
 function searchSegments(
   unordered: readonly Segment[],
@@ -101,7 +101,7 @@ function searchSegments(
   limit: number,
   only?: Uint32Array,
 ): Ranking {
-  // The largest first: what it finds spares most of the work in the others.
+  // The largest first: the threshold it sets saves most of the work in the others.
   const segments = unordered.toSorted((a, b) => b.live - a.live)
   const { chunks, norm } = normOf(segments)
   const terms = weighTerms(segments, query, chunks)
@@ -113,7 +113,7 @@ function searchSegments(
   return hits.take()
 }
 
-/** The heaviest first: the light ones, which most chunks hold, then need only be looked up. */
+/** Heaviest terms first: the light ones, which many chunks contain, then need only be looked up. */
 function weighTerms(
   segments: readonly Segment[],
   query: QueryTerms,
@@ -133,12 +133,12 @@ function weighTerms(
   return terms.sort((a, b) => b.bound - a.bound)
 }
 
-/** How many chunks hold the term at `position`, the removed ones included. */
+/** How many chunks contain the term at `position`, including removed ones. */
 function holders({ offsets }: Segment, position = -1): number {
   return position < 0 ? 0 : (offsets[position + 1] ?? 0) - (offsets[position] ?? 0)
 }
 
-/** How many chunks that are not removed hold the term at `position`. */
+/** How many live chunks contain the term at `position`. */
 function liveHolders(segment: Segment, position = -1): number {
   const { offsets, ordinals, removed } = segment
   if (position < 0 || !removed) return holders(segment, position)
@@ -149,16 +149,16 @@ function liveHolders(segment: Segment, position = -1): number {
   return live
 }
 
-/** A chunk of one segment, and its place in the ranking. */
+/** A chunk of a segment, with its place in the ranking. */
 interface Located {
   ordinal: number
   place: number
 }
 
 /**
- * The best `limit` of what a query has found, each raised by what it holds of the terms that feedback adds.
- * Only those chunks are looked up, so that the time hardly depends on how many others there are. A chunk
- * that was removed since it was found stays where it is: the document store knows.
+ * The best `limit` matches of a query, after adding to their scores those of the terms that feedback adds. Only the
+ * matches are looked up, so that the time hardly depends on the size of the index. A chunk that was removed since it
+ * was found keeps its score: the document store filters it out.
  */
 function rescoreFound(
   segments: readonly Segment[],
@@ -174,7 +174,7 @@ function rescoreFound(
   segments.forEach((segment, s) => {
     const located = locate(segment, keys, places)
     if (located.length === 0) return
-    // Each chunk gains by the terms in their order, so that its score does not depend on the segments.
+    // Scores are summed in the order of the terms, so that they do not depend on the segments.
     for (const list of postingsIn(segment, s, added)) {
       addScores(segment, list, norm, located, scores)
     }
@@ -195,7 +195,7 @@ function findAdded(
   const found = new Map<number, { idf: number; positions: number[] }>()
   const look = (term: number) => {
     const positions = segments.map((segment) => findTerm(segment, term))
-    // Removed chunks among them: near enough to weigh what nobody asked for, but never more than there are.
+    // Includes removed chunks: accurate enough for added terms, but capped at the number of live chunks.
     const holding = segments.reduce((sum, segment, s) => sum + holders(segment, positions[s]), 0)
     const idf = inverseFrequency(chunks, Math.min(holding, chunks))
     found.set(term, { idf, positions })
@@ -209,7 +209,7 @@ function findAdded(
   })
 }
 
-/** The places of a ranking in the ascending order of its keys. */
+/** The places of a ranking, sorted by ascending key. */
 function byKey(keys: Uint32Array): Uint32Array {
   return Uint32Array.from(keys, (_, place) => place).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
 }

@@ -4,11 +4,11 @@ import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Chunks that may wait to be written: what a crash costs is to index them again. */
+/** Maximum number of unwritten chunks: after a crash they must be indexed again. */
 const MAX_UNWRITTEN = MAX_CHUNKS / 8
-/** Without a change for so long what waits is written, so that a crash costs nothing from then on. */
+/** Time without changes, in ms, after which pending changes are written, so that a crash loses nothing. */
 export const QUIET_MS = 2_000
-/** More segments slow searches down, so whoever adds then waits for merges. */
+/** More segments would slow down searches: above this number, additions wait for merges (back-pressure). */
 const MAX_SEGMENTS = 128
 
 interface Dependencies {
@@ -18,7 +18,7 @@ interface Dependencies {
   quietMs?: number
 }
 
-/** Merges and writes segments behind the searches' back, one job at a time. */
+/** Merges and writes segments in the background, one job at a time, without blocking searches. */
 export function createMaintenance({ index, snapshot, notify, quietMs = QUIET_MS }: Dependencies) {
   const { enqueue, run, whenDone } = createJobs(notify)
   let awake = false
@@ -75,19 +75,19 @@ export function createMaintenance({ index, snapshot, notify, quietMs = QUIET_MS 
   return {
     wake,
 
-    /** Resolves at once, or where segments pile up, after some have been merged. */
+    /** Resolves at once, or after a merge if there are too many segments. */
     async room() {
       if (index.segments.length <= MAX_SEGMENTS) return
       wake()
       await whenDone()
     },
 
-    /** Resolves when all that the index holds now is on the disk. */
+    /** Resolves when the current content of the index is on disk. */
     flush: () => enqueue(write),
   }
 }
 
-/** One job after the other. */
+/** A queue that runs jobs one after another. */
 export function createJobs(notify: Dependencies['notify']) {
   let jobs: Promise<unknown> = Promise.resolve()
   const enqueue = (job: () => Promise<void>): Promise<void> => {
@@ -97,7 +97,7 @@ export function createJobs(notify: Dependencies['notify']) {
   }
   return {
     enqueue,
-    /** A job that nobody waits for. */
+    /** Queues a job whose result is not awaited; a failure is logged. */
     run(job: () => Promise<void>): void {
       enqueue(job).catch((error: unknown) => {
         const message = 'the search index could not be merged or written'

@@ -1,8 +1,8 @@
 import { allocateSegment, countLive, MAX_CHUNKS, type Segment } from './segment.ts'
 
-/** Postings handled between two chances to pause. */
+/** Postings handled between two yields. */
 const POSTINGS_PER_STEP = 8_192
-/** Placement of a chunk that is left behind. */
+/** Placement of a chunk that is not copied. */
 const REMOVED = -1
 
 /** A segment being merged. */
@@ -10,21 +10,21 @@ interface Source {
   segment: Segment
   /** The new ordinal of each chunk, or `REMOVED`. */
   placement: Int32Array
-  /** Whether a chunk is left behind. */
+  /** Whether any chunk is not copied. */
   shrinks: boolean
-  /** The next chunk, then the next term, to be merged. */
+  /** The next chunk to merge, in the first pass; later the next term. */
   position: number
 }
 
 export interface Merge {
   merged: Segment
-  /** For each segment, the new ordinal of each of its chunks; negative where it was removed before the merge began. */
+  /** For each segment, the new ordinal of each of its chunks; negative if removed before the merge began. */
   placements: readonly Int32Array[]
 }
 
 /**
- * One segment of all that is live in `segments`, which may be searched, and may lose chunks, between two steps.
- * No live key is in two of them, and together they hold at most `MAX_CHUNKS` live chunks.
+ * Merges the live chunks of `segments` into one segment. Between two steps the segments may be searched, and chunks may
+ * be removed from them. No live key may be in two of them, and they must hold at most `MAX_CHUNKS` live chunks in all.
  */
 export function* mergeSegments(segments: readonly Segment[]): Generator<void, Merge> {
   const sources = segments.map((segment) => ({
@@ -33,7 +33,7 @@ export function* mergeSegments(segments: readonly Segment[]): Generator<void, Me
     shrinks: segment.live < segment.keys.length,
     position: 0,
   }))
-  // What is live is settled here, in one step; what is removed later is the caller's to carry over.
+  // Which chunks are live is decided here, in one step; the caller must apply later removals to the result.
   const { keys, lengths, digests } = placeChunks(sources)
   yield
   const size = yield* countPostings(sources)
@@ -88,7 +88,7 @@ function lowest(
   return best
 }
 
-/** Walks the terms of all sources in ascending order, with the sources that hold each. */
+/** Iterates over the terms of all sources in ascending order, each with the sources that contain it. */
 function* walkTerms(sources: readonly Source[]): Generator<{ term: number; holders: Source[] }> {
   for (const source of sources) source.position = 0
   for (;;) {
@@ -148,7 +148,7 @@ function* fillPostings(merged: Segment, sources: readonly Source[]): Generator<v
   merged.offsets[terms] = end
 }
 
-/** Copies the postings of the source's current term to `at`; answers where they end. */
+/** Copies the postings of the source's current term to `at`; returns the end position. */
 function copyPostings({ segment, placement, position }: Source, merged: Segment, at: number) {
   const to = segment.offsets[position + 1] ?? 0
   let end = at
@@ -161,7 +161,7 @@ function copyPostings({ segment, placement, position }: Source, merged: Segment,
   return end
 }
 
-/** Keys mostly grow with time, so that the postings of older and newer segments follow each other already. */
+/** Sorts by ordinal, if necessary. Keys mostly grow over time, so postings of successive segments are often sorted. */
 function sortPostings({ ordinals, counts }: Segment, from: number, to: number): void {
   let sorted = from + 1
   while (sorted < to && (ordinals[sorted - 1] ?? 0) < (ordinals[sorted] ?? 0)) sorted++
@@ -175,16 +175,16 @@ function sortPostings({ ordinals, counts }: Segment, from: number, to: number): 
   })
 }
 
-/** As many segments of like size become one, so that a chunk is copied once for each factor of eight that the index grows. */
+/** Number of segments of similar size that are merged: a chunk is copied once per eightfold growth of the index. */
 const FAN_IN = 8
-/** Segments are alike when their sizes have the same power of eight. */
+/** Segments are of similar size if their sizes lie between the same powers of eight. */
 const TIER_BITS = 3
-/** The most segments merged at once, when they are merged to be written. */
+/** Maximum number of segments merged at once before they are written. */
 const MAX_SOURCES = 16
 /** The share of removed chunks at which a segment is rewritten. */
 const MAX_REMOVED = 0.3
 
-/** The segments to merge next, small ones first; nothing when all is well. */
+/** The segments to merge next, small ones first; undefined if no merge is needed. */
 export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined {
   const bySize = segments.toSorted((a, b) => a.live - b.live)
   for (let from = 0; from < bySize.length; ) {
@@ -201,7 +201,7 @@ export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined
   return worn && [worn]
 }
 
-/** Small segments to merge before they are written, so that a write leaves few files behind. */
+/** Small segments to merge before they are written, so that few files are written. */
 export function chooseMergeToWrite(unwritten: readonly Segment[]): Segment[] | undefined {
   const fitting = takeFitting(
     unwritten.toSorted((a, b) => a.live - b.live),
@@ -214,7 +214,7 @@ function tierOf(segment: Segment | undefined): number {
   return Math.floor((31 - Math.clz32(segment?.live ?? 1)) / TIER_BITS)
 }
 
-/** The first of `segments` that together fit one segment. */
+/** Those of the first `most` segments that together fit into one segment. */
 function takeFitting(segments: readonly Segment[], most: number): Segment[] {
   let chunks = 0
   return segments.slice(0, most).filter(({ live }) => {

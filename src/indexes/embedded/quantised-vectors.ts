@@ -1,16 +1,16 @@
 import type { ScaledVectors } from '../hybrid-ranking.ts'
 
-/** Numbers of an 8-bit vector lie between the negative of this and this. */
+/** Values of an 8-bit vector range from -127 to 127. */
 const MAX_LEVEL = 127
 const MIN_CAPACITY = 1_024
-/** Of a saved vector, beside its numbers: a key and a scale. */
+/** Size of the key and the scale of a saved vector. */
 const BYTES_BESIDE = 8
 
 export type QuantisedVectors = ReturnType<typeof createQuantisedVectors>
 
 /**
- * Unit vectors of one dimension by key, in memory: a byte for each number and a scale for each vector, by which a cosine
- * moves by some 0.0005. None yet, or those that were saved, whose memory goes over to them.
+ * In-memory store of unit vectors of one dimension, by key: one byte per value and one scale per vector, which changes
+ * cosines by about 0.0005. Starts empty, or with the vectors in `saved`, whose memory it takes over.
  */
 export function createQuantisedVectors(dimension: number, saved?: Uint8Array<ArrayBuffer>) {
   const { rows, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
@@ -23,7 +23,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       return rows.size
     },
     has: (key: number) => rows.has(key),
-    /** Adds unit vectors, one after another; those of keys that are here already are replaced. */
+    /** Adds unit vectors, given one after another; replaces those of existing keys. */
     set(added: Uint32Array, values: Float32Array): void {
       for (const [place, key] of added.entries()) {
         write(key, values.subarray(place * dimension, (place + 1) * dimension))
@@ -31,7 +31,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
     },
     delete: free,
     keys,
-    /** To a unit vector; nothing where there is no such key. */
+    /** The cosine with a unit vector; undefined if the key is unknown. */
     cosine(key: number, vector: Float32Array): number | undefined {
       const row = rows.get(key)
       if (row === undefined) return undefined
@@ -40,7 +40,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       for (let i = 0; i < dimension; i++) sum += (numbers[i] ?? 0) * (vector[i] ?? 0)
       return sum * scaleOf(row)
     },
-    /** The vectors of those keys that are here, in the order of the keys. */
+    /** The vectors of these keys, in their order; unknown keys are omitted. */
     read(wanted: Iterable<number>): ScaledVectors {
       const known: number[] = []
       const places: number[] = []
@@ -58,7 +58,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       }
       return { keys: Uint32Array.from(known), dimension, values, scales }
     },
-    /** Keys, scales and numbers, as this function takes them. */
+    /** Keys, scales and values, in the form that `createQuantisedVectors` takes as `saved`. */
     save(): Uint8Array<ArrayBuffer> {
       const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
       const kept = viewsOf(bytes, dimension)
@@ -73,7 +73,7 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
   }
 }
 
-/** The vectors one after another in memory that grows; a row that was freed is the next to be written. */
+/** Rows of a growing buffer, one per vector; freed rows are reused first. */
 function createRows(dimension: number, saved = new Uint8Array()) {
   const held = viewsOf(saved, dimension)
   const rows = new Map<number, number>()
@@ -97,7 +97,7 @@ function createRows(dimension: number, saved = new Uint8Array()) {
     numbersOf,
     scaleOf: (row: number) => scales[row] ?? 0,
     write(key: number, exact: Float32Array): void {
-      // As the document store keeps them, so that it makes no difference which of the two they come from.
+      // Rounded as in the document store, so that vectors from either source are the same.
       const values = new Float16Array(exact)
       const row = rows.get(key) ?? freed.pop() ?? rows.size
       rows.set(key, row)
@@ -119,7 +119,7 @@ function createRows(dimension: number, saved = new Uint8Array()) {
   }
 }
 
-/** First all keys, then all scales, then all numbers. */
+/** Layout: all keys, then all scales, then all values. */
 function viewsOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>, dimension: number) {
   const count = Math.floor(byteLength / (BYTES_BESIDE + dimension))
   return {

@@ -3,7 +3,7 @@ import type { TopHits } from '../ranking.ts'
 import type { LengthNorm } from '../term-batch.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'
 
-/** A term and what it is worth: what it adds to the score of a chunk is always below `bound`. */
+/** A term with its weight: what it adds to a chunk's score is always less than `bound`. */
 export interface WeightedTerm {
   bound: number
   /** For each segment, the position among its terms, or -1. */
@@ -17,7 +17,7 @@ export interface Postings {
   bound: number
 }
 
-/** The postings that the segment at `place` has of the terms, in their order. */
+/** The postings of the terms in the segment at `place`, in the order of the terms. */
 export function postingsIn(
   { offsets }: Segment,
   place: number,
@@ -32,26 +32,26 @@ export function postingsIn(
   return lists
 }
 
-/** What finding one chunk among postings costs, in postings read one after another. */
+/** Cost of looking up one chunk in a postings list, in units of one posting read sequentially. */
 const LOOKUP_COST = 16
-/** A list that is so many times as long as there are candidates is worth a look at how good they are already. */
+/** Ratio of list length to number of candidates above which it pays to raise the threshold and prune first. */
 const LONG_LIST = 2
 
-/** How finely candidates are told apart by their scores, before the best of them are put in order. */
+/** Number of buckets of the score histogram by which a threshold is estimated. */
 const STEPS = 1_024
-/** Takes more off a score than dividing and multiplying may have added to it. */
+/** Factor that lowers the threshold by more than the possible rounding error. */
 const ROUNDED_DOWN = 1 - 1e-9
 
 const scores = new Float64Array(MAX_CHUNKS)
 /** The ordinals whose score is not zero. */
 const candidates = new Uint16Array(MAX_CHUNKS)
-/** How many candidates score so high, in steps. */
+/** The score histogram: number of candidates per bucket. */
 const tallies = new Uint32Array(STEPS)
 
 /**
- * Offers `hits` every chunk of the segment that may be among the best. Once the lists to come cannot lift a
- * new chunk over the threshold, they are only asked about the candidates there are (MaxScore, Turtle and
- * Flood 1995). Scores add up in the order of `lists`, so that equal chunks score the same in every segment.
+ * Offers `hits` every chunk of the segment that may be among the best. Once the remaining lists cannot lift a new chunk
+ * over the threshold, only the existing candidates are scored with them (MaxScore, Turtle and Flood 1995). Scores are
+ * summed in the order of `lists`, so that equal chunks score the same in every segment.
  */
 export function scoreSegment(
   segment: Segment,
@@ -77,7 +77,7 @@ export function scoreSegment(
   offerCandidates(segment, found, hits)
 }
 
-/** For each list, the most that it and those after it can add. */
+/** For each list, an upper bound of what it and the following lists can add to a score. */
 function restsOf(lists: readonly Postings[]): number[] {
   let sum = 0
   return lists
@@ -87,8 +87,8 @@ function restsOf(lists: readonly Postings[]): number[] {
 }
 
 /**
- * What at least `limit` live candidates score, and hardly more do: they are counted by how high they score, which takes
- * a part of the time of putting the best in order.
+ * A score that at least `limit` live candidates, and hardly more, reach; -Infinity if there are fewer. Uses a
+ * histogram, which is much faster than sorting.
  */
 function thresholdOf(segment: Segment, found: number, limit: number): number {
   const steps = tally(segment, found)
@@ -100,7 +100,7 @@ function thresholdOf(segment: Segment, found: number, limit: number): number {
   return Number.NEGATIVE_INFINITY
 }
 
-/** Fills `tallies`, and answers how many steps a score of 1 has. */
+/** Fills `tallies`; returns the number of buckets per unit of score. */
 function tally({ removed }: Segment, found: number): number {
   let highest = 0
   for (let i = 0; i < found; i++) highest = Math.max(highest, scores[candidates[i] ?? 0] ?? 0)
@@ -125,7 +125,7 @@ function dropBelow(threshold: number, found: number): number {
   return kept
 }
 
-/** Reads the whole list: what is no candidate yet becomes one, or is passed over. Answers how many there are. */
+/** Reads the whole list; adds new candidates if `isOpen`, otherwise skips them. Returns the number of candidates. */
 function addByReading(
   { ordinals, counts, lengths }: Segment,
   { from, to, bound }: Postings,
@@ -147,7 +147,7 @@ function addByReading(
   return found
 }
 
-/** Looks every candidate up in the list. */
+/** Looks up every candidate in the list. */
 function addByLookup(
   { ordinals, counts, lengths }: Segment,
   { from, to, bound }: Postings,

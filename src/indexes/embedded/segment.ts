@@ -1,31 +1,33 @@
 import { lowerBound } from '../../lib/lower-bound.ts'
 import { type LengthNorm, lengthNorm, type TermBatch } from '../term-batch.ts'
 
-/** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the processor's cache. */
+/** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the CPU cache. */
 export const MAX_CHUNKS = 65_536
 
 /**
- * An inverted index of some chunks, never changed but for what is removed. A chunk is known by its ordinal,
- * its place among the ascending keys. The term at `i` owns the postings `[offsets[i], offsets[i + 1])`,
- * ascending by ordinal.
+ * An inverted index of some chunks, immutable except for removals. A chunk is identified by its ordinal: its position
+ * among the ascending keys. The term at `i` owns the postings `[offsets[i], offsets[i + 1])`, ascending by ordinal.
  */
 export interface Segment {
-  /** Everything below but `removed`, as it is written to disk. */
+  /** The memory of all arrays below except `removed`, as it is written to disk. */
   readonly bytes: ArrayBuffer
   readonly header: Uint32Array<ArrayBuffer>
   readonly keys: Uint32Array<ArrayBuffer>
   readonly lengths: Uint32Array<ArrayBuffer>
   /** As in `TermBatch`. */
   readonly digests: Uint32Array<ArrayBuffer>
-  /** Where the record of each chunk begins among the records behind `bytes`, in words, and where the last one ends, once it is written: see chunk-terms.ts. */
+  /**
+   * Offsets, in 32-bit words, of the chunks' records, which follow `bytes` in the file, and the end of the last one.
+   * Set when the segment is written, see chunk-terms.ts.
+   */
   readonly records: Uint32Array<ArrayBuffer>
   readonly terms: Uint32Array<ArrayBuffer>
   readonly offsets: Uint32Array<ArrayBuffer>
   readonly ordinals: Uint16Array<ArrayBuffer>
   readonly counts: Uint8Array<ArrayBuffer>
-  /** 1 at the ordinal of a chunk that was removed; absent until the first is. */
+  /** 1 at the ordinal of each removed chunk; undefined until the first removal. */
   removed: Uint8Array<ArrayBuffer> | undefined
-  /** The file that holds `bytes` and behind them the records, open; absent until it is written. */
+  /** Descriptor of the open file that holds `bytes`, followed by the records; undefined until it is written. */
   file: number | undefined
   live: number
   /** Sum of the lengths of the live chunks. */
@@ -38,15 +40,15 @@ interface SegmentSize {
   postings: number
 }
 
-/** The first words of a segment. `magic` reads otherwise on a machine of the other byte order. */
+/** Positions in the header. `magic` does not match on a machine with the other byte order. */
 export const HEADER = { magic: 0, checksum: 1, chunks: 2, terms: 3, postings: 4 } as const
 const HEADER_BYTES = 32
 const MAGIC = 0x32734149
 
-/** The most chunks that one segment is built of at once, so that no build stalls a search. */
+/** Maximum number of chunks per segment built, so that building one does not delay searches. */
 export const MAX_CHUNKS_BUILT = 128
 
-/** A segment of the chunks `[from, to)` of a batch, at most `MAX_CHUNKS_BUILT`. Of a key that comes twice the last counts. */
+/** Builds a segment of the chunks `[from, to)`, at most `MAX_CHUNKS_BUILT`; of duplicate keys the last counts. */
 export function buildSegment(
   keys: Uint32Array,
   batch: TermBatch,
@@ -87,7 +89,7 @@ function byAscendingKey(keys: Uint32Array, from: number, to: number): number[] {
   return [...latest].sort(([key], [other]) => key - other).map(([, chunk]) => chunk)
 }
 
-// A posting packed as term, ordinal and count fits the 53 bits of a double: 32 + 7 + 8.
+// A posting packed as term, ordinal and count fits into the 53 bits of a double: 32 + 7 + 8.
 const COUNT_BITS = 8
 const COUNT_VALUES = 2 ** COUNT_BITS
 const BELOW_TERM = COUNT_VALUES * MAX_CHUNKS_BUILT
@@ -107,7 +109,7 @@ function sortedPostings(chunks: readonly number[], batch: TermBatch): Float64Arr
   return postings.sort()
 }
 
-/** An empty segment to be filled; `keys` and `lengths` must be in before `countLive`. */
+/** Allocates a segment to be filled; `keys` and `lengths` must be set before `countLive` is called. */
 export function allocateSegment(size: SegmentSize): Segment {
   const segment = viewSegment(new ArrayBuffer(byteLength(size)), size)
   segment.header[HEADER.magic] = MAGIC
@@ -117,7 +119,7 @@ export function allocateSegment(size: SegmentSize): Segment {
   return segment
 }
 
-/** The segment that `bytes` hold, unless their length or first words show that they hold none. */
+/** The segment in `bytes`; undefined if their length or header is invalid. Does not verify the checksum. */
 export function readSegment(bytes: ArrayBuffer): Segment | undefined {
   if (bytes.byteLength < HEADER_BYTES) return undefined
   const header = new Uint32Array(bytes, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)
@@ -137,14 +139,14 @@ export function countLive(segment: Segment): void {
   segment.liveLength = segment.lengths.reduce((sum, length) => sum + length, 0)
 }
 
-/** How many chunks live in all of the segments, and what their mean length makes of the length of each. */
+/** The number of live chunks in all segments, and BM25's length normalisation for them. */
 export function normOf(segments: readonly Segment[]): { chunks: number; norm: LengthNorm } {
   const chunks = segments.reduce((sum, { live }) => sum + live, 0)
   const length = segments.reduce((sum, { liveLength }) => sum + liveLength, 0)
   return { chunks, norm: lengthNorm(chunks, length) }
 }
 
-/** Marks the chunk at `ordinal` as removed; false if it was. */
+/** Marks the chunk at `ordinal` as removed; returns false if it already was. */
 export function removeChunk(segment: Segment, ordinal: number): boolean {
   segment.removed ??= new Uint8Array(segment.keys.length)
   if (segment.removed[ordinal]) return false
@@ -156,13 +158,13 @@ export function removeChunk(segment: Segment, ordinal: number): boolean {
 
 /** The ordinal of `key`, or -1. */
 export function findKey({ keys }: Segment, key: number): number {
-  // Keys grow with time, so that most segments cannot hold a new one.
+  // Keys grow over time, so the ranges of most segments exclude a new key.
   if (key > (keys[keys.length - 1] ?? 0) || key < (keys[0] ?? 0)) return -1
   const position = lowerBound(keys, key, 0, keys.length)
   return keys[position] === key ? position : -1
 }
 
-/** The position of `term`, or -1. Hashes are spread evenly, so a term's rank is nearly proportional to its value. */
+/** The position of `term`, or -1. Hashes are evenly distributed, so rank is nearly proportional to value. */
 export function findTerm({ terms }: Segment, term: number): number {
   const last = terms.length - 1
   const guess = Math.floor((term / 2 ** 32) * terms.length)
@@ -176,7 +178,7 @@ export function findTerm({ terms }: Segment, term: number): number {
   return terms[position] === term ? position : -1
 }
 
-/** As `lowerBound` from `from` on, by steps that double: quick where the position is near, and never slow. */
+/** Like `lowerBound`, by galloping search from `from`: fast if the position is near, and logarithmic at worst. */
 export function seek(
   ascending: Uint32Array | Uint16Array,
   value: number,
@@ -192,7 +194,7 @@ export function seek(
   return lowerBound(ascending, value, low, Math.min(low + step, to))
 }
 
-/** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */
+/** 1 at the ordinal of every chunk that is removed or whose key is not in `only`, which must be ascending. */
 export function excludedBy({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
   const excluded = new Uint8Array(keys.length).fill(1)
   const first = lowerBound(only, keys[0] ?? 0, 0, only.length)

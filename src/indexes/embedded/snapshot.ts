@@ -20,16 +20,16 @@ const SEGMENTS = {
 interface Manifest {
   segments: {
     file: string
-    /** What of it is held in memory: the segment itself, without the terms of each chunk behind it. */
+    /** Size of the part that is held in memory: the segment, without the records that follow it. */
     bytes: number
-    /** The ordinals of its removed chunks: 16-bit numbers, the low byte first, in base 64. */
+    /** The ordinals of its removed chunks, as 16-bit little-endian numbers in base64. */
     removed: string
   }[]
 }
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>
 
-/** The segments on the disk. Whatever is damaged or missing is reported and left out. */
+/** Opens the segments on disk. Damaged or missing ones are logged and skipped. */
 export async function openSnapshot(options: IndexFilesOptions) {
   const { directory, notify } = options
   const files = await openIndexFiles<Manifest>(SEGMENTS, options)
@@ -47,11 +47,11 @@ export async function openSnapshot(options: IndexFilesOptions) {
   await files.removeAllBut([...written.values()])
 
   return {
-    /** What could be read at the start. */
+    /** The segments that could be read at start-up. */
     loaded: [...written.keys()],
     isWritten: (segment: Segment) => written.has(segment),
 
-    /** Makes these segments, and what is removed from them when they are all written, the ones that a start finds. */
+    /** Writes these segments and makes them the current ones, including removals made while they were written. */
     async save(segments: readonly Segment[]): Promise<void> {
       for (const segment of segments) {
         if (written.has(segment)) continue
@@ -92,14 +92,14 @@ function unpackRemoved(segment: Segment, removed: string): void {
   for (let at = 0; at < ordinals.length; at += 2) removeChunk(segment, ordinals.readUInt16LE(at))
 }
 
-/** Chunks whose records are put together at a time: each time takes their memory, and a look at every posting. */
+/** Chunks whose records are built at a time; each time takes memory for them and a pass over all postings. */
 const CHUNKS_PER_PART = 8_192
-/** Bytes checked between two chances to pause. */
+/** Bytes checked between two yields. */
 const BYTES_PER_STEP = 2 ** 20
-/** The checksum covers what follows it. */
+/** The checksum covers everything after it. */
 const CHECKED_FROM = (HEADER.checksum + 1) * Uint32Array.BYTES_PER_ELEMENT
 
-/** Resolves when the segment is on the disk; what was removed from it is not in the file. */
+/** Resolves when the segment is on disk. The file does not contain `removed`; removals are in the manifest. */
 async function writeSegmentFile(path: string, segment: Segment): Promise<void> {
   await inSlices(placeRecords(segment))
   segment.header[HEADER.checksum] = await inSlices(checksum(segment))
@@ -114,7 +114,7 @@ async function* partsOf(segment: Segment): AsyncGenerator<Uint8Array> {
     yield inSlices(recordsOf(segment, from, Math.min(from + CHUNKS_PER_PART, chunks)))
 }
 
-/** Throws if the file is missing or is not what `writeSegmentFile` wrote; a record is checked when it is read. */
+/** Throws if the file is missing or damaged; the records are not verified until they are read. */
 async function readSegmentFile(path: string, bytes: number): Promise<Segment> {
   const segment = readSegment((await readWhole(path, bytes)).buffer)
   const records = segment?.records.at(-1) ?? 0

@@ -3,21 +3,21 @@ import type { NearestQuery, Ranking } from '../chunk-index.ts'
 import { createTopHits } from '../ranking.ts'
 import type { QuantisedVectors } from './quantised-vectors.ts'
 
-/** What is nearest among vectors that are kept elsewhere. */
+/** Nearest-neighbour search among vectors that are stored elsewhere. */
 export interface VectorSearch {
-  /** Called before the vectors are set, those of keys that are held already included; absent where there is nothing to do. */
+  /** Called before vectors are added or replaced; absent if there is nothing to do. */
   add?(keys: Uint32Array, values: Float32Array): void
-  /** Called before they are deleted, with keys that are held. */
+  /** Called before vectors are deleted; all keys must exist. */
   remove?(keys: readonly number[]): void
   nearest(query: NearestQuery): Ranking
-  /** Writes what can be read again with less work than adding; absent where there is no such thing. */
+  /** Writes a file that is faster to load than adding all vectors again; absent if there is none. */
   save?(path: string): void
 }
 
-/** Makes a search among `vectors`, which are none yet or, with `path`, those of which `save` wrote that file. */
+/** Creates a search among `vectors`, which must be empty or, with `path`, those for which `save` wrote that file. */
 export type VectorSearchKind = (vectors: QuantisedVectors, path?: string) => VectorSearch
 
-/** Looks at every vector: needs nothing but JavaScript, and takes about 40 ms for 100,000 of 384 numbers. */
+/** Brute-force search in plain JavaScript: takes about 40 ms for 100,000 vectors of dimension 384. */
 export const scanVectors: VectorSearchKind = (vectors) => ({
   nearest({ vector, limit, only }) {
     const hits = createTopHits(limit)
@@ -30,21 +30,21 @@ export const scanVectors: VectorSearchKind = (vectors) => ({
 })
 
 /**
- * HNSW (Malkov and Yashunin, https://arxiv.org/abs/1603.09320): links per vector, and how many candidates
- * are kept while adding and while searching. Measured in docs/retrieval-quality.md.
+ * HNSW parameters (Malkov and Yashunin, https://arxiv.org/abs/1603.09320): links per vector, and the number of
+ * candidates kept while adding and while searching. Measured in docs/retrieval-quality.md.
  */
 const LINKS = 16
 const ADD_CANDIDATES = 128
 const SEARCH_CANDIDATES = 128
-/** The thread that works here is one already. */
+/** Use only the calling thread, which is already a worker thread. */
 const THREADS = 1
-/** How much deeper each further look for chunks that pass a filter goes, and where looking ends. */
+/** Factor by which the search is widened until enough chunks pass a filter, and the limit at which it stops. */
 const DEEPER = 4
 const MAX_LOOKED_AT = 6_400
 
 type Library = typeof import('usearch')
 
-/** A graph of vectors of 8-bit numbers. Throws where usearch has no build for the machine. */
+/** An HNSW graph of 8-bit vectors. Throws if usearch has no build for this machine. */
 export async function loadGraphSearch(): Promise<VectorSearchKind> {
   const library = await import('usearch')
   return (vectors, path) => {
@@ -79,8 +79,8 @@ function rank({ keys, distances }: Matches, limit: number, isAllowed: (key: numb
 }
 
 /**
- * A walk through the graph may miss vectors that nearly equal many others. Where it found fewer than there
- * are, the rest follows as if as far as the farthest: whoever asked for all compares them exactly.
+ * A graph search may miss vectors that nearly equal many others. If it found too few, other vectors are appended with
+ * the lowest score found: a caller that asks for all of them compares them exactly.
  */
 function fillUp({ keys, scores }: Ranking, limit: number, held: Uint32Array): Ranking {
   const known = new Set(keys)
@@ -105,9 +105,9 @@ function wrap(index: Index, vectors: QuantisedVectors): VectorSearch {
     nearest({ vector, limit, only }) {
       const allowed = only && new Set(only)
       const isAllowed = (key: number) => (allowed ? allowed.has(key) : vectors.has(key))
-      // A new one each time: its arrays are handed away.
+      // New arrays each time, since they are transferred to another thread.
       let found: Ranking = { keys: new Uint32Array(), scores: new Float64Array() }
-      // The graph knows no filter, so it is asked for more until enough of them pass.
+      // The graph does not support filters, so more are requested until enough pass.
       for (let wanted = limit; vectors.size > 0; wanted *= DEEPER) {
         const most = Math.min(wanted, vectors.size)
         found = rank(index.search(vector, most, THREADS), limit, isAllowed)

@@ -20,27 +20,27 @@ import {
   type VectorSearchKind,
 } from './vector-search.ts'
 
-/** Vectors added between two chances to answer a search; one takes about a millisecond at worst. */
+/** Vectors added before yielding to pending searches; adding one takes about 1 ms at worst. */
 const VECTORS_PER_STEP = 16
-/** Changes that may wait to be written, at least; and as a part of what is there, so that a large index is not written all the time. */
+/** Unwritten changes allowed: this number or a share of all vectors, so that large indexes are written rarely. */
 const MIN_UNWRITTEN = 8_192
 const UNWRITTEN_SHARE = 1 / 4
-/** Without a change for `QUIET_MS` a smaller part is written, so that a crash costs no more than to add that much again. */
+/** Share allowed after `QUIET_MS` without a change: no more than this must be added again after a crash. */
 const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
 interface PartOptions extends IndexFilesOptions {
-  /** How vectors are searched; where that has no build for the machine, each is looked at. */
+  /** How vectors are searched; if loading it fails, by brute force. */
   loadKind?: () => Promise<VectorSearchKind>
   quietMs?: number
 }
 
-/** Vectors, and a way to find the nearest of them. */
+/** The vectors and the search among them. */
 interface Held {
   vectors: QuantisedVectors
   search: VectorSearch
 }
 
-/** The vectors of the index: made with the first of them, kept on the disk. */
+/** The vectors of the index, kept on disk. The first vector added determines the dimension. */
 export async function openVectorPart(options: PartOptions) {
   const { loadKind = loadGraphSearch, notify } = options
   const kind = await loadKind().catch((error: unknown) => {
@@ -84,7 +84,7 @@ export async function openVectorPart(options: PartOptions) {
       held?.vectors.dimension === query.vector.length
         ? held.search.nearest(query)
         : { keys: new Uint32Array(), scores: new Float64Array() },
-    /** The vectors of those keys that have one of this dimension. */
+    /** The vectors of these keys; keys without a vector of this dimension are omitted. */
     read: (keys: readonly number[], dimension: number): ScaledVectors =>
       held?.vectors.dimension === dimension
         ? held.vectors.read(keys)
@@ -94,7 +94,7 @@ export async function openVectorPart(options: PartOptions) {
   }
 }
 
-/** Says when what is held is written. */
+/** Decides when the vectors are written. */
 function createWriting(
   snapshot: Pick<VectorSnapshot, 'save'>,
   heldNow: () => Held | undefined,
@@ -116,11 +116,11 @@ function createWriting(
       throw error
     }
   }
-  /** Resolves when all that is held now is on the disk, where it can be kept there. */
+  /** Resolves when the current vectors are on disk. */
   const flush = () => enqueue(save)
   const flushAbove = async (share: number, least = 0) => {
     if (unwritten <= Math.max(least, (heldNow()?.vectors.size ?? 0) * share)) return
-    // What is added must not fail because the disk does: the next start adds it again.
+    // A disk failure must not make additions fail: the next start adds the vectors again.
     await flush().catch((error: unknown) => {
       notify({ message: 'the vectors could not be written', fields: { err: error } })
     })
@@ -156,13 +156,13 @@ const VECTORS = {
 interface Manifest {
   dimension: number
   vectorsChecksum: number
-  /** Absent where the vectors are searched without a graph. */
+  /** Absent if the vectors are searched without a graph. */
   graphChecksum: number | undefined
 }
 
 type VectorSnapshot = Awaited<ReturnType<typeof openVectorSnapshot>>
 
-/** The vectors on the disk. Whatever is damaged, missing or of another kind is reported and left out. */
+/** Opens the vectors on disk. If they are damaged, missing or of another kind, that is logged and they are ignored. */
 async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOptions) {
   const files = await openIndexFiles<Manifest>(VECTORS, options)
   const namesOf = (generation: number) => [`${generation}.vectors`, `${generation}.graph`] as const
@@ -174,7 +174,7 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
     const [vectorsName, graphName] = namesOf(manifest.generation)
     const bytes = await readWhole(pathOf(vectorsName))
     const { dimension, graphChecksum } = manifest
-    // The library trusts what it loads: a damaged file must not reach it.
+    // The library does not validate what it loads, so it must not be given a damaged file.
     const isWhole =
       crc32(bytes) === manifest.vectorsChecksum &&
       (graphChecksum === undefined || (await checksumOf(pathOf(graphName))) === graphChecksum)
@@ -189,9 +189,9 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
   await files.removeAllBut(loaded ? namesOf(files.content?.generation ?? 0) : [])
 
   return {
-    /** What could be read at the start. */
+    /** The vectors read at start-up; undefined if there were none or they could not be read. */
     loaded,
-    /** Makes the vectors those that a start finds. */
+    /** Writes the vectors and makes them the current ones. */
     async save({ vectors, search }: Held): Promise<void> {
       const names = namesOf(files.nextNumber())
       const [vectorsName, graphName] = names
@@ -201,7 +201,7 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
       if (search.save) await syncToDisk(pathOf(graphName), 'r+')
       await writeDurably(pathOf(vectorsName), bytes)
       const vectorsChecksum = crc32(bytes)
-      // Gives the memory back at once: in a thread that makes little else, a collection may be hours away.
+      // Frees the memory at once: in a thread that allocates little else, garbage collection may be hours away.
       bytes.buffer.transfer(0)
       const graphChecksum = search.save && (await checksumOf(pathOf(graphName)))
       await files.save({ dimension, vectorsChecksum, graphChecksum }, names)

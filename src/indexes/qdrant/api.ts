@@ -2,8 +2,8 @@ import type { Schemas } from '@qdrant/js-client-rest'
 import type { MemoryPlacement } from '../qdrant-settings.ts'
 
 /**
- * A type of Qdrant's description without `Record<string, unknown>`, which its generator puts wherever there may be
- * null: nothing would be checked there.
+ * A type of Qdrant's API description without `Record<string, unknown>`, which its generator emits wherever null is
+ * allowed and which would disable type checking there.
  */
 type Strict<Type> = Type extends string | number | boolean | null | undefined
   ? Type
@@ -26,12 +26,12 @@ export interface PointQuery
   limit: number
 }
 
-/** Known to Qdrant 1.19, and not yet to the types of its client 1.18. */
+/** Supported by Qdrant 1.19 but missing from the types of its client 1.18. */
 interface Placed {
   memory: MemoryPlacement
 }
 
-/** A key of the payload, and how it is indexed. */
+/** A payload key and how it is indexed. */
 export interface PayloadIndex {
   field_name: string
   field_schema: (Schemas['KeywordIndexParams'] | Schemas['FloatIndexParams']) & Placed

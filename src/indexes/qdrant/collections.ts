@@ -5,7 +5,7 @@ import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './a
 import { isMissing, type QdrantConnection, QdrantRefusal, unavailable } from './connection.ts'
 import { IS } from './payload.ts'
 
-/** For a change of collections on every node of a cluster. */
+/** Timeout for a change of collections, which involves every node of a cluster. */
 const CHANGE_MS = 60_000
 const WHOLE = { deadlineMs: CHANGE_MS, attemptMs: CHANGE_MS }
 const CHANGE = { query: { timeout: String(CHANGE_MS / 1_000) }, ...WHOLE }
@@ -27,7 +27,7 @@ const Change = z.object({ status: z.string() })
 
 export type Collections = ReturnType<typeof createCollections>
 
-/** The collections behind names that stay: each is addressed by its alias, which is moved when it has been made anew. */
+/** Manages collections behind fixed aliases: when a collection is rebuilt, its alias is moved to the new one. */
 export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   const aliases = async (signal?: AbortSignal) => {
     const found = await call({ method: 'GET', path: '/aliases', result: Aliases }, signal)
@@ -37,7 +37,7 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   const info = (name: string, signal?: AbortSignal) =>
     call({ method: 'GET', path: pathOf(name), result: Info }, signal)
 
-  /** Makes a payload index; where there is one, it stays. Resolves when it holds what the points have. */
+  /** Creates a payload index unless it exists. Resolves when all points are indexed. */
   const index = async (name: string, body: PayloadIndex, signal?: AbortSignal) => {
     const bounds = { query: { wait: 'true' }, ...WHOLE, result: Change }
     const request = { method: 'PUT', path: `${pathOf(name)}/index`, body, ...bounds } as const
@@ -48,16 +48,16 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   return {
     index,
 
-    /** The collection that an alias names now. */
+    /** The collection to which an alias currently points. */
     behind: async (alias: string, signal?: AbortSignal) => (await aliases(signal)).get(alias),
 
-    /** Of all collections there are, ours or not. */
+    /** The names of all collections, whether ours or not. */
     async names(signal?: AbortSignal) {
       const request = { method: 'GET', path: '/collections', result: Names } as const
       return (await call(request, signal)).collections.map(({ name }) => name)
     },
 
-    /** What a collection says about itself. */
+    /** The metadata stored with a collection. */
     async metadata(name: string, signal?: AbortSignal): Promise<unknown> {
       return (await info(name, signal)).config.metadata
     },
@@ -67,20 +67,20 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
       return Object.keys((await info(name, signal)).payload_schema)
     },
 
-    /** Makes a collection, and its index for equal values. What is there stays as it is. */
+    /** Creates a collection and its payload index for equality, unless they exist. */
     async create(name: string, body: NewCollection, memory: MemoryPlacement, signal?: AbortSignal) {
       using _watch = sayWhenSlow(name, log)
       try {
         await call({ method: 'PUT', path: pathOf(name), body, result: Done, ...CHANGE }, signal)
       } catch (error) {
-        // Another server was faster, or this one was interrupted.
+        // It may exist: another server was faster, or an earlier attempt was interrupted.
         if (!(error instanceof QdrantRefusal) || !CONFLICTS.includes(error.status)) throw error
         await info(name, signal).catch(() => Promise.reject(error))
       }
       await index(name, { field_name: IS, field_schema: { type: 'keyword', memory } }, signal)
     },
 
-    /** Makes aliases name these collections, or none any more, all in one step. */
+    /** Points aliases to these collections, or deletes them if undefined, in one atomic step. */
     async serve(names: Readonly<Record<string, string | undefined>>, signal?: AbortSignal) {
       const known = await aliases(signal)
       const actions = Object.entries(names).flatMap(
@@ -101,7 +101,7 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   }
 }
 
-/** Identifies a collection among all there ever were, also of the same name; nothing where there is none. */
+/** A unique id of a collection, which differs even from earlier ones of the same name; undefined if there is none. */
 export async function identityOf(
   collections: Pick<Collections, 'metadata'>,
   name: string,
@@ -119,7 +119,7 @@ export interface SlowLog {
   warn(fields: object, message: string): void
 }
 
-/** A collection is mostly made in less than a second; every node is waited for, also one that is away. */
+/** Creating a collection usually takes less than a second, but waits for every node, even one that is down. */
 const SLOW_MS = 5_000
 
 function sayWhenSlow(collection: string, log: SlowLog | undefined): Disposable {
@@ -129,7 +129,7 @@ function sayWhenSlow(collection: string, log: SlowLog | undefined): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Sets how many copies must have a change, where it is another number. Done twice by servers that start together, it does no harm. */
+/** Sets the write consistency factor if it differs. Idempotent, so servers may do it at the same time. */
 export async function setWriteConsistency(
   { call }: QdrantConnection,
   name: string,
@@ -148,26 +148,26 @@ export function pathOf(collection: string): string {
   return `/collections/${encodeURIComponent(collection)}`
 }
 
-/** Raise it when an older or newer server could not use what is kept. */
+/** Increment when older or newer servers could not use the collections. */
 const LAYOUT = 2
-/** Of words that are weighed here. In those of `LAYOUT`, made by earlier versions, Qdrant weighs them, each shard for itself. */
+/** Layout of term collections whose idf is computed here; with `LAYOUT` (earlier versions) Qdrant does, per shard. */
 const WEIGHED = 3
-// Kept with every collection, and part of its name: they stay as they are.
+// Stored with every collection and part of its name: must never change.
 export const TERMS = 'terms'
 export const DENSE = 'meaning'
 
 const Made = z.object({
-  /** Drawn when the collection is made; collections of earlier versions have none. */
+  /** Random id given at creation; empty for collections of earlier versions. */
   made: z.string().default(''),
 })
 
-/** What a collection says about itself, so that no server mistakes it for another. */
+/** Metadata stored with a collection, so that no server mistakes it for another. */
 export const TermsMetadata = Made.extend({
   layout: z.literal([LAYOUT, WEIGHED]),
   kind: z.literal(TERMS),
   /** `Analyser.fingerprint`. */
   analyser: z.string(),
-  /** The mean length of a chunk, in terms, that every weight that is kept was reckoned with. */
+  /** The mean chunk length, in terms, with which all stored weights were computed. */
   averageLength: z.number().positive(),
 })
 export type TermsMetadata = z.output<typeof TermsMetadata>
@@ -175,16 +175,16 @@ export type TermsMetadata = z.output<typeof TermsMetadata>
 export const VectorsMetadata = Made.extend({
   layout: z.literal(LAYOUT),
   kind: z.literal(DENSE),
-  /** Changes when all vectors are made anew. */
+  /** Changes when all vectors are recomputed. */
   fingerprint: z.string(),
   dimension: z.int().positive(),
 })
 export type VectorsMetadata = z.output<typeof VectorsMetadata>
 
-/** Whether Qdrant is asked with the idf of each term, and keeps the lengths of chunks. */
+/** Whether queries to Qdrant include the idf of each term, and chunk lengths are stored there. */
 export const isWeighedHere = ({ layout }: Pick<TermsMetadata, 'layout'>) => layout === WEIGHED
 
-/** The weights are ours, and so is the idf of a term, with which a query comes. */
+/** A new collection of terms. Qdrant computes no weights: they are ours, as is the idf, which comes with the query. */
 export function termsCollection(
   about: Pick<TermsMetadata, 'analyser' | 'averageLength'>,
   settings: CollectionSettings,
@@ -219,7 +219,7 @@ export function vectorsCollection(
   }
 }
 
-/** Searching reads nothing but these, so they stay in memory. */
+/** Searches read mainly the quantised vectors, so these stay in memory. */
 const QUANTISATION: Record<CollectionSettings['quantisation'], Quantization | undefined> = {
   none: undefined,
   int8: { scalar: { type: 'int8', quantile: 0.99, memory: 'pinned' } },

@@ -6,18 +6,18 @@ import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
 const MAX_ATTEMPTS = 4
-/** A server that asks to be left alone for longer than `maxMs` is reported instead of waited for. */
+/** If a server asks for a wait longer than `maxMs`, the call fails instead of waiting. */
 const BACKOFF = { firstMs: 130, maxMs: 3_000 }
-/** A page of ten thousand keys takes 300 kB, four thousand matches as much. */
+/** Ample: a page of 10,000 keys takes about 300 kB, and so do 4,000 matches. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
 const Envelope = z.object({ result: z.unknown() })
 
 export interface QdrantAddress {
-  /** Of one node, or of several, separated by commas. */
+  /** URL of one node, or of several, separated by commas. */
   url: string
   apiKey?: string | undefined
-  /** For one call with all its attempts, unless it says otherwise. */
+  /** Default deadline for a call with all its attempts. */
   deadlineMs: number
   /** How long to wait between attempts. */
   backoff?: Backoff
@@ -29,15 +29,15 @@ interface QdrantRequest<Result> {
   query?: Record<string, string>
   body?: unknown
   deadlineMs?: number
-  /** For one attempt; by default a part of the deadline. */
+  /** Deadline for one attempt; by default a share of `deadlineMs`. */
   attemptMs?: number
-  /** What the answer's `result` must be. */
+  /** Schema of the answer's `result`. */
   result: z.ZodType<Result>
-  /** The answer is the result itself. */
+  /** The answer itself is the result, without an envelope. */
   bare?: boolean
 }
 
-/** An attempt that failed in a way that may pass. */
+/** A transient failure of an attempt. */
 interface Failure {
   error: Error
   waitMs?: number | undefined
@@ -45,13 +45,13 @@ interface Failure {
 
 export type QdrantConnection = ReturnType<typeof connectToQdrant>
 
-/** Plain calls to Qdrant's REST interface, typed by its own description; docs/dependencies.md says why its client is not used. */
+/** Plain calls to Qdrant's REST API, typed by its description; docs/dependencies.md says why its client is not used. */
 export function connectToQdrant(address: QdrantAddress) {
   const nodes = createNodes(address.url.split(',').map((url) => url.trim()))
   return {
     /**
-     * Sends a request, again where that may help: none of ours does harm when it is done twice. Throws what
-     * `signal` was aborted with, `index_unavailable`, or `QdrantRefusal`.
+     * Sends a request, with retries after transient failures, so requests must be idempotent. Throws the abort reason
+     * of `signal`, AppError `index_unavailable`, or `QdrantRefusal`.
      */
     async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
@@ -62,10 +62,10 @@ export function connectToQdrant(address: QdrantAddress) {
   }
 }
 
-/** A node that failed is passed over for so long, as long as there is another. */
+/** How long a node that failed is skipped if there is another. */
 const REST_MS = 10_000
 
-/** The nodes that a request may be sent to, each in its turn. */
+/** The nodes to which requests are sent, round robin. */
 function createNodes(urls: readonly string[]) {
   const failedAt = new Map<string, number>()
   let turn = 0
@@ -84,9 +84,9 @@ function createNodes(urls: readonly string[]) {
   }
 }
 
-/** Of the deadline, for an attempt that others may follow. */
+/** Share of the deadline for each short attempt. */
 const ATTEMPT_SHARE = 1 / 4
-/** The attempts that are bounded so; one after them may take what is left, as a call may be slow for good reason. */
+/** Number of short attempts; later ones may take the remaining time, as a call may be slow for good reason. */
 const SHORT_ATTEMPTS = 2
 
 async function callUntilDone<Result>(
@@ -117,7 +117,7 @@ async function callUntilDone<Result>(
 
 type Outcome<Result> = { result: Result } | Failure
 
-/** A node that hangs has failed like any other. */
+/** Treats an attempt that exceeds `attemptMs` as a transient failure. */
 async function sendInTime<Result>(
   attemptMs: number,
   limit: AbortSignal,
@@ -157,7 +157,7 @@ async function send<Result>(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof QdrantRefusal || error instanceof AppError) throw error
-    // What `fetch` itself throws says that the connection failed; anything else, that the answer is none.
+    // A TypeError comes from `fetch`, when the connection failed; any other error means an invalid answer.
     const failed = error instanceof TypeError ? 'cannot be reached' : 'gives no proper answer'
     return { error: unavailable(`The search index ${failed}`, withoutKey(error, apiKey)) }
   }
@@ -169,7 +169,7 @@ function failureOf({ status, headers }: Response, text: string): Failure {
   return { error, waitMs: retryAfterOf(headers) }
 }
 
-/** `fetch` names a header that cannot be sent with its value. */
+/** Hides the API key: for an invalid header, `fetch` includes the value in its error message. */
 function withoutKey(error: unknown, apiKey: string | undefined): unknown {
   const isShown = apiKey !== undefined && error instanceof Error && error.message.includes(apiKey)
   return isShown ? new Error('the request could not be made') : error
@@ -177,7 +177,7 @@ function withoutKey(error: unknown, apiKey: string | undefined): unknown {
 
 const RETRY_AFTER_SECONDS = 5
 
-/** Qdrant understood a request and will not do it, however often it is asked. Its words are for the log. */
+/** Qdrant rejected a request; retrying is pointless. The message contains Qdrant's own text and is only for the log. */
 export class QdrantRefusal extends Error {
   override readonly name = 'QdrantRefusal'
   readonly status: number
@@ -188,22 +188,22 @@ export class QdrantRefusal extends Error {
   }
 }
 
-/** Whether a call failed because there is no such collection. */
+/** Whether a call failed because the collection does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof AppError && Object(error.cause).status === 404
 }
 
-/** Qdrant cannot be used now; `message` is shown to the client. */
+/** The error for a Qdrant that cannot be used now; `message` is shown to the client. */
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('index_unavailable', message, { cause, retryAfter: RETRY_AFTER_SECONDS })
 }
 
-/** Refused with the same status as a key that may not do this. */
+/** Distinguishes a locked Qdrant from a key without permission: both have the same status. */
 const LOCKED = /\block/i
-/** As Qdrant words what strict mode refuses by a number. */
+/** Matches Qdrant's message if a limit of its strict mode is exceeded. */
 const BEYOND_LIMIT = /limit exceeded/i
 
-/** What an answer that is not a success means. */
+/** The error for an unsuccessful answer. */
 function errorOf(status: number, words: string): Error {
   const refusal = new QdrantRefusal(status, words)
   if (status === 403 && LOCKED.test(words)) {
@@ -226,16 +226,16 @@ function errorOf(status: number, words: string): Error {
   return refusal
 }
 
-/** Whether the same request may succeed a moment later. */
+/** Whether a retry may succeed. */
 function passes(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** The first that takes `memory` in the description of a collection. */
+/** The first version that supports `memory` in the configuration of a collection. */
 const MIN_VERSION = [1, 19] as const
 const Version = z.object({ version: z.string() })
 
-/** Throws where the server at the address is no Qdrant that this index can be kept in. */
+/** Throws an Error if Qdrant's version is not supported; also throws as `call`. */
 export async function checkVersion(
   { call }: QdrantConnection,
   signal?: AbortSignal,

@@ -4,12 +4,12 @@ import type { Collections } from './collections.ts'
 import { QdrantRefusal, unavailable } from './connection.ts'
 import { rangeKeysOf } from './payload.ts'
 
-/** Each takes memory and files in every segment; ranges of what has none are resolved by the document store. */
+/** Each takes memory and files in every segment; the document store resolves ranges over keys without an index. */
 const MAX_INDEXES = 128
 
 export type PayloadIndexes = ReturnType<typeof createPayloadIndexes>
 
-/** The payload indexes of one collection: a filter is sent to Qdrant only where all that it looks at has one. */
+/** The payload indexes of a collection: a filter is sent to Qdrant only if all its keys are indexed. */
 export function createPayloadIndexes(
   collections: Pick<Collections, 'index' | 'indexed'>,
   collection: string,
@@ -36,7 +36,7 @@ export function createPayloadIndexes(
   }
 
   return {
-    /** Makes those that ranges over this metadata take, before any point that has it is written. */
+    /** Creates the indexes that ranges over this metadata need; must be called before its points are written. */
     async makeFor(metadata: ChunkMetadata = []) {
       const distinct = [...new Set(metadata)].flatMap((each) => (each ? rangeKeysOf(each) : []))
       const keys = [...new Set(distinct)]
@@ -45,15 +45,16 @@ export function createPayloadIndexes(
       for (const key of keys) await makeOnce(key)
     },
 
-    /** Whether there is one for each of these keys. Another server may have made it since. */
+    /** Whether each of these keys has an index, possibly created by another server meanwhile. */
     async hold(keys: readonly string[], signal?: AbortSignal) {
       if (lacks(keys)) await look(signal)
       return !lacks(keys)
     },
 
     /**
-     * Passes on what a query is answered. Where Qdrant refuses its filter, another server has made the collection
-     * anew since, without an index that nothing needed then: `index_unavailable`, and the next one is looked up anew.
+     * Passes on the answer to a query. If Qdrant rejects its filter, another server has recreated the collection
+     * without an index that this one still assumes: throws `index_unavailable`, and
+     * later queries look up its indexes anew.
      */
     async passOn<Answer>({ filter }: Pick<IndexQuery, 'filter'>, answer: Promise<Answer>) {
       try {
@@ -65,7 +66,7 @@ export function createPayloadIndexes(
       }
     },
 
-    /** The collection is another one now. */
+    /** Must be called when the collection was replaced. */
     forget: () => held.clear(),
   }
 }

@@ -3,9 +3,9 @@ import type { FieldCondition, Filter, Metadata, MetadataValue } from '../../sche
 import type { ChunkMetadata } from '../chunk-index.ts'
 import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
-/** What a point carries of its document's metadata, so that Qdrant can filter by it. */
+/** A document's metadata as stored with its points, so that Qdrant can filter by it. */
 export interface Payload {
-  /** One word for each field with its value: what is equal is the same word. */
+  /** One keyword for each pair of field and value, for equality. */
   is: string[]
   /** Numbers by field, for ranges. */
   number: Record<string, number>
@@ -13,25 +13,25 @@ export interface Payload {
   order: Record<string, Record<string, number>>
 }
 
-/** The key of the words: its index is made with the collection, those of the others when they are first needed. */
+/** Key of the keywords. Its index is created with the collection, those of other keys when first needed. */
 export const IS = 'is'
 
-/** Longer strings are distinguished by their digest, so that no word is long. */
+/** Longer strings are replaced by their digest, so that keywords stay short. */
 const MAX_WORD = 64
 
-// A string becomes numbers whose order is that of its code points: six bytes of UTF-8 make one number below
-// 2 ** 53, in which the end of the string counts for less than any byte.
+// A string is mapped to numbers that are ordered like its code points: each six bytes of UTF-8 make one number below
+// 2 ** 53, in which the end of the string sorts before any byte.
 const BYTES_PER_PLACE = 6
 const BASE = 257
 const PLACES = ['a', 'b', 'c', 'd', 'e'] as const
-/** Holds an ISO time with a fraction and an offset. A longer string cannot be compared with by Qdrant. */
+/** In bytes of UTF-8: enough for an ISO time with a fraction and an offset. Qdrant cannot compare longer strings. */
 const MAX_BOUND = PLACES.length * BYTES_PER_PLACE - 1
 const LOOKS_LIKE_DATE = /^\d{4}-\d{2}/
 
-/** The payload of the chunk in a place of a batch; nothing where its document has no metadata. */
+/** The payload of the chunk at a position of a batch; undefined if its document has no metadata. */
 export type PayloadOf = (place: number) => Payload | undefined
 
-/** Chunks of a document share its metadata: what is made of it is made once. */
+/** Computes each payload once, since the chunks of a document share its metadata. */
 export function createPayloads(metadata: ChunkMetadata = []): PayloadOf {
   const made = new Map<Metadata, Payload>()
   return (place) => {
@@ -57,8 +57,8 @@ export function toPayload(metadata: Metadata): Payload {
 }
 
 /**
- * The keys by which ranges of this metadata are likely to be asked for: of its numbers, and of strings that
- * look like dates. Ranges of other strings are rare, and each index takes memory.
+ * The keys for which range filters are likely: those of numbers and of strings that look like dates. Ranges over other
+ * strings are rare, and each index takes memory.
  */
 export function rangeKeysOf(metadata: Metadata): string[] {
   return Object.entries(metadata).flatMap(([field, value]) => {
@@ -68,7 +68,7 @@ export function rangeKeysOf(metadata: Metadata): string[] {
   })
 }
 
-/** `true`, 1 and "1" are words of their own; 1 and 1.0 are the same. */
+/** The keyword of a field's value. `true`, 1 and "1" have different keywords; 1 and 1.0 have the same. */
 export function wordOf(field: string, value: MetadataValue): string {
   if (typeof value === 'boolean') return `${field}=b${Number(value)}`
   if (typeof value === 'number') return `${field}=n${value}`
@@ -84,14 +84,14 @@ export function orderKey(field: string, place: number): string {
   return `order.${nameOf(field)}.${PLACES[place]}`
 }
 
-/** Whether `orderOf` can say of every string if it is more or less than this one. */
+/** Whether `orderOf` can compare every string with this one. */
 export function canBeBound(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_BOUND
 }
 
-/** The places up to that in which the string ends, or all there are. Comparing them one after another compares the strings. */
+/** The numbers of a string, up to the one in which it ends or the last; comparing them in order compares strings. */
 export function orderOf(text: string): number[] {
-  // A few code units more than are needed, so that none of those that count is half a character.
+  // A few code units more than needed, so that no surrogate pair within the relevant part is split.
   const bytes = Buffer.from(text.slice(0, MAX_BOUND + 3))
   const places = Math.min(PLACES.length, Math.floor(bytes.length / BYTES_PER_PLACE) + 1)
   return Array.from({ length: places }, (_, place) => {
@@ -103,7 +103,7 @@ export function orderOf(text: string): number[] {
   })
 }
 
-/** A field's name as a step of a path, in which a dot would begin another. */
+/** A field's name escaped for use in a path, in which a dot is a separator. */
 function nameOf(field: string): string {
   return field.replaceAll('-', '--').replaceAll('.', '-d')
 }
@@ -111,7 +111,7 @@ function nameOf(field: string): string {
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'] as const
 type BoundName = (typeof BOUNDS)[number]
 
-/** The keys of the payload that the ranges of a filter look at. Nothing where it compares with a string that is too long for that. */
+/** The payload keys used by the ranges of a filter; undefined if it compares with a string longer than `MAX_BOUND`. */
 export function rangeKeysIn(filter: Filter): string[] | undefined {
   const keys = new Set<string>()
   for (const condition of conditionsOf(filter)) {
@@ -124,7 +124,7 @@ export function rangeKeysIn(filter: Filter): string[] | undefined {
   return [...keys]
 }
 
-/** The same filter, over the payload of points. Throws `RangeError` where it compares with a string that is too long for that. */
+/** Translates a filter for Qdrant. Throws `RangeError` if it compares with a string longer than `MAX_BOUND`. */
 export function toPayloadFilter(filter: Filter): PayloadFilter {
   if ('and' in filter) return { must: filter.and.map(toPayloadFilter) }
   if ('or' in filter) return { should: filter.or.map(toPayloadFilter) }
@@ -152,7 +152,7 @@ function numberRange(condition: FieldCondition): Range | undefined {
   return bounds.length > 0 ? Object.fromEntries(bounds) : undefined
 }
 
-/** A string is more than another where it is so in the first place in which they differ. */
+/** Compares strings by the first of their numbers that differ. */
 function compareText(field: string, name: BoundName, text: string): PayloadFilter {
   if (!canBeBound(text)) throw new RangeError('The index cannot compare with so long a string')
   const places = orderOf(text)

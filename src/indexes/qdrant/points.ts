@@ -6,14 +6,14 @@ import { pathOf } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
 import { type Payload, type PayloadOf, toPayloadFilter } from './payload.ts'
 
-/** A key is a point's id as it is: no document store gives one out twice. */
+/** Keys serve as point ids: no document store issues one twice. */
 const MAX_KEY = 2 ** 32 - 1
 const WRITING_MS = 30_000
-// No request asks for more than the limits of Qdrant's strict mode that are usual, if it is on.
+// Requests stay within the usual limits of Qdrant's strict mode, in case it is on.
 const PAGE_KEYS = 1_000
 const MAX_MATCHES = 1_000
 const BATCH_REMOVALS = 10_000
-/** Changes of one call that are under way at once. */
+/** Concurrent requests per change. */
 const WORKERS = 4
 
 const Key = z.int().min(0).max(MAX_KEY)
@@ -35,7 +35,7 @@ export interface Point {
   payload?: Payload | undefined
 }
 
-/** A point for each key, with a vector of this name; of a key given twice the last counts. */
+/** One point per key, with a vector of this name; of duplicate keys the last counts. */
 export function* pointsOf(
   keys: Uint32Array,
   name: string,
@@ -57,12 +57,12 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
   const change = async (method: 'PUT' | 'POST', to: string, body: object) => {
     const bounds = { query: { wait: 'true' }, deadlineMs: WRITING_MS }
     const { status } = await call({ method, path: path + to, body, result: Change, ...bounds })
-    // Anything else says that it will be done, but not yet.
+    // Any other status means that the change was accepted but is not done yet.
     if (status !== 'completed') throw unavailable('The search index has not taken a change in time')
   }
 
   return {
-    /** Resolves when they are found by the very next query, on as many copies as the collection asks for. */
+    /** Resolves when the next query finds the points, on as many copies as the collection requires. */
     put: (points: Iterable<Point>, batchSize: number) =>
       forEachBatch(points, batchSize, (batch) => change('PUT', '', { points: batch })),
 
@@ -73,7 +73,7 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       return call({ method: 'POST', path: `${path}/query`, body, result: Matches }, signal)
     },
 
-    /** The sparse vectors of these points; those that are gone are left out. */
+    /** The sparse vectors of these points; missing points are omitted. */
     async sparseVectors(ids: readonly number[], name: string, signal?: AbortSignal) {
       const answers = [...batched(ids, PAGE_KEYS)].map((page) => {
         const body = { ids: page, with_vector: [name], with_payload: false }
@@ -105,7 +105,7 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
   }
 }
 
-/** Works through the items in batches, some at a time. Rejects with the first error, after which no batch is begun. */
+/** Processes the items in batches, several at once. Rejects with the first error; no batch is started after it. */
 async function forEachBatch<Item>(
   items: Iterable<Item>,
   size: number,
@@ -113,7 +113,7 @@ async function forEachBatch<Item>(
 ): Promise<void> {
   const batches = batched(items, size)
   const runWorker = async () => {
-    // Leaving the loop by an error closes the generator, and so ends it for all workers.
+    // An error in the loop closes the generator, which ends the loops of all workers.
     for (const batch of batches) await work(batch)
   }
   await Promise.all(Array.from({ length: WORKERS }, runWorker))
@@ -131,7 +131,7 @@ function* batched<Item>(items: Iterable<Item>, size: number): Generator<Item[]> 
   if (batch.length > 0) yield batch
 }
 
-/** Runs changes to ranges of keys: those that may touch the same keys one after another, others at once. */
+/** Runs changes concurrently, except for those with overlapping key ranges, which run in order. */
 export function createChangeOrder() {
   const pending = new Set<{ least: number; most: number; settled: Promise<unknown> }>()
 
@@ -161,14 +161,14 @@ function rangeOf(keys: ArrayLike<number>): { least: number; most: number } {
   return { least, most }
 }
 
-/** Asked for beyond the limit: of equal scores Qdrant keeps any, we the lowest keys. */
+/** Extra matches requested beyond the limit: of equal scores Qdrant returns any, but we want the lowest keys. */
 const SPARE = 16
-/** Keys that one query names at most; more are asked about in parts. */
+/** Maximum number of keys in a query; more are split into several queries. */
 const MAX_NAMED = 200_000
 
 /**
- * The best of one search. Where it is to look among more keys than one query can name, it asks in parts:
- * scores of one collection can be compared.
+ * The best matches of a search, best first. Splits it into several queries if `only` has too many keys for one; scores
+ * within a collection are comparable.
  */
 export async function bestOf(
   { only, filter, limit }: Pick<IndexQuery, 'only' | 'filter' | 'limit'>,
@@ -186,7 +186,7 @@ export async function bestOf(
   return [...found.values()].sort(byScore).slice(0, limit)
 }
 
-/** The first `limit` matches, however many one request may ask for. */
+/** The first `limit` matches, fetched in pages of at most `MAX_MATCHES`. */
 async function* inPages(
   limit: number,
   ask: (page: { limit: number; offset?: number }) => Promise<IndexMatch[]>,

@@ -28,22 +28,22 @@ import { createVectorsPart } from './vectors.ts'
 
 export interface QdrantIndexOptions {
   address: QdrantAddress
-  /** What the names of the collections begin with. */
+  /** Prefix of the collection names. */
   prefix: string
   settings: CollectionSettings
-  /** `Analyser.fingerprint`: a collection made under another one is refused. */
+  /** `Analyser.fingerprint`: a collection made with another one is refused. */
   fingerprint: string
-  /** Changes when all vectors are made anew: those of another one are refused. */
+  /** Changes when all vectors are recomputed: a collection with another one is refused. */
   vectorFingerprint: string
-  /** The mean length of a chunk, in terms, asked when the collection is made. */
+  /** The mean chunk length, in terms; called when the collection is created. */
   averageLength: (signal?: AbortSignal) => Promise<number>
-  /** What terms are weighed with. */
+  /** Corpus statistics for term weights. */
   statistics: CorpusStatistics
-  /** Hears of what takes long. */
+  /** Where slow operations are logged. */
   log?: SlowLog
 }
 
-/** An index in a Qdrant that any number of servers share. Nothing is sent before `open`. */
+/** An index in a Qdrant that any number of servers can share. No request is sent before `open`. */
 export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection, options.log)
@@ -52,8 +52,8 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
 }
 
 /**
- * An index beside the one that serves: as yet without anything that was not put into it, by this run or by one that
- * was interrupted. `serve` puts it in the place of the one that serves, in one step; `drop` removes that.
+ * Creates an index next to the one in use, or continues with that of an interrupted run. `serve` atomically puts it
+ * into use; `drop` then removes the former one.
  */
 export async function createNextIndex(options: QdrantIndexOptions, signal?: AbortSignal) {
   const connection = connectToQdrant(options.address)
@@ -65,15 +65,15 @@ export async function createNextIndex(options: QdrantIndexOptions, signal?: Abor
 
 export interface QdrantIndex extends ChunkIndex {
   /**
-   * Finds its collections, or makes them anew: answers whether it has made that of the words. Throws what to do where
-   * what is there does not fit, and `index_unavailable`.
+   * Finds or creates its collections; returns whether it created that of the terms. Throws an Error that says what to
+   * do if an existing collection does not fit, and AppError `index_unavailable`.
    */
   open(signal?: AbortSignal): Promise<boolean>
-  /** Which of the collections that were there is gone, or whether they are others now, made anew by somebody. */
+  /** Which of the collections has disappeared, or `replaced` if they were recreated by someone else. */
   lost(signal?: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
 }
 
-/** The index that certain collections make. */
+/** An index on the given collections. */
 function indexOn(
   connection: QdrantConnection,
   collections: Collections,
@@ -120,7 +120,7 @@ function indexOn(
       signal?.throwIfAborted()
       const { terms, vectors } = opened()
       const keys = rangeKeysIn(filter)
-      // What is looked up by words has its index wherever there is a collection.
+      // Equality needs no check: its payload index is created with the collection.
       if (!keys || keys.length === 0) return keys !== undefined
       return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
     },
@@ -163,8 +163,8 @@ async function findLost(
 }
 
 /**
- * Words and vectors are collections of their own: either is made anew, spread and placed in memory without
- * the other, and writing one need not read the other. Throws what to do where what is kept does not fit.
+ * Terms and vectors are separate collections: each can be rebuilt, sharded and placed in memory independently, and
+ * writing one need not read the other. Throws an Error that says what to do if a collection does not fit.
  */
 async function openParts(
   connection: QdrantConnection,

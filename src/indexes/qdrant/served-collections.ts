@@ -15,7 +15,7 @@ const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
 interface Options {
   collections: Collections
-  /** What the names of all of them begin with. */
+  /** Prefix of all their names. */
   prefix: string
   settings: CollectionSettings
   fingerprint: string
@@ -23,7 +23,7 @@ interface Options {
   averageLength: (signal?: AbortSignal) => Promise<number>
 }
 
-/** The collections of words and of vectors, under whatever names. */
+/** Reads and creates collections of terms and of vectors, under any names. */
 function collectionsOf({ collections, prefix, settings, ...options }: Options) {
   const { fingerprint, vectorFingerprint: vectors } = options
   const memory = settings.filtersMemory
@@ -31,7 +31,7 @@ function collectionsOf({ collections, prefix, settings, ...options }: Options) {
     termsAlias: `${prefix}-${TERMS}`,
     vectorsAlias: `${prefix}-${DENSE}`,
 
-    /** What a collection says about itself; nothing where it is none of words. */
+    /** The metadata of a collection; undefined if it is not a term collection. */
     termsIn: async (name: string, signal?: AbortSignal) =>
       TermsMetadata.safeParse(await collections.metadata(name, signal)).data,
     vectorsIn: async (name: string, signal?: AbortSignal) =>
@@ -50,7 +50,7 @@ function collectionsOf({ collections, prefix, settings, ...options }: Options) {
 
 export type ServedCollections = ReturnType<typeof createServedCollections>
 
-/** The collections that queries are sent to, made where there are none. */
+/** The collections in use, which are created if they do not exist. */
 export function createServedCollections(options: Options) {
   const { collections, fingerprint, vectorFingerprint } = options
   const { termsAlias, vectorsAlias, ...kinds } = collectionsOf(options)
@@ -63,11 +63,11 @@ export function createServedCollections(options: Options) {
   }
 
   return {
-    /** What points are addressed by. */
+    /** The names by which points are addressed. */
     termsName: termsAlias,
     vectorsName: vectorsAlias,
 
-    /** `isNew`: there was none. Throws where what is kept is of no use for this server. */
+    /** `isNew` means that it was just created. Throws an Error if this server cannot use the existing collection. */
     async terms(signal?: AbortSignal): Promise<TermsMetadata & { isNew: boolean }> {
       const former = await collections.behind(termsAlias, signal)
       const name = former ?? (await makeTerms(signal))
@@ -79,7 +79,7 @@ export function createServedCollections(options: Options) {
       )
     },
 
-    /** Nothing before the first vectors. Throws as `terms`. */
+    /** Undefined before the first vectors are added. Throws as `terms`. */
     async vectors(signal?: AbortSignal): Promise<VectorsMetadata | undefined> {
       const name = await collections.behind(vectorsAlias, signal)
       if (name === undefined) return undefined
@@ -91,7 +91,10 @@ export function createServedCollections(options: Options) {
       )
     },
 
-    /** A collection for vectors of this dimension, in the place of the one last seen; where another server was faster, its own stays. */
+    /**
+     * Replaces the vector collection last seen by a new one of this dimension. If another server was faster, its
+     * collection stays.
+     */
     async makeVectors(dimension: number, seen: Pick<VectorsMetadata, 'made'> | undefined) {
       const former = await collections.behind(vectorsAlias)
       const made = former === undefined ? undefined : await identityOf(collections, former)
@@ -104,7 +107,7 @@ export function createServedCollections(options: Options) {
   }
 }
 
-/** Names count up, so that the next one is free while the former serves. */
+/** Names are numbered, so that the next one is free while the former is in use. */
 function nameAfter(alias: string, former: string | undefined): string {
   const number = Number(/-(\d+)$/.exec(former ?? '')?.[1] ?? 0)
   return `${alias}-${number + 1}`
@@ -123,13 +126,13 @@ function foreign(name: string): Error {
 }
 
 interface NextCollections extends ServedCollections {
-  /** Moves the aliases to these collections, all in one step. */
+  /** Atomically moves the aliases to these collections. */
   serve(): Promise<void>
-  /** Removes those that served before, and what interrupted runs have left of such. */
+  /** Drops the collections used before, and those left over by interrupted runs. */
   drop(): Promise<void>
 }
 
-/** Collections beside those that serve: what an interrupted run has left of the same kind is gone on with. */
+/** Collections next to those in use; continues with compatible ones that an interrupted run has left over. */
 export async function createNextCollections(
   options: Options,
   signal?: AbortSignal,
@@ -175,12 +178,12 @@ export async function createNextCollections(
     },
 
     async serve() {
-      // Without vectors there is no collection of them, rather than a former one that no server could use.
+      // Without vectors the alias is deleted, since no server could use the former collection.
       await collections.serve({
         [termsAlias]: termsName,
         [vectorsAlias]: hasVectors ? vectorsName : undefined,
       })
-      // The first vectors to come make one of this name.
+      // Frees the name for the collection that the first vectors will create.
       if (!hasVectors && formerVectors !== undefined) await collections.drop(formerVectors, signal)
     },
 

@@ -18,12 +18,12 @@ import type { PayloadIndexes } from './payload-indexes.ts'
 import { bestOf, type Points, pointsOf } from './points.ts'
 
 const BATCH_CHUNKS = 500
-/** How many chunks at least are scored again after a drift: those below them hardly ever come among the best ten. */
+/** Minimum number of chunks rescored after a drift: chunks ranked lower hardly ever reach the top ten. */
 const MIN_WEIGHED = 100
 
 /**
- * The words of chunks, each chunk a sparse vector of BM25 weights. These hold the mean length of a chunk as it was when
- * the collection was made; once it has drifted from that, what Qdrant finds is scored again here.
+ * The terms of chunks, each chunk stored as a sparse vector of BM25 weights. The weights are based on the mean chunk
+ * length at the time the collection was created; once that has drifted, Qdrant's matches are rescored here.
  */
 export function createTermsPart(
   points: Points,
@@ -37,7 +37,7 @@ export function createTermsPart(
   return {
     remove: points.remove,
     keys: points.keys,
-    /** Whether `search` may filter by these keys of the payload. */
+    /** Whether `search` can filter by these payload keys. */
     filters: indexes.hold,
 
     async add(keys: Uint32Array, terms: TermBatch, metadata?: ChunkMetadata) {
@@ -58,7 +58,7 @@ export function createTermsPart(
 function createSearch(points: Points, { kept, drifted, weighted, idf }: Weights) {
   const weigh = createWeigher(points, kept)
 
-  /** What chunks hold of terms. */
+  /** Scores chunks by the added terms. */
   const scoresOf = async (keys: Uint32Array, added: QueryTerms, signal?: AbortSignal) => {
     const terms = weighted(added)
     const norm = drifted()
@@ -78,7 +78,7 @@ function createSearch(points: Points, { kept, drifted, weighted, idf }: Weights)
       return (await weigh(found, terms, norm, signal)).sort(byScore).slice(0, query.limit)
     },
 
-    /** What was found, each chunk scored higher by what it holds of the terms that feedback adds. */
+    /** Reorders `feedback.found` after adding the scores of the terms that feedback adds. */
     async rescore(
       { terms, feedback, limit }: IndexQuery & { feedback: Feedback },
       signal?: AbortSignal,
@@ -102,31 +102,31 @@ function searchFor(points: Points, terms: QueryTerms, signal: AbortSignal | unde
     points.query({ query, using: TERMS, ...where }, signal)
 }
 
-/** The largest term: in the vector of a chunk it stands for the chunk's length. */
+/** The largest term hash, under which a chunk's vector holds the chunk's length. */
 const LENGTH_TERM = 2 ** 32 - 1
-/** Chunks whose terms are remembered, some kilobyte each: one never changes under its key. */
+/** Maximum number of chunks whose terms are cached, about 1 kB each; the chunk of a key never changes. */
 const MAX_REMEMBERED = 8_192
 
-/** How far the mean length of a chunk may drift before chunks are scored again, as a part of it. */
+/** Relative drift of the mean chunk length from which chunks are rescored. */
 const MAX_DRIFT = 0.005
 
 type Weights = ReturnType<typeof createWeights>
 
-/** How terms are weighed in a collection of words, by what the document store says of all chunks. */
+/** Term weights in a term collection, based on the document store's statistics of all chunks. */
 function createWeights(about: TermsMetadata, statistics: CorpusStatistics) {
   const own = isWeighedHere(about)
   const idf = (term: number) =>
-    // In its place stands the length of the chunk.
+    // This entry holds the chunk's length, which must not count.
     term === LENGTH_TERM ? 0 : inverseFrequency(statistics.chunks(), statistics.holding(term))
 
   return {
-    /** Whether Qdrant is asked with the weight of each term, instead of weighing it itself. */
+    /** Whether queries include the weight of each term; if not, Qdrant computes it. */
     own,
     idf,
-    /** The length part that the weights in the collection were computed with. */
+    /** The length normalisation with which the stored weights were computed. */
     kept: lengthNorm(1, about.averageLength),
 
-    /** The length part of now, where it has drifted from that. */
+    /** The current length normalisation; undefined if it has not drifted from `kept`. */
     drifted(): LengthNorm | undefined {
       const [chunks, length] = [statistics.chunks(), statistics.length()]
       if (!own || chunks <= 0 || length <= 0) return undefined
@@ -134,7 +134,7 @@ function createWeights(about: TermsMetadata, statistics: CorpusStatistics) {
       return drift > MAX_DRIFT ? lengthNorm(chunks, length) : undefined
     },
 
-    /** What to ask Qdrant for. */
+    /** The query terms to send to Qdrant. */
     weighted: ({ terms, counts }: QueryTerms): QueryTerms => ({
       terms,
       counts: own ? counts.map((count, i) => count * idf(terms[i] ?? 0)) : counts,
@@ -149,14 +149,14 @@ interface ChunkTerms {
 }
 
 /**
- * Scores chunks by BM25 with the length part of now, from weights that were computed with the former one. Qdrant is asked
- * for the weights of chunks that are not remembered. A chunk that is gone keeps its score.
+ * Scores chunks by BM25 with the current length normalisation, from weights computed with a former one. Weights that
+ * are not cached are read from Qdrant. A chunk that no longer exists keeps its score.
  */
 function createWeigher(points: Pick<Points, 'sparseVectors'>, kept: LengthNorm) {
   const remembered = new Map<number, ChunkTerms>()
 
   const remember = (key: number, terms: ChunkTerms) => {
-    // Set anew, it is the last of the map, whose first is forgotten.
+    // Moves the entry to the end of the map; eviction takes the first.
     remembered.delete(key)
     remembered.set(key, terms)
     const [first] = remembered.size > MAX_REMEMBERED ? remembered.keys() : []
@@ -194,7 +194,7 @@ function createWeigher(points: Pick<Points, 'sparseVectors'>, kept: LengthNorm) 
   }
 }
 
-/** The inverse of `termWeight`. */
+/** Recovers the counts from the weights: the inverse of `termWeight`. */
 function readTerms(
   { indices, values }: { indices: readonly number[]; values: readonly number[] },
   { base, slope }: LengthNorm,
@@ -217,10 +217,10 @@ function scoreOf(
   return score
 }
 
-/** Digits that a 32-bit number holds. */
+/** Significant decimal digits of a 32-bit float. */
 const DIGITS = 7
 
-/** What BM25 gives each term of a chunk, without the idf, which the query brings; and the chunk's length, to score it again. */
+/** BM25 weights of a chunk's terms, without the idf, which the query includes; and its length, for rescoring. */
 function weighTerms(
   batch: TermBatch,
   chunk: number,
@@ -234,7 +234,7 @@ function weighTerms(
     short(termWeight(count, length, kept)),
   )
   if (!own) return { indices, values }
-  // Of all 2 ** 32 hashes, the one that is LENGTH_TERM cannot be searched for.
+  // A term whose hash equals LENGTH_TERM is overwritten, so it cannot be searched for: 1 of 2 ** 32 hashes.
   const place = indices.at(-1) === LENGTH_TERM ? indices.length - 1 : indices.length
   return {
     indices: indices.toSpliced(place, 1, LENGTH_TERM),
@@ -242,7 +242,7 @@ function weighTerms(
   }
 }
 
-/** As few digits as keep the number: they travel as text. */
+/** Rounds to the digits of a 32-bit float, since numbers are sent as text. */
 export function short(value: number): number {
   return Number(value.toPrecision(DIGITS))
 }

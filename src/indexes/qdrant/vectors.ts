@@ -8,12 +8,12 @@ import { bestOf, type Points, pointsOf } from './points.ts'
 import type { ServedCollections } from './served-collections.ts'
 import { short } from './terms.ts'
 
-/** Numbers in one request, which makes some four megabytes. */
+/** Maximum vector values per request, about 4 MB. */
 const BATCH_NUMBERS = 400_000
-/** How many times as many candidates the smallest vectors need to hold the best. */
+/** Factor of extra candidates that 4-bit vectors need so as to include the best. */
 const OVERSAMPLING = 2
 
-/** The vectors of chunks. There is no collection before the first of them, whose dimension it has. */
+/** The vectors of chunks. Their collection is created with the first vectors, in their dimension. */
 export function createVectorsPart(
   points: Points,
   indexes: PayloadIndexes,
@@ -23,11 +23,11 @@ export function createVectorsPart(
   let held: VectorsMetadata | undefined
   let making: Promise<void> | undefined
 
-  /** The dimension. Another server may have made the collection since. */
+  /** Looks up the dimension; another server may have created the collection meanwhile. */
   const find = async (signal?: AbortSignal) => {
     if (held) return held.dimension
     const found = await served.vectors(signal)
-    // Meanwhile it may have been made.
+    // `held` may have been set while this call waited.
     held ??= found
     return held?.dimension
   }
@@ -41,7 +41,7 @@ export function createVectorsPart(
 
   const readyFor = async (wanted: number) => {
     if ((await find()) === wanted) return
-    // Shared: another one would put an empty collection in the place of the first.
+    // Shared by concurrent calls: a second run would replace the first collection by an empty one.
     making ??= makeFor(wanted).finally(() => {
       making = undefined
     })
@@ -51,9 +51,9 @@ export function createVectorsPart(
   }
 
   return {
-    /** What the collection said about itself when it was last looked at; nothing where there was none. */
+    /** The collection's metadata as last read; undefined if there was no collection. */
     held: () => held,
-    /** Throws where what is kept does not fit. */
+    /** Throws an Error if the existing collection does not fit. */
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
 
@@ -70,7 +70,7 @@ export function createVectorsPart(
       if ((await find()) !== undefined) await points.remove(keys)
     },
 
-    /** Whether `nearest` may filter by these keys of the payload. */
+    /** Whether `nearest` can filter by these payload keys. */
     async filters(keys: readonly string[], signal?: AbortSignal) {
       return (await find(signal)) === undefined || indexes.hold(keys, signal)
     },
@@ -85,7 +85,7 @@ export function createVectorsPart(
   }
 }
 
-/** Searching reads the small vectors alone where they are good enough: the document store's own decide in the end. */
+/** Searches use only the quantised vectors if these are accurate enough: the document store's decide in the end. */
 function paramsFor(quantisation: Quantisation): Pick<PointQuery, 'params'> {
   if (quantisation === 'none') return {}
   if (quantisation === 'int8') return { params: { quantization: { rescore: false } } }

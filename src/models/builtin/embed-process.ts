@@ -7,19 +7,19 @@ import { endWithParent } from '../../lib/processes/job.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
 import { createTokenizer } from './word-piece.ts'
 
-// The whole of a process of its own: the runtime and the weights are no part of the server's memory, and a fault in
-// native code is not its end.
+// Entry file of a separate process: keeps the runtime and the weights out of the server's memory, and a crash in native
+// code does not end the server.
 
 export type ToEmbedding =
   | { kind: 'begin'; directory: string; threads: number; isBackground: boolean }
   | { kind: 'embed'; texts: readonly string[] }
 export type FromEmbedding = { vectors: Float32Array<ArrayBuffer>[] } | { failure: string }
 
-/** A tenth of what others get where all have work, so that there is an end to it on a machine that is always busy. */
+/** A nice value: on a busy machine about a tenth of the CPU time of other processes, so that the work still ends. */
 const LOW_PRIORITY = 10
-/** The window that the model was published with, in tokens, the two marks counted. */
+/** The window with which the model was published, in tokens, including `[CLS]` and `[SEP]`. */
 const WINDOW = 256
-/** Windows of one text, about eight pages; what comes after them is not read. */
+/** Maximum windows per text, about eight pages; the rest is ignored. */
 const MAX_WINDOWS = 16
 
 type Settings = Extract<ToEmbedding, { kind: 'begin' }>
@@ -59,13 +59,13 @@ async function load({ directory, threads }: Settings) {
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // A thread that waits for work takes nobody's time.
+    // Idle threads must not take CPU time.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   })
   return { session, tokenizer: createTokenizer(vocabulary.toString('utf8').trimEnd().split('\n')) }
 }
 
-/** Throws where the file is not the one that the package was made with. */
+/** Reads a file; throws an Error if it does not match its checksum in the package. */
 async function readChecked(directory: string, name: string): Promise<Buffer> {
   const [bytes, sums] = await Promise.all([
     readFile(join(directory, name)),
@@ -76,7 +76,7 @@ async function readChecked(directory: string, name: string): Promise<Buffer> {
   throw new Error(`${name} is not the file that SHA256SUMS names: install the package anew`)
 }
 
-/** A text longer than the window is read window by window, and counts as the mean of them, each by its length. */
+/** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */
 async function embed({ session, tokenizer }: Model, text: string) {
   const { begin, end, tokenize } = tokenizer
   const tokens = tokenize(text)

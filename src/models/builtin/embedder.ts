@@ -8,33 +8,33 @@ import { createSemaphore } from '../../lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
 
-/** Kept with the vectors: other weights need another name. */
+/** Stored with the vectors: different weights need a different name. */
 export const BUILTIN_MODEL = 'builtin/all-MiniLM-L6-v2'
 const DIMENSION = 384
 const PACKAGE = 'agent-server-minilm'
 const ENTRY = new URL('./embed-process.ts', import.meta.url)
-/** It holds about 150 MB: the runtime, the weights, and what one window takes. */
+/** A process takes about 150 MB: the runtime, the weights and the memory for one window. */
 const LIMITS = { heapMegabytes: 192, residentMegabytes: 640 }
-/** Texts of one message: about a second's work, which goes on where it has become for nobody. */
+/** Texts per message, about a second of work, which is not interrupted even if nobody waits for it any more. */
 const MAX_TEXTS = 8
-/** They take a few seconds, but their process has the little that a busy machine has left. */
+/** Deadline per message. Usually a few seconds suffice, but a busy machine leaves the process little CPU time. */
 const DEADLINE_MS = 600_000
-/** More threads than this hardly make one window faster. */
+/** More threads hardly speed up a window. */
 const MAX_THREADS = 8
-/** A process without work is ended after so long; the next question then waits half a second for a new one. */
+/** Idle timeout after which a process is ended; the next question then waits half a second for a new one. */
 const IDLE_MS = { questions: 600_000, documents: 30_000 }
 
 interface BuiltinOptions {
   log?: { warn(fields: object, message: string): void } | undefined
   idleMs?: typeof IDLE_MS
-  /** Of the package with the model; not given, the one that is installed. */
+  /** Directory of the model's package; by default that of the installed one. */
   directory?: string
 }
 
 /**
- * all-MiniLM-L6-v2 with 8-bit weights, in processes of its own that start when there is work: one for questions,
- * and one of lower priority for documents, so that no question waits for them. Throws an Error that says what to do where its package
- * is not installed.
+ * all-MiniLM-L6-v2 with 8-bit weights, in separate processes that start on demand: one for questions, and one of lower
+ * priority for documents, so that questions never wait for documents. Throws an Error that says what to do if the
+ * model's package is not installed.
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const { log, idleMs = IDLE_MS, directory = findPackage() } = options
@@ -82,7 +82,7 @@ function findPackage(): string {
 
 type Settings = Omit<Extract<ToEmbedding, { kind: 'begin' }>, 'kind'>
 
-/** One process at a time, started when it is needed, which embeds what is asked in turn. */
+/** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
   const turns = createSemaphore(1)
   let running: ReturnType<typeof startModel> | undefined
@@ -110,7 +110,7 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
   return {
     end,
-    /** Who does not wait any longer leaves the process to its work: one that starts slowly would never have started. */
+    /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
     embed: (texts: readonly string[], signal: AbortSignal) =>
       untilAborted(
         turns.run(() => embed(texts), signal),
@@ -119,7 +119,7 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
 }
 
-/** The process with the model. One question at a time: an array of vectors, or what it ended with. */
+/** Starts a process with the model. Only one `embed` may be in flight; it rejects if the process fails or ends. */
 function startModel(settings: Settings) {
   const answers = createNextAnswer<Float32Array<ArrayBuffer>[]>()
   const { send, isAlive, kill } = startProcess<FromEmbedding>(

@@ -1,20 +1,21 @@
-/** Characters of a word; a longer one is unknown. */
+/** Maximum length of a word, in characters; longer words are unknown tokens. */
 const MAX_WORD = 100
 const SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/
 const CHINESE =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b73f}\u{2b740}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
-/** Marks and signs of after Unicode 8, whose tables the reference has for them: to it they are as letters. */
+/** Marks and signs added after Unicode 8, on whose tables the reference is based: it treats them like letters. */
 const NEWER = String.raw`\u061d\u07fd\u0890-\u08e2\u09fd-\u09fe\u0a76\u0afa-\u0aff\u0b55\u0c04-\u0c3c\u0c77\u0c84\u0d00\u0d3b-\u0d3c\u0d81\u0eba\u0ece\u180f-\u1886\u1abf-\u1aeb\u1b4e-\u1b4f\u1b7d-\u1b7f\u1df6-\u1dfb\u2e43-\u2e5d\ua82c\ua8c5\ua8ff\ua9bd\u{10d24}-\u{10f89}\u{11070}-\u{11074}\u{110c2}-\u{110cd}\u{111cf}\u{1123e}-\u{11241}\u{1133b}\u{113bb}-\u{1145e}\u{11660}-\u{1166c}\u{116b9}\u{1182f}-\u{11fff}\u{12ff1}-\u{1612f}\u{16d6d}-\u{16f4f}\u{16fe2}-\u{16fe4}\u{1cf00}-\u{1cf46}\u{1e000}-\u{1e6f5}\u{1e944}-\u{1e95f}`
 const CONTROL = new RegExp(String.raw`[[\p{C}\ufffd]--[\p{Cn}\t\n\r${NEWER}]]`, 'gv')
-/** Two were marks then, and one was punctuation, as was a sign. */
+/** Includes two characters that were marks in Unicode 8; excludes one that was punctuation, see `SIGN`. */
 const MARK = new RegExp(String.raw`[[\p{Mn}\u1734\u{1171e}]--[${NEWER}\u{111c9}]]`, 'gv')
-/** With all of ASCII that is neither letter, digit, space nor control. */
+/** Punctuation, as of Unicode 8, and all ASCII characters but letters, digits, spaces and control characters. */
 const SIGN = String.raw`[[\p{P}$+<=>^\u0060\|~\u166d\u{111c9}]--[${NEWER}]]`
 const WORDS = new RegExp(String.raw`${SIGN}|[\P{White_Space}--${SIGN}]+`, 'gv')
 
 /**
- * The tokenizer of uncased BERT models: the numbers that the reference (`BertNormalizer`, `BertPreTokenizer` and
- * `WordPiece` of https://github.com/huggingface/tokenizers) gives to a text, without the marks around it.
+ * The tokenizer of uncased BERT models. Returns the same token ids as the reference (`BertNormalizer`,
+ * `BertPreTokenizer` and `WordPiece` of https://github.com/huggingface/tokenizers), without `[CLS]` and `[SEP]`. Throws
+ * an Error if the vocabulary lacks a special token.
  */
 export function createTokenizer(vocabulary: readonly string[]) {
   const numbers = new Map(vocabulary.map((token, number) => [token, number]))
@@ -65,7 +66,7 @@ function normalise(text: string): string {
       .replace(CHINESE, ' $& ')
       .normalize('NFD')
       .replace(MARK, '')
-      // One character at a time, as the reference does: no final sigma.
+      // The reference lowercases each character on its own, so there is no final sigma.
       .replace(/Σ/g, 'σ')
       .toLowerCase()
   )

@@ -4,10 +4,10 @@ import { estimateTokens } from '../token-estimate.ts'
 import { quotableUnits, type Unit } from './quotable-units.ts'
 import { chooseQuotes, type IndexedUnit, indexUnit, type Question } from './quotes.ts'
 
-/** Sentences that are weighed against each other; a hundred chunks hold about as many. */
+/** Maximum number of units to choose from; about as many as a hundred chunks contain. */
 const MAX_CANDIDATES = 3_000
 const MAX_QUESTION_CHARACTERS = 4_000
-/** A word with the space around it; scripts without spaces are cut into short runs. */
+/** A word with the space around it, or a short run of characters in scripts without spaces. */
 const DELTA = /\s*\S{1,16}\s*/gu
 
 /**
@@ -49,7 +49,7 @@ async function* answer(
   yield [{ type: 'finish', reason: said === written ? 'stop' : 'length', usage }]
 }
 
-/** One chunk per turn of the event loop, so that many long ones do not hold up other requests. */
+/** Reads one chunk per turn of the event loop, so that many long ones do not block other requests. */
 async function readUnits({ chunks }: ModelRequest, signal: AbortSignal): Promise<IndexedUnit[]> {
   const candidates: IndexedUnit[] = []
   for (const [index, { title, text }] of chunks.entries()) {
@@ -67,7 +67,7 @@ function readQuestion(messages: readonly ModelMessage[]): Question {
   return { text, before }
 }
 
-/** The agent puts the chunks before the question, in a block that no chunk can close. */
+/** Removes the chunks, which the agent puts before the question in a block that no chunk can close. */
 function withoutChunks(content: string): string {
   const end = content.startsWith('<passages>') ? content.indexOf('</passages>') : -1
   const question = end === -1 ? content : content.slice(end + '</passages>'.length)
@@ -82,9 +82,9 @@ const MAX_QUOTE_CHARACTERS = 400
 const MAX_CODE_LINES = 20
 const MAX_CODE_CHARACTERS = 1_000
 
-/** A chunk's own `[1]` would pass for a citation; links and code keep theirs. */
+/** A number such as `[1]` in a chunk would look like a citation; in links and code it stays. */
 const NUMBER_IN_BRACKETS = /\[(\d+)\](?!\()/g
-/** Sentences that lean on the one before. */
+/** Matches sentences that refer to the one before. */
 const LEANING = /^(?:it|this|that|these|those|they|he|she|however|therefore|such)\b/i
 
 /** Writes the chosen quotes as Markdown, each with the number of its chunk, from 1. */
@@ -94,7 +94,7 @@ function writeAnswer(chosen: readonly Unit[], units: readonly Unit[]): string {
   return `${LEAD}\n\n${quotes.join('\n')}`.trimEnd()
 }
 
-/** Quotes that follow each other in a chunk become one; the best of them decides its place. */
+/** Joins quotes that are adjacent in a chunk; the best of them determines the position. */
 function joinNeighbours(chosen: readonly Unit[], units: readonly Unit[]): Unit[][] {
   const groups: Unit[][] = []
   for (const unit of chosen) {
@@ -144,7 +144,7 @@ function writeCode(code: readonly string[]): string {
   return ['```', ...lines.split('\n'), '```'].map((line) => `  ${line}`).join('\n')
 }
 
-/** Keeps a piece of Markdown from spilling into what follows: emphasis and code left open are closed off. */
+/** Makes a piece of Markdown self-contained: removes unbalanced marks of emphasis and code. */
 function tidy(text: string): string {
   let tidied = text.includes('`') ? text : text.replace(NUMBER_IN_BRACKETS, '($1)')
   for (const mark of ['**', '__', '`']) {

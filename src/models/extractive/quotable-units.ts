@@ -1,22 +1,22 @@
-/** A piece of a chunk that makes sense when quoted alone. */
+/** A piece of a chunk that makes sense when quoted by itself. */
 export interface Unit {
-  /** Place of its chunk in the list, from 0. */
+  /** Index of its chunk in the list, from 0. */
   chunk: number
-  /** Place within the chunk, from 0. */
+  /** Index within the chunk, from 0. */
   position: number
   kind: 'sentence' | 'item' | 'code'
   /** Plain Markdown of one paragraph; empty for code without an introduction. */
   text: string
   /** The lines of a code block that belongs to it. */
   code: readonly string[]
-  /** Headings and introductions above it: matched, not shown. */
+  /** The heading and introduction above it: matched but not shown. */
   context: string
 }
 
-/** Longer texts are looked at in part: a bound on the work, far above the size of a chunk. */
+/** Longer texts are cut: this bounds the work and is far above the size of a chunk. */
 const MAX_CHARACTERS = 16_000
 const MAX_UNITS = 200
-/** How much of a list its introduction takes along. */
+/** Length up to which list items are appended to their introduction. */
 const MAX_LISTED_CHARACTERS = 300
 
 const FENCE = /^\s*(?:```|~~~)/
@@ -28,7 +28,7 @@ const RULED_ROW = /^[\s|:-]+$/
 const QUOTE_MARK = /^\s*>\s?/
 const INTRODUCES = /[:\uff1a]\s*$/
 
-/** Where a full stop does not end a sentence. */
+/** Abbreviations whose full stop does not end a sentence. */
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|approx|bzw|ca|cf|co|dr|e\.g|eq|fig|i\.e|inc|jr|ltd|mr|mrs|ms|no|nr|pp|prof|sr|st|vol|vs|z\.b)\.\s*$/iu
 
@@ -39,7 +39,7 @@ const LONG_PIECE = /.{1,400}(?:\s|$)|.{1,400}/gsu
 
 let segmenter: Intl.Segmenter | undefined
 
-/** Cuts a chunk of Markdown or plain text into what can be quoted, in reading order. */
+/** Splits a chunk of Markdown or plain text into quotable units, in reading order. */
 export function quotableUnits(chunk: number, text: string): Unit[] {
   const units: Unit[] = []
   const lines = text.slice(0, MAX_CHARACTERS).split(/\r?\n/)
@@ -62,12 +62,12 @@ interface State {
   chunk: number
   units: Unit[]
   heading: string
-  /** The last sentence, while it ends in a colon and what it introduces may follow. */
+  /** The last sentence, if it ends in a colon and what it introduces may follow. */
   introduction: Unit | undefined
   paragraph: string[]
-  /** The header of the table under way. */
+  /** The header of the current table. */
   columns: string[] | undefined
-  /** The lines of the code block under way. */
+  /** The lines of the current code block. */
   code: string[] | undefined
 }
 
@@ -158,7 +158,7 @@ function sentencesOf(paragraph: string): string[] {
   return [...sentences, ...partsOf(open)].map((text) => text.trim()).filter(Boolean)
 }
 
-/** Text without capitals, or without full stops, makes endless sentences: these are cut where they can be. */
+/** Splits overlong sentences, which occur in text without capitals or full stops. */
 function partsOf(sentence: string): string[] {
   if (sentence.length <= LONG_SENTENCE) return [sentence]
   return sentence.split(CLAUSE_END).flatMap((part) => part.match(LONG_PIECE) ?? [])

@@ -4,46 +4,46 @@ import type { Unit } from './quotable-units.ts'
 const MAX_QUOTES = 4
 const MAX_QUESTION_TERMS = 64
 
-/** The part of the question, by weight, that a quote and what stands above it share at least. */
+/** Minimum share of the question, by weight, that a quote with its heading and title must contain. */
 const MIN_COVERAGE = 0.2
-/** The same where only the title of the document has to do with the question. */
+/** The same if only the document's title matches the question. */
 const MIN_COVERAGE_BY_TITLE = 0.5
-/** So many words in common are enough, however long the question is. */
+/** This many common words are enough, however long the question is. */
 const ENOUGH_WORDS = 3
-/** A further quote must come this close to the best one. */
+/** Minimum score of further quotes, relative to the best one. */
 const MIN_SHARE_OF_BEST = 0.5
-/** Quotes that share more of their terms than this say the same. */
+/** Quotes that share at least this part of their terms count as the same. */
 const SAME = 0.6
-/** How much likeness to the quotes already chosen costs (maximal marginal relevance). */
+/** Penalty for similarity to the quotes already chosen (maximal marginal relevance). */
 const REDUNDANCY_COST = 0.5
 
-/** What is left of the score where only the title matches: such a quote stands in for better ones. */
+/** Factor for the score if only the title matches: such a quote is a last resort. */
 const BY_TITLE_ALONE = 0.1
-/** What a word is worth that stands not in the quote but in a heading above it, or in the title. */
+/** Weights of words that are not in the quote but in the heading above it, or in the title. */
 const HEADING_WORTH = 0.5
 const TITLE_WORTH = 0.25
-/** A word of the question before, which "and on Sunday?" leans on. */
+/** Weight of words of the previous question, to which questions like "and on Sunday?" refer. */
 const EARLIER_WORTH = 0.2
-/** Each place further down in the list of chunks. */
+/** Penalty per position in the list of chunks. */
 const RANK_COST = 0.08
-/** BM25's length normalisation, softer than usual: sentences differ less than documents. */
+/** BM25's length normalisation, weaker than usual: sentences vary less in length than documents. */
 const LENGTH_WEIGHT = 0.4
-/** Shorter pieces are mostly labels, which say little alone. */
+/** Shorter units, mostly labels, are normalised as if they had this many terms. */
 const SHORT_TERMS = 3
 
 export interface Question {
   text: string
-  /** What was asked before it. */
+  /** The previous question. */
   before: string
 }
 
-/** A unit, and the words in it and above it. */
+/** A unit with the terms in it and above it. */
 export interface IndexedUnit {
   unit: Unit
   own: ReadonlySet<string>
-  /** Its own and those of the headings above it. */
+  /** Its own and those of its context. */
   withHeading: ReadonlySet<string>
-  /** Those and the ones of the title. */
+  /** `withHeading` and those of the title. */
   all: ReadonlySet<string>
 }
 
@@ -58,7 +58,7 @@ export function indexUnit(unit: Unit, title: string): IndexedUnit {
   return { unit, own: new Set(own), withHeading: new Set(withHeading), all: new Set(all) }
 }
 
-/** The units that answer the question best, best first, nothing twice; none when nothing fits. */
+/** The units that answer the question best, best first, without repetitions; empty if none fits. */
 export function chooseQuotes(question: Question, candidates: readonly IndexedUnit[]): Unit[] {
   const worths = weighTerms(weighQuestion(question), candidates)
   const averageLength = sum(candidates.map(({ own }) => own.size)) / candidates.length
@@ -100,7 +100,7 @@ function weighQuestion({ text, before }: Question): Map<string, number> {
   return weights
 }
 
-/** What each term of the question is worth: its weight times its idf among the units, as in BM25. */
+/** The worth of each term of the question: its weight times its idf among the units, as in BM25. */
 function weighTerms(
   asked: ReadonlyMap<string, number>,
   candidates: readonly IndexedUnit[],
@@ -126,7 +126,7 @@ function pickDiverse(scored: readonly Scored[]): Scored[] {
   return chosen
 }
 
-/** The largest share of its terms that a candidate has in common with a chosen quote. */
+/** The largest share of terms that a candidate has in common with a chosen quote, relative to the shorter one. */
 function likeness({ own }: IndexedUnit, chosen: readonly IndexedUnit[]): number {
   const shares = chosen.map((other) => {
     const shared = [...own].filter((term) => other.own.has(term)).length
@@ -144,7 +144,7 @@ const MARKS = /\p{M}/gu
 const LATIN = /^[\p{sc=Latin}\p{M}\p{N}'\u2019]+$/u
 const APOSTROPHE_S = /['\u2019]s?$/
 
-/** Words of questions and grammar, without marks; those that mean something in another language are kept. */
+/** Question and function words, without diacritics; omits words with a meaning in another language. */
 const STOP_WORDS = new Set(
   [
     `a about after all also am an and any are as at be because been before but by can could did do does for
@@ -165,16 +165,16 @@ const STOP_WORDS = new Set(
     .split(/\s+/),
 )
 
-/** The same for Chinese characters that stand alone in the count. */
+/** The same for single Chinese characters. */
 const STOP_CHARACTERS = new Set(
   '的了是在和有我你他她它们吗呢吧几什么哪怎谁为何可以一不这那个上里会能',
 )
 
-/** A single Chinese character says less than a pair. */
+/** Weight of a single Chinese character, which says less than a pair. */
 const CHARACTER_WORTH = 0.4
 const HAN = /^\p{Script=Han}$/v
 
-/** The words of a text, stemmed so that forms of one word meet; words that carry no meaning are left out. */
+/** The words of a text, stemmed so that forms of a word match; stop words are omitted. */
 function termsOf(text: string): string[] {
   const terms: string[] = []
   tokenise(
@@ -188,7 +188,7 @@ function termsOf(text: string): string[] {
   return terms
 }
 
-/** Made for English, harmless elsewhere. */
+/** Stems a token and removes stop words; the stemmer is made for English but harmless for other languages. */
 function fold(token: string): string[] {
   if (!LATIN.test(token)) return [token]
   const plain = token.replace(APOSTROPHE_S, '').normalize('NFD').replace(MARKS, '')
@@ -196,7 +196,7 @@ function fold(token: string): string[] {
   return words.map((word) => stemmer.stem(word))
 }
 
-/** True for a single Chinese character that carries meaning. */
+/** True for a single Chinese character that is not a stop word. */
 function isHanWord(character: string): boolean {
   return HAN.test(character) && !STOP_CHARACTERS.has(character)
 }

@@ -3,11 +3,11 @@ import type { FinishReason, ModelEvent, ModelToolCall, ModelUsage } from '../cha
 import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
-/** Past this, the reasoning that goes back with the tool results is cut. */
+/** Limits beyond which the reasoning sent back with the tool results is cut. */
 const MAX_REASONING_CHARACTERS = 1_000_000
 const MAX_REASONING_DETAILS = 64
 
-/** Reads the chunks of one answer, in whatever dialect of chat-completions they come. */
+/** Reads the chunks of one answer, in any dialect of chat completions. */
 export function createAnswerReader() {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
@@ -15,7 +15,7 @@ export function createAnswerReader() {
   let usage: ModelUsage | undefined
 
   return {
-    /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
+    /** Reads the next chunk and returns its text. Throws UpstreamFailure if it is invalid or reports an error. */
     read(chunk: unknown): string {
       const whole = objectOf(chunk)
       if (whole.object === 'error') throw failureInStream(chunk)
@@ -28,11 +28,11 @@ export function createAnswerReader() {
       reasoning.keep(delta)
       return textOf(delta)
     },
-    /** True once the upstream has said why the answer ends; only the usage may still follow. */
+    /** True once the finish reason was received; only the usage may still follow. */
     get finished() {
       return finishReason !== undefined
     },
-    /** What ends the answer: its tool calls, then `finish`. Throws UpstreamFailure where it is not whole. */
+    /** The final events: the tool calls, then `finish`. Throws UpstreamFailure if the reason reports a failure. */
     ending(): ModelEvent[] {
       const calls = reasoning.attach(toolCalls.calls())
       const reason = toFinishReason(finishReason ?? '', calls.length > 0)
@@ -46,11 +46,11 @@ export function createAnswerReader() {
 
 function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
   if (Array.isArray(tool_calls)) return tool_calls
-  // The shape before tools, which some servers still answer with.
+  // The legacy format, which some servers still use.
   return isObject(function_call) ? [{ index: 0, function: function_call }] : []
 }
 
-/** The text of a delta; a list of parts may hold the model's thinking too, which is not the answer. */
+/** The text of a delta. A list of parts may also contain the model's thinking, which is omitted. */
 function textOf({ content, refusal }: JsonObject): string {
   const parts = Array.isArray(content)
     ? content.filter(isObject)
@@ -71,8 +71,8 @@ function readUsage({ usage, x_groq }: JsonObject): ModelUsage | undefined {
 }
 
 /**
- * Keeps what some providers refuse to do without when the tool results come: DeepSeek and its like want
- * `reasoning_content` back, OpenRouter the encrypted `reasoning_details`.
+ * Keeps the reasoning that some providers require to be sent back with the tool results: DeepSeek and similar ones
+ * `reasoning_content`, OpenRouter the encrypted `reasoning_details`.
  */
 function createReasoningKeeper() {
   let content = ''
@@ -115,10 +115,10 @@ interface Fragment extends PendingCall {
 }
 
 /**
- * Joins the fragments of streamed tool calls. Servers disagree on what marks a fragment: some leave out
- * `index`, some repeat it for every call, some send a new id with each fragment, some send the arguments
- * as an object. So a fragment belongs to the call of its id, else to the newest call of its index, else
- * to the newest call; and it begins a new call when it names a function while that call looks finished.
+ * Joins the fragments of streamed tool calls. Servers mark fragments differently: some omit `index`, some repeat it for
+ * every call, some send a new id with each fragment, some send the arguments as an object. So a fragment belongs to the
+ * call with its id, else to the newest call with its index, else to the newest call; and it begins a new call if it
+ * names a function while that call seems complete.
  */
 export function createToolCallAccumulator() {
   const calls: PendingCall[] = []
@@ -140,7 +140,7 @@ export function createToolCallAccumulator() {
   }
 
   return {
-    /** Takes one entry of `delta.tool_calls`. Throws UpstreamFailure past the bounds. */
+    /** Adds one entry of `delta.tool_calls`. Throws UpstreamFailure if a limit is exceeded. */
     add(entry: unknown) {
       const fragment = readFragment(entry)
       if (!fragment) return
@@ -153,7 +153,7 @@ export function createToolCallAccumulator() {
       if (call.arguments.length > MAX_ARGUMENT_CHARACTERS)
         throw unreadable('more tool arguments than are accepted')
     },
-    /** The calls so far, in the order in which they began. */
+    /** The calls so far, in the order of their beginning. */
     calls: () =>
       calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
   }
@@ -215,13 +215,13 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'content_filter',
 }
 
-/** Reasons that say that the answer is not whole. */
+/** Finish reasons that mean that the answer is incomplete. */
 const FAILURES = new Set(['error', 'abort', 'network_error', 'insufficient_system_resource'])
 
 /**
- * What a server's `finish_reason` means. An unknown one (`eos`, `end_turn`, `complete`…) is a stop.
- * Some servers say `stop` after tool calls, and a few `tool_calls` after none. Throws UpstreamFailure
- * for a reason that reports a failure.
+ * Normalises a server's `finish_reason`. An unknown one (`eos`, `end_turn`, `complete`…) means `stop`. Some servers
+ * say `stop` after tool calls, and a few `tool_calls` without any; both are corrected. Throws UpstreamFailure for a
+ * reason that reports a failure.
  */
 function toFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
   const name = reason.toLowerCase()

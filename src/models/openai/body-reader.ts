@@ -1,30 +1,30 @@
 import type { IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 
-/** How long the end of a read answer may take before its connection is given up. */
+/** How long to wait for the end of a body whose answer is complete before the connection is closed. */
 const DRAIN_MS = 1_000
-/** What may come of a body while nobody reads it, before its sender is held up. */
+/** Bytes buffered while nobody reads, before back-pressure pauses the sender. */
 const MAX_HELD_BYTES = 64 * 2 ** 10
 
-/** Takes the bytes that came together; answers whether the wait for more is over. */
+/** Takes the bytes of one read; returns whether the caller has enough for now. */
 type Take = (bytes: Buffer) => boolean
 
 export interface BodyReader {
   /**
-   * Gives what comes to `take` until that answers true; false at the end of the body. So a caller is woken, by a promise,
-   * only where there is something for it. Rejects with what `take` throws, and with what the connection fails with.
+   * Passes bytes to `take` until it returns true; resolves to false at the end of the body. This way, the promise wakes
+   * the caller only if there is something for it. Rejects with errors thrown by `take` and errors of the connection.
    */
   read(take: Take): Promise<boolean>
-  /** Gives the connection up, or reads the rest of a whole answer so that the connection can serve the next call. */
+  /** Closes the connection; if the answer is whole, drains it instead so that the connection can be reused. */
   close(isWhole: boolean): void
 }
 
-/** The bytes of an answer as they come from the network; `idle` times the waits for them. */
+/** Reads the body of an answer as it arrives from the network; `idle` limits the waits for more bytes. */
 export function createBodyReader(message: IncomingMessage, idle: IdleTimer): BodyReader {
   let held: Buffer[] = []
   let heldBytes = 0
   let end: { error: unknown } | undefined
-  /** Whoever reads: looks at what is held, and answers whether its wait is over. */
+  /** The pending read: processes the held bytes and returns whether it is done. */
   let waiting: (() => boolean) | undefined
   let isLooking = false
 
@@ -40,7 +40,7 @@ export function createBodyReader(message: IncomingMessage, idle: IdleTimer): Bod
     if (waiting?.()) waiting = undefined
   }
   const lookSoon = () => {
-    // The parser of HTTP gives the chunks of one read of the network one by one: they are looked at together.
+    // The HTTP parser emits the chunks of one network read one by one: process them together.
     if (!isLooking) process.nextTick(look)
     isLooking = true
   }
@@ -56,7 +56,7 @@ export function createBodyReader(message: IncomingMessage, idle: IdleTimer): Bod
     lookSoon()
   })
 
-  /** Answers whether `take` has enough; nothing where more may come. */
+  /** Returns true if `take` has enough, false at the end of the body, and undefined if more bytes may come. */
   const offer = (take: Take): boolean | undefined => {
     const bytes = release()
     if (bytes && take(bytes)) return true
@@ -94,7 +94,7 @@ export function createBodyReader(message: IncomingMessage, idle: IdleTimer): Bod
 
 type IdleTimer = ReturnType<typeof createIdleTimer>
 
-/** Times the waits for a server, and those only: a reader that takes its time is not a stalled server. */
+/** An idle timeout for a server. Counts only while waiting for it: a slow reader is not a stalled server. */
 export function createIdleTimer(limitMs: number, caller: AbortSignal) {
   const controller = new AbortController()
   let limit = limitMs
@@ -110,13 +110,13 @@ export function createIdleTimer(limitMs: number, caller: AbortSignal) {
   if (caller.aborted) leave()
   else caller.addEventListener('abort', leave)
   return {
-    /** Aborted once the server kept silent for too long, and as the caller's. */
+    /** Aborted when the server was silent for too long, or with the caller's signal. */
     signal: controller.signal,
-    /** Whether the server kept silent for too long. */
+    /** Whether the server was silent for too long. */
     get isOver() {
       return isOver
     },
-    /** Waits for `work`; `signal` aborts when it takes longer than the limit. */
+    /** Waits for `work`; `signal` is aborted if that takes longer than the limit. */
     async watch<T>(work: Promise<T>): Promise<T> {
       isWaiting = true
       timer.refresh()
@@ -126,9 +126,9 @@ export function createIdleTimer(limitMs: number, caller: AbortSignal) {
         isWaiting = false
       }
     },
-    /** The server has said something: the wait begins anew. */
+    /** Restarts the timeout, since the server sent something. */
     renew: () => void timer.refresh(),
-    /** Shortens the limit of every wait from now on. */
+    /** Lowers the limit from now on; a higher one is ignored. */
     limit(milliseconds: number) {
       if (milliseconds >= limit) return
       limit = milliseconds

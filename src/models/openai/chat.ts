@@ -21,7 +21,7 @@ import { encodeRequest, toRequestBody } from './request-body.ts'
 import { createEventParser, type ServerSentEvent } from './server-sent-events.ts'
 
 interface ChatServer extends ModelServer {
-  /** The longest silence of the server that is waited out, before the first byte too. */
+  /** Idle timeout: the longest silence of the server, including that before the first byte. */
   idleTimeoutMs: number
 }
 
@@ -31,15 +31,15 @@ interface OpenAiModelOptions extends ChatServer {
 }
 
 /**
- * A model behind any chat-completions server. What the server turns out not to accept is left out from
- * then on; `supportsTools` turns false when that is tools. Throws where `apiKey` does not fit a header.
+ * A model behind any chat completions server. Features that the server rejects are omitted from then on; if these are
+ * tools, `supportsTools` becomes false. Throws an Error if `apiKey` is not a valid header value.
  */
 export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions): ChatModel {
   assertHeaderValue(server.apiKey)
   const { upstream } = CHAT_MODEL
   const dialect = createDialect()
 
-  /** Asks until an answer has begun. Once the caller has seen a part of one, nothing is tried again. */
+  /** Retries until an answer has begun. There are no retries after the caller has received a part of it. */
   async function begin(request: ModelRequest, signal: AbortSignal) {
     refuseUnmetChoice(request)
     let body = toRequestBody(model, request, dialect)
@@ -97,15 +97,15 @@ async function firstOf(answer: AsyncGenerator<ModelEvent[]>) {
   }
 }
 
-/** How long the usage may come after the end of the answer. */
+/** How long to wait for the usage after the finish reason. */
 const USAGE_MS = 3_000
-/** The data of what servers send last; the end of the body stands for it as well. */
+/** The data of the last event of a stream; some servers just end the body. */
 const END = '[DONE]'
 
 /**
- * One call, tried once: from the bytes of the network (body-reader.ts) to server-sent events (server-sent-events.ts) and
- * what the chunk in each says (answer-reader.ts). What came with one read of the network is one batch. A caller that
- * returns ends the call. Throws UpstreamFailure, or what `signal` was aborted with.
+ * Makes one call, without retries: reads bytes (body-reader.ts), parses them into server-sent events
+ * (server-sent-events.ts) and interprets the chunk in each (answer-reader.ts). Each read from the network yields at
+ * most one batch. Closing the generator ends the call. Throws UpstreamFailure, or the abort reason of `signal`.
  */
 async function* streamAnswer(
   server: ChatServer,
@@ -116,7 +116,7 @@ async function* streamAnswer(
   using idle = createIdleTimer(server.idleTimeoutMs, signal)
   const events = createEventParser()
   const answer = createAnswerReader()
-  /** What has come and was not given on. */
+  /** Text received but not passed on yet. */
   let text = ''
   let isBegun = false
   let isRead = false
@@ -141,7 +141,7 @@ async function* streamAnswer(
     text = ''
     return said
   }
-  /** Answers whether there is something for the generators to pass on: text goes past them once the answer has begun. */
+  /** Returns whether there is something to yield: after the first text, an open shortcut takes text directly. */
   const readBytes = (bytes: Buffer): boolean => {
     events.read(bytes, take)
     if (answer.finished) idle.limit(USAGE_MS)
@@ -165,15 +165,15 @@ async function* streamAnswer(
   } finally {
     reader?.close(isRead && answer.finished)
   }
-  // What precedes the end, or a failure, counts.
+  // Text received before the end or a failure is still passed on.
   if (text !== '') yield [{ type: 'text-delta', text }]
   signal.throwIfAborted()
-  // An answer that has its finish reason is whole, whatever became of the connection.
+  // An answer with a finish reason is whole, even if the connection failed afterwards.
   if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
   yield answer.ending()
 }
 
-/** The answer in a span that says how it was asked for and what it took, and nothing of what was said. */
+/** Wraps an answer in a span with the request's parameters and the token usage, but no content. */
 function inChatSpan(
   model: string,
   baseUrl: string,
@@ -198,7 +198,7 @@ function inChatSpan(
   })
 }
 
-/** Without the key in the message, unlike the one that a header would fail with. */
+/** Throws an Error without the key in its message, unlike the error for an invalid header. */
 function assertHeaderValue(apiKey: string): void {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('The API key does not fit into a header')
 }

@@ -3,17 +3,17 @@ import { startDeadline } from '../../lib/abort.ts'
 import { traceHeaders } from '../../lib/tracing.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
-// An import would load all of Node's own fetch, which hangs on it: 16 MB, and as long as Node itself takes to start.
+// An `import` would also load Node's fetch: 16 MB of memory, and as much time as Node itself takes to start.
 const http = process.getBuiltinModule('node:http')
 const https = process.getBuiltinModule('node:https')
 
 /**
- * How long a connection waits for the next request, where its server does not name a shorter time: longer than people
- * read an answer, shorter than the idle limit of common load balancers (60 s). By itself Node waits 5 s, after which
- * the next chat would pay for TCP and TLS again.
+ * How long an idle connection is kept, unless its server asks for less: longer than people take to read an answer,
+ * shorter than the idle timeout of common load balancers (60 s). Node's default is 5 s, after which the next chat
+ * would need new TCP and TLS handshakes.
  */
 const KEEP_ALIVE_MS = 55_000
-/** With what Node's own agents know of proxies (`NODE_USE_ENV_PROXY`), which the types do not know. */
+/** Keeps the proxy options of Node's global agents (`NODE_USE_ENV_PROXY`), which are missing from the types. */
 const keepLonger = (agent: object) => ({ ...Object(agent).options, timeout: KEEP_ALIVE_MS })
 const httpAgent = new http.Agent(keepLonger(http.globalAgent))
 const httpsAgent = new https.Agent(keepLonger(https.globalAgent))
@@ -26,7 +26,7 @@ export interface ModelServer {
   baseUrl: string
 }
 
-/** What the semantic conventions for generative AI ask of the span of a call. */
+/** Attributes of a call's span according to the semantic conventions for generative AI. */
 export function spanAttributes(
   operation: 'chat' | 'embeddings',
   { model, baseUrl }: { model: string; baseUrl: string },
@@ -34,7 +34,7 @@ export function spanAttributes(
   const { hostname, port, protocol } = new URL(baseUrl)
   return {
     'gen_ai.operation.name': operation,
-    // Whose dialect is spoken, whoever the server is.
+    // Names the protocol, whatever the server is.
     'gen_ai.provider.name': 'openai',
     'gen_ai.request.model': model,
     'server.address': hostname,
@@ -44,15 +44,15 @@ export function spanAttributes(
 
 interface JsonRequest extends ModelServer {
   path: string
-  /** Without one, it is a GET. */
+  /** If absent, a GET is sent. */
   body?: object
-  /** The answer is given up after that long. */
+  /** Deadline for the whole answer. */
   deadlineMs: number
-  /** More of an answer is not read. */
+  /** The answer is cut after this many bytes. */
   maxAnswerBytes: number
 }
 
-/** One request, tried once: the body of the answer. Throws UpstreamFailure, or what `signal` was aborted with. */
+/** Sends one request, without retries; returns the answer's body. Throws UpstreamFailure or the abort reason. */
 export async function requestJson(
   { path, body, deadlineMs, maxAnswerBytes, ...server }: JsonRequest,
   signal: AbortSignal,
@@ -71,9 +71,10 @@ export async function requestJson(
 }
 
 /**
- * Sends a POST, or without a body a GET, and resolves with the head of the answer. Throws UpstreamFailure for a status outside 2xx.
- * Node's own client instead of `fetch`: it takes half a millisecond less to the first byte, bounds no silence,
- * and follows no redirect, which would turn the POST into a GET, and the failure into a riddle.
+ * Sends a POST, or a GET if there is no body; resolves when the headers of the answer arrive. Throws UpstreamFailure if
+ * the connection fails or the status is not 2xx. Uses Node's HTTP client rather than `fetch`: its first byte arrives
+ * half a millisecond earlier, it has no idle timeout of its own, and it does not follow redirects, which would turn the
+ * POST into a GET and make the failure hard to understand.
  */
 export async function send(
   { apiKey, baseUrl }: ModelServer,
@@ -103,7 +104,7 @@ export async function send(
       })
     })
   const message = await ask().catch((failure: UpstreamFailure) => {
-    // Its server has closed a connection that waited, just when it was used again: that is no failure, and needs no pause.
+    // The server closed an idle connection just as it was reused: retry at once, as this is not a failure.
     if (isReused && failure.facts.kind === 'connection') return ask()
     throw failure
   })
@@ -115,7 +116,7 @@ export async function send(
   throw failureOfStatus(status, sent, words)
 }
 
-/** The body, or as much of it as is allowed; where there is more, the connection is given up. */
+/** Reads the body up to `maxBytes`; closes the connection if there is more. */
 async function readText(message: IncomingMessage, maxBytes: number): Promise<string> {
   const parts: Buffer[] = []
   let bytes = 0

@@ -1,21 +1,21 @@
 import type { ModelLog, UpstreamFailure } from './failures.ts'
 import { isObject, type JsonObject } from './json.ts'
 
-/** What a chat-completions server turned out to accept. */
+/** What a chat completions server accepts, as far as is known. */
 export interface Dialect {
   streamUsage: boolean
   tools: boolean
-  /** `max_tokens` is refused loudly where it is unknown; its successor is often ignored silently. */
+  /** `max_tokens` is tried first: servers that do not know it report an error, while many ignore its successor. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Whether the model sees. */
+  /** Whether the model accepts images. */
   images: boolean
-  /** Whether a model's reasoning may go back with the tool results. */
+  /** Whether the model's reasoning may be sent back with the tool results. */
   reasoning: boolean
 }
 
-/** What is sent instead of what a server refuses. */
+/** What to change if a server rejects a feature. */
 interface Fallback {
-  /** True for a body that holds what the refusal is about. */
+  /** Whether the body uses the feature. */
   concerns: (body: JsonObject) => boolean
   refusal: RegExp
   instead: Partial<Dialect>
@@ -49,13 +49,13 @@ const IMAGES_REFUSED = new RegExp(
     // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
     '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
     'at most 0 image|missing data required for image',
-    // Servers of text alone: "content must be a string", "unknown variant `image_url`, expected `text`".
+    // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
     'content\\W{0,3} (?:must|should) be a (?:valid )?string|unknown variant .?image_url',
   ].join('|'),
   'i',
 )
 
-/** What servers are known to refuse, and how they say it. */
+/** Features that some servers reject, with the messages by which to recognise that. */
 const FALLBACKS: readonly Fallback[] = [
   {
     concerns: (body) => 'stream_options' in body,
@@ -97,8 +97,8 @@ export function createDialect(): Dialect {
 }
 
 /**
- * Leaves out what the server refused, for the rest of the process. True when the same request, written
- * anew, may be accepted: as often as there are fallbacks at most, since each takes away what it is about.
+ * Turns off the feature that the server rejected, for the rest of the process. Returns true if the request, built
+ * again, may be accepted. That happens at most once per fallback, since each removes the feature from the request.
  */
 export function fallBack(
   dialect: Dialect,

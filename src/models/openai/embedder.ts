@@ -17,16 +17,16 @@ import {
   type UpstreamFailure,
 } from './failures.ts'
 
-/** Bounds of one request. Text Embeddings Inference takes no more texts unless it is configured to. */
+/** Limits of one request. 32 is the default maximum of texts in Text Embeddings Inference. */
 const MAX_TEXTS = 32
 const MAX_CHARACTERS = 64_000
-/** Requests for documents that are under way at once. */
+/** Maximum number of requests for documents in flight. */
 const MAX_REQUESTS = 4
-/** No model that is known reads more of a question than this, and few that much. */
+/** Maximum UTF-16 code units of a question: no known model reads more. */
 const MAX_QUERY = 8_000
 
 interface EmbedderOptions extends EmbeddingServer {
-  /** The dimension of the vectors that are kept already; a model that answers with another one is refused. */
+  /** The dimension of the vectors already stored; a model with another one is rejected. */
   dimension?: number | undefined
   log?: ModelLog | undefined
 }
@@ -68,9 +68,9 @@ export function createOpenAiEmbedder({
     ...{ work, weightOf: (text: string) => text.length },
     ...{ maxWeight: MAX_CHARACTERS, maxCount: MAX_TEXTS },
   }
-  // Texts that come in the same moment, and those that wait, share their requests.
+  // Texts submitted at the same time, and those that are queued, share requests.
   const documents = createCoalescingQueue({ ...request, concurrency: MAX_REQUESTS })
-  // Questions never wait for each other's answers: those that came in the same turn of the event loop share a request.
+  // Questions never wait for each other; those of the same turn of the event loop share a request.
   const questions = createCoalescingQueue({
     ...request,
     ...{ concurrency: Number.POSITIVE_INFINITY, gather: () => endOfTurn() },
@@ -96,7 +96,7 @@ function changed(model: string, found: number | undefined, kept: number | undefi
   )
 }
 
-/** Does `work` with a signal that is aborted when nobody waits for any of the batch any more. */
+/** Does `work` with a signal that is aborted when nobody waits for any item of the batch any more. */
 async function whileWaitedFor<Result>(
   batch: readonly { signal: AbortSignal | undefined }[],
   work: (signal: AbortSignal) => Promise<Result>,
@@ -116,12 +116,12 @@ async function whileWaitedFor<Result>(
   }
 }
 
-/** How often a text that is too long for the model is cut in half. */
+/** How often a text that is too long for the model is halved. */
 const MAX_CUTS = 8
-/** Any model embeds this; one that refuses it does not work at all. */
+/** Every working model accepts this text. */
 const PLAIN_TEXT = 'text'
 
-/** A vector per text, asked for again where that may help, or why there are none. Throws only what `signal` was aborted with. */
+/** Returns a vector per text, after retries, or the reason for there being none. Throws only the abort reason. */
 type Attempt = (
   texts: readonly string[],
   signal: AbortSignal,
@@ -129,7 +129,7 @@ type Attempt = (
 
 type Result = Vector | EmbedderError
 
-/** Finds out which text is at fault when a call fails, and shortens those that are too long. */
+/** Finds the texts that are at fault when a call fails, and shortens those that are too long. */
 function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
   const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) => {
     const { message, cause } = explainFailure(failure, { names: EMBEDDING_MODEL, model, apiKey })
@@ -138,7 +138,7 @@ function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
     return new EmbedderError(kind, shown, { cause })
   }
 
-  /** The text's own fault, unless the model does not even embed a plain one. */
+  /** Blames the text, unless the model fails for a plain text as well. */
   const blame = async (failure: UpstreamFailure, signal: AbortSignal) => {
     const works = mayBeOfText(failure.facts) && Array.isArray(await attempt([PLAIN_TEXT], signal))
     return toError(works ? 'refused' : 'unavailable', failure)
@@ -164,7 +164,7 @@ function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
 
   return {
     one,
-    /** A vector or an error per text: one that the model refuses fails alone. Throws only what `signal` was aborted with. */
+    /** A vector or an error per text: a rejected text fails alone. Throws only the abort reason of `signal`. */
     async all(texts: readonly string[], signal: AbortSignal): Promise<Result[]> {
       if (texts.length === 1) return inTurn(texts, signal)
       const outcome = await attempt(texts, signal)
@@ -177,7 +177,7 @@ function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
   }
 }
 
-/** Never half a character. */
+/** The first half of a text, without splitting a surrogate pair. */
 function firstHalf(text: string): string {
   const middle = Math.ceil(text.length / 2)
   const splits = /[\uD800-\uDBFF]/.test(text.charAt(middle - 1))
@@ -195,8 +195,8 @@ const INSTRUCT =
   'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: '
 
 /**
- * What models were trained to see before a text, by name, from their cards at https://huggingface.co/<owner>/<name>.
- * The first match counts; a model without one is given the text as it is.
+ * The prefixes with which models were trained, by name, from their cards at https://huggingface.co/<owner>/<name>.
+ * The first match counts; without a match there is no prefix.
  */
 const BY_NAME: readonly (readonly [pattern: RegExp, prefixes: Prefixes])[] = [
   // intfloat/multilingual-e5-large-instruct, intfloat/e5-mistral-7b-instruct
@@ -210,7 +210,7 @@ const BY_NAME: readonly (readonly [pattern: RegExp, prefixes: Prefixes])[] = [
     /\bbge-(?:small|base|large)-zh/,
     { query: '为这个句子生成表示以用于检索相关文章：', document: '' },
   ],
-  // BAAI/bge-base-en-v1.5; Ollama leaves the language out. BAAI/bge-m3 takes none.
+  // BAAI/bge-base-en-v1.5; Ollama's names omit the language. BAAI/bge-m3 needs no prefix.
   [/\bbge-(?:small|base|large)/, { query: BGE_QUERY, document: '' }],
   // mixedbread-ai/mxbai-embed-large-v1
   [/mxbai-embed/, { query: BGE_QUERY, document: '' }],

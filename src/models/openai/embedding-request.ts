@@ -5,16 +5,16 @@ import { type ModelServer, requestJson, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
 
-/** A request that takes longer is given up. */
+/** Deadline of one request. */
 const DEADLINE_MS = 60_000
-/** A batch of 32 vectors of 4,096 numbers takes a tenth of it. */
+/** Ten times the size of a batch of 32 vectors of dimension 4,096. */
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 
 export interface EmbeddingServer extends ModelServer {
   model: string
 }
 
-/** One request, tried once: a unit vector per text. Throws UpstreamFailure, or what `signal` was aborted with. */
+/** Sends one request, without retries; returns a unit vector per text. Throws UpstreamFailure or the abort reason. */
 export async function requestEmbeddings(
   { model, ...server }: EmbeddingServer,
   texts: readonly string[],
@@ -36,22 +36,22 @@ export async function requestEmbeddings(
   return readEmbeddings(answer, texts.length)
 }
 
-/** Whether a text, and not the server, may be at fault: some servers fall over a text with status 500. */
+/** Whether a text, and not the server, may be at fault: some servers answer some texts with status 500. */
 export function mayBeOfText({ kind, status = 0, code }: FailureFacts): boolean {
   return code === UNUSABLE_VECTOR || (kind === 'status' && [400, 413, 422, 500].includes(status))
 }
 
-/** Four times the longest vector that any known model makes. */
+/** Four times the highest dimension of any known model. */
 const MAX_DIMENSION = 16_384
 
-/** What some servers write for a number that overflowed, which is not JSON. */
+/** Matches what some servers write for overflowed numbers, which is not valid JSON. */
 const NOT_JSON_NUMBER = /[[,]\s*-?(?:NaN|Infinity)\b/
-/** The failure's code where a text, and not the server, is likely to be at fault. */
+/** Code of a failure for which a text, not the server, is probably at fault. */
 export const UNUSABLE_VECTOR = 'unusable_vector'
 
 export type Vector = Float32Array<ArrayBuffer>
 
-/** The unit vectors of an answer, in the order of the texts. Throws UpstreamFailure for anything but `count` good ones. */
+/** Reads the unit vectors, in the order of the texts. Throws UpstreamFailure unless there are `count` valid ones. */
 function readEmbeddings(body: string, count: number): Vector[] {
   const answer = parseJson(body)
   if (!isObject(answer)) throw NOT_JSON_NUMBER.test(body) ? unusable() : unreadable('not JSON')
@@ -67,7 +67,7 @@ function readEmbeddings(body: string, count: number): Vector[] {
   return vectors
 }
 
-/** The entry for the text at `position`: some servers leave the index out, and keep the order. */
+/** The entry for the text at `position`: some servers omit the index but keep the order. */
 function findEntry(entries: readonly JsonObject[], position: number): JsonObject {
   const inPlace = entries[position]
   if (inPlace && (inPlace.index === undefined || inPlace.index === position)) return inPlace

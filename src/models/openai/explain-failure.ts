@@ -1,16 +1,16 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
 import { type FailureFacts, isTooLong, toUpstreamFailure } from './failures.ts'
 
-/** What an operator knows an upstream by. */
+/** The names by which an operator knows an upstream. */
 export interface UpstreamNames {
   /** As in “The chat model failed”. */
   upstream: string
-  /** The variables that hold its key, name and address. */
+  /** The environment variables for its key, model name and address. */
   key: string
   model: string
   baseUrl: string
   path: string
-  /** What may be longer than its window. */
+  /** What may be too long for its window. */
   input: string
 }
 
@@ -41,7 +41,7 @@ export const RERANK_MODEL: UpstreamNames = {
   input: 'passage',
 }
 
-/** What was asked: a model, with a key that no error may show. */
+/** The model that was called, and the key, which no error may show. */
 export interface Asked {
   names: UpstreamNames
   model: string
@@ -49,7 +49,7 @@ export interface Asked {
 }
 
 const MAX_EXCERPT = 300
-/** What an operator can do about a status. Every other one is a refusal below 500, a failure above. */
+/** What an operator can do about a status. Others are refusals below 500 and failures from 500 on. */
 const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorCode, string]> = {
   401: ({ upstream, key }) => [
     'upstream_unauthorized',
@@ -79,7 +79,7 @@ function urlHint({ baseUrl, path }: UpstreamNames): string {
   return `check that ${baseUrl} is the part of the address before ${path}; it mostly ends in /v1`
 }
 
-/** What a caller is shown of whatever was thrown. Its cause keeps more for the log, without secrets. */
+/** The error to show to the caller for anything thrown. Its cause has more details for the log, without secrets. */
 export function explainFailure(thrown: unknown, asked: Asked): AppError {
   const { facts } = toUpstreamFailure(thrown)
   const [code, message] = explain(facts, asked)
@@ -138,8 +138,8 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
 }
 
 /**
- * A refusal's own words are what a caller needs to mend the request, so a short piece of them is shown:
- * plain sentences only, and none of the request that validators like to repeat.
+ * A short excerpt of a refusal's text, which the caller needs to correct the request: plain sentences only, without the
+ * parts of the request that validators often repeat.
  */
 function excerptOf(words: string, { apiKey }: Asked): string {
   const plain = /^\s*[[{]/.test(words) ? validatorMessages(words) : words
@@ -151,22 +151,22 @@ function excerptOf(words: string, { apiKey }: Asked): string {
   return clean.length > MAX_EXCERPT ? `${clean.slice(0, MAX_EXCERPT)}…` : clean
 }
 
-/** The `msg` entries of a list of validation errors, as servers made with FastAPI answer. */
+/** The `msg` entries of a list of validation errors, the format of FastAPI servers. */
 function validatorMessages(words: string): string {
   return [...words.matchAll(/"msg":"([^"\\]*)"/g)].map(([, message]) => message).join('; ')
 }
 
 function causeOf({ kind, status, code, words = '' }: FailureFacts, { apiKey }: Asked): string {
-  // A refused key is often repeated, masked in part, in shapes that no pattern foresees.
+  // Errors about a key often repeat it, partly masked, in forms that no pattern covers.
   const shown = status === 401 || status === 403 ? '' : redact(words, apiKey)
   return [kind, status, code, shown].filter(Boolean).join(' ')
 }
 
-/** A shorter key is a placeholder, as keyless servers take, and may be a part of any word. */
+/** A shorter key is a placeholder, for servers without keys, and may occur in any word. */
 const SHORTEST_SECRET = 4
 const HIDDEN = '[hidden]'
 
-/** Keys in the shapes that providers give them, whole or masked in part, and account names. */
+/** Keys in providers' formats, whole or partly masked, account names, and addresses. */
 const SECRETS = [
   /\bBearer\s+\S+/gi,
   /\b(?:sk|pk|rk|gsk|xai|nvapi|hf|ghp|org|proj|user)[-_][\w*.-]{6,}/gi,
@@ -174,9 +174,9 @@ const SECRETS = [
   /\bhttps?:\/\/\S+/gi,
 ]
 
-/** Takes out of upstream words what nobody may see: `apiKey`, what looks like a key, and addresses. */
+/** Hides `apiKey`, anything that looks like a key, and addresses in a text of the upstream. */
 function redact(words: string, apiKey: string): string {
-  // First what nobody sees: within a key it would hide the key from what looks for it.
+  // Remove invisible characters first: within a key they would prevent a match.
   const plain = words.replace(/(?![\r\n\t])[\p{Cc}\p{Cf}]/gu, '')
   const keyless = apiKey.length < SHORTEST_SECRET ? plain : plain.replaceAll(apiKey, HIDDEN)
   return SECRETS.reduce((text, pattern) => text.replace(pattern, HIDDEN), keyless)

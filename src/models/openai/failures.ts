@@ -14,17 +14,17 @@ type FailureKind =
 
 export interface FailureFacts {
   kind: FailureKind
-  /** The HTTP status, or the one that an error inside the stream stands for. */
+  /** The HTTP status, or the one that an error inside the stream corresponds to. */
   status?: number | undefined
   code?: string | undefined
-  /** What the upstream said, raw: it may hold secrets, so it is cleaned before anyone sees it. */
+  /** The upstream's raw text. It may contain secrets, so it must be redacted before it is shown or logged. */
   words?: string
   retryAfterMs?: number | undefined
-  /** True where the upstream asked not to be tried again. */
+  /** True if the upstream asked not to retry. */
   final?: boolean
 }
 
-/** Why one call of the upstream failed. Never leaves the models: see `explainFailure`. */
+/** A failed call of the upstream. Never leaves this folder: see `explainFailure`. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly facts: FailureFacts
@@ -35,21 +35,21 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** An answer that makes no sense. */
+/** The failure for an answer that cannot be understood. */
 export function unreadable(words: string): UpstreamFailure {
   return new UpstreamFailure({ kind: 'unreadable', words })
 }
 
 const MAX_WORDS = 4_000
 
-/** How a connection that is being made, or one that had been made, ends. */
+/** Error codes of connections that could not be opened or that broke. */
 const KIND_OF_CODE: Record<string, FailureKind> = {
   ETIMEDOUT: 'timeout',
   ECONNRESET: 'connection',
   EPIPE: 'connection',
 }
 
-/** What a code says more exactly than the status it comes with. */
+/** Codes that are more precise than the status they come with. */
 const EXACT_STATUS: Record<string, number> = {
   context_length_exceeded: 400,
   exceed_context_size_error: 400,
@@ -57,7 +57,7 @@ const EXACT_STATUS: Record<string, number> = {
   model_not_found: 404,
 }
 
-/** What errors inside a stream, which carry no status, stand for. */
+/** The statuses for errors inside a stream, which have none. */
 const STATUS_IN_STREAM: Record<string, number> = {
   ...EXACT_STATUS,
   authentication_error: 401,
@@ -68,10 +68,10 @@ const STATUS_IN_STREAM: Record<string, number> = {
   timeout: 408,
 }
 
-/** How LM Studio answers, with status 200, when the base URL lacks `/v1`. */
+/** LM Studio's answer, with status 200, if the base URL lacks `/v1`. */
 const WRONG_PATH = /^unexpected endpoint/i
 
-/** Names what was thrown while the upstream was asked; `otherwise` where the error does not say. */
+/** Classifies an error thrown during a call of the upstream; `otherwise` is used if the error does not tell. */
 export function toUpstreamFailure(
   thrown: unknown,
   otherwise: FailureKind = 'unreadable',
@@ -91,7 +91,7 @@ export function failureInStream(error: unknown): UpstreamFailure {
   return new UpstreamFailure({ kind: 'status', status, code, words })
 }
 
-/** The failure that a status outside 2xx reports; `body` may be cut short. */
+/** The failure for a status outside 2xx; `body` may be truncated. */
 export function failureOfStatus(status: number, headers: Headers, body: string): UpstreamFailure {
   const isWebPage = body.trimStart().startsWith('<')
   if (isWebPage && [400, 404, 405].includes(status)) {
@@ -108,7 +108,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   })
 }
 
-/** Reads the many shapes of error bodies: nested, flat, a list of one, a plain string. */
+/** Reads the various formats of error bodies: nested, flat, a list of one, a plain string. */
 function readError(body: unknown): { code?: string; words: string } {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) ? (outer.error ?? outer) : outer
@@ -116,13 +116,13 @@ function readError(body: unknown): { code?: string; words: string } {
   const names = [error.code, error.type].map(String)
   const code = names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
   const message = nonEmptyString(error.message) ?? nonEmptyString(error.detail)
-  // Behind a router, the provider's own words stand in the metadata.
+  // Routers put the provider's own text into the metadata.
   const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
   const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
   return { ...(code && { code }), words: words.slice(0, MAX_WORDS) }
 }
 
-/** The HTTP status that some servers give as the code. */
+/** The HTTP status, if a server gives that as the code. */
 function statusIn(code: string): number | undefined {
   return /^[45]\d\d$/.test(code) ? Number(code) : undefined
 }
@@ -131,21 +131,24 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? nonEmptyString(thrown.code) : undefined
 }
 
-/** How the servers say that the prompt is longer than the model's window. */
+/** Matches servers' messages that the prompt exceeds the model's window. */
 const TOO_LONG =
   /context[ _-]?(?:length|size|window)|maximum (?:prompt|input) length|prompt is too long|too many (?:input )?tokens|less than \d+ tokens|too large to process/i
 
-/** Whether the text is longer than the model's window. Ollama says so with status 400 or 500, Text Embeddings Inference with 413, llama.cpp with 500. */
+/**
+ * Whether the text exceeds the model's window. Ollama reports that with status 400 or 500, Text Embeddings Inference
+ * with 413, llama.cpp with 500.
+ */
 export function isTooLong({ kind, status, words = '' }: FailureFacts): boolean {
   return kind === 'status' && (status === 413 || TOO_LONG.test(words))
 }
 
 const MAX_RETRIES = 2
-/** A server that asks for a longer wait than this is reported instead of waited for. */
+/** If a server asks for a longer wait, the call fails instead of waiting. */
 const MAX_WAIT_MS = 5_000
 const BACKOFF = { firstMs: 500, maxMs: MAX_WAIT_MS }
 
-/** The part of a logger that a model uses. Nothing it is given holds a key or a prompt. */
+/** The part of a logger that models use. It is never given a key or a prompt. */
 export interface ModelLog {
   warn(facts: Record<string, unknown>, message: string): void
 }
@@ -154,13 +157,12 @@ interface Asking {
   /** As in “The chat model is asked again”. */
   upstream: string
   log: ModelLog | undefined
-  /** True where the next try is made in a way that the server may accept, instead of what it has refused. */
+  /** Returns true if the next attempt avoids what the server has refused. */
   adapt?: (failure: UpstreamFailure) => boolean
 }
 
 /**
- * Asks until there is an answer, or no use in asking again. Throws UpstreamFailure, or what `signal` was
- * aborted with.
+ * Retries until there is an answer or retrying is pointless. Throws UpstreamFailure, or the abort reason of `signal`.
  */
 export async function askRepeatedly<Answer>(
   ask: () => Promise<Answer>,
@@ -184,7 +186,7 @@ export async function askRepeatedly<Answer>(
   }
 }
 
-/** Only what passes by itself is tried again, never a stall: the caller has waited long enough. */
+/** The time until the next attempt, in ms. Undefined unless the failure is transient; no retries after a timeout. */
 function retryDelay(facts: FailureFacts, retries: number): number | undefined {
   if (retries >= MAX_RETRIES || facts.final || !isPassing(facts)) return undefined
   if (facts.retryAfterMs === undefined) return backoffMs(retries + 1, BACKOFF)

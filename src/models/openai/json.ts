@@ -2,17 +2,17 @@ import { parseJson } from '../../lib/text/json.ts'
 
 export type JsonObject = Record<string, unknown>
 
-/** True for a JSON object: not null, not a list. */
+/** True for a JSON object, but not for null or an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object, or an empty one when it is something else. */
+/** The value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The string, or nothing when it is empty or something else. */
+/** The value if it is a non-empty string, otherwise undefined. */
 export function nonEmptyString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

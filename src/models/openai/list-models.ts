@@ -5,11 +5,11 @@ import { unreadable } from './failures.ts'
 import { nonEmptyString, objectOf } from './json.ts'
 
 const DEADLINE_MS = 15_000
-/** The longest list that is known, of an aggregator, has under a megabyte. */
+/** The longest known list, of an aggregator, is smaller than 1 MB. */
 const MAX_ANSWER_BYTES = 8 * 2 ** 20
 const MAX_MODELS = 2_000
 
-/** The names of the models that a server says it has. Throws AppError `upstream_*`, or what `signal` was aborted with. */
+/** The names of a server's models, at most 2,000. Throws AppError `upstream_*`, or the abort reason of `signal`. */
 export async function listModels(
   server: ModelServer,
   names: UpstreamNames,

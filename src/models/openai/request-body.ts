@@ -17,14 +17,14 @@ import type {
 import type { Dialect } from './dialect.ts'
 import { isJsonObject, type JsonObject, objectOf } from './json.ts'
 
-/** Checked against the SDK's description of it; what a client chose of the tools goes on as it came. */
+/** The SDK's type of a request, except that the client's `tool_choice` is passed through unchecked. */
 type RequestBody = Omit<ChatCompletionCreateParamsStreaming, 'tool_choice'> & {
   tool_choice?: unknown
 }
 
 const MAX_NAME = 64
 
-/** Writes a request in the dialect that the server accepts; fields that are `undefined` stay unsent. */
+/** Builds a request in the dialect that the server accepts; fields that are `undefined` are not sent. */
 export function toRequestBody(
   model: string,
   { messages, tools, toolChoice, sampling }: ModelRequest,
@@ -84,7 +84,7 @@ function toAssistantMessage(
   if (calls.length === 0) return { role: 'assistant', content }
   return {
     role: 'assistant',
-    // An empty text beside tool calls is refused by some servers, its absence by none.
+    // Some servers reject empty text next to tool calls; none rejects null.
     content: content || null,
     ...(dialect.reasoning && reasoningOf(calls)),
     tool_calls: calls.map(toToolCall),
@@ -114,13 +114,13 @@ function toToolCall({
   return {
     id: callId,
     type: 'function',
-    // Servers that parse the arguments refuse broken ones; the tool's answer says what was wrong.
+    // Servers that parse the arguments reject invalid ones; the tool's result says what was wrong.
     function: { name: toolName(name), arguments: isJsonObject(written) ? written : '{}' },
     ...(extra_content !== undefined && { extra_content }),
   }
 }
 
-/** Models invent names with dots and tags in them, which servers then refuse in the next request. */
+/** Models invent names with dots and tags, which servers reject in the next request. */
 function toolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
 }
@@ -149,12 +149,12 @@ interface EncodedTool {
   bytes: Buffer
 }
 
-/** Each tool as it was last written, by the schema of its arguments, which nobody changes. */
+/** The last encoding of each tool, by the schema of its arguments, which is never modified. */
 const encodedTools = new WeakMap<object, EncodedTool>()
 const COMMA = Buffer.from(',')
 const END = Buffer.from(']}')
 
-/** A chat request as JSON. Of most requests the tools are the largest part, and the same: each is written once. */
+/** Encodes a chat request as JSON. Caches the encoded tools, which are the largest part of most requests. */
 export function encodeRequest({ tools, ...rest }: JsonObject): Buffer {
   const text = JSON.stringify(rest)
   if (!Array.isArray(tools)) return Buffer.from(text)

@@ -12,10 +12,10 @@ import {
 } from './failures.ts'
 import { isObject, objectOf } from './json.ts'
 
-/** UTF-16 code units of a question and of a text that are read: few models read more. */
+/** UTF-16 code units of a question and of a text that are sent: few models read more. */
 const MAX_QUERY = 2_000
 const MAX_TEXT = 8_000
-/** A model that does not take a text of this length does not work. */
+/** Texts are not cut shorter than this: a model that rejects even these does not work. */
 const MIN_TEXT = 500
 
 interface RerankerOptions extends RerankServer {
@@ -25,7 +25,7 @@ interface RerankerOptions extends RerankServer {
 /** A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference. */
 export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
   const { model, apiKey } = server
-  // Found out from refusals, then kept for all calls.
+  // Learned from refusals and kept for all later calls.
   let request = askForDocuments
   let longest = MAX_TEXT
 
@@ -34,14 +34,14 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
     async rerank(query, texts, signal) {
       signal.throwIfAborted()
       if (texts.length === 0) return []
-      /** How this call was last made: others that were refused at the same time may have changed the way since. */
+      /** How this call was last sent; concurrent calls that were refused may have changed `request` and `longest`. */
       let tried = { request, longest }
       const ask = () => {
         tried = { request, longest }
         const cut = texts.map((text) => text.slice(0, longest))
         return request(server, query.slice(0, Math.min(longest, MAX_QUERY)), cut, signal)
       }
-      /** Whether what was asked can be asked in a way that the server takes. */
+      /** Whether the call can be retried in a way that the server may accept. */
       const adapt = (failure: UpstreamFailure): boolean => {
         if (tried.request === askForDocuments && wantsTexts(failure)) {
           request = askForTexts
@@ -62,18 +62,18 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
   }
 }
 
-/** A request that takes longer is given up; whoever asks gives up earlier. */
+/** Deadline of one request; callers usually give up earlier. */
 const DEADLINE_MS = 30_000
-/** A hundred results with their texts, which some servers send back, take a tenth of it. */
+/** Ten times the size of a hundred results with their texts, which some servers send back. */
 const MAX_ANSWER_BYTES = 4 * 2 ** 20
-/** Text Embeddings Inference takes no more texts at once unless it is configured to. */
+/** Default maximum of texts per request in Text Embeddings Inference. */
 const MAX_TEXTS = 32
 
 interface RerankServer extends ModelServer {
   model: string
 }
 
-/** Asks a server that names the list `documents`: a score per text. Throws UpstreamFailure, or what `signal` was aborted with. */
+/** Requests a score per text from a server that expects `documents`. Throws UpstreamFailure or the abort reason. */
 function askForDocuments(
   server: RerankServer,
   query: string,
@@ -84,7 +84,7 @@ function askForDocuments(
   return send(server, body, texts.length, signal)
 }
 
-/** As `askForDocuments`, for Text Embeddings Inference, by some requests side by side. */
+/** Like `askForDocuments`, for Text Embeddings Inference, in parallel requests if there are many texts. */
 async function askForTexts(
   server: RerankServer,
   query: string,
@@ -103,7 +103,7 @@ async function askForTexts(
   return scores.flat()
 }
 
-/** Whether Text Embeddings Inference answers, which misses the field that it calls `texts`. */
+/** Whether the server is Text Embeddings Inference, which complains about its missing field `texts`. */
 function wantsTexts({ facts }: UpstreamFailure): boolean {
   return [400, 422].includes(facts.status ?? 0) && /\btexts\b/.test(facts.words ?? '')
 }
@@ -120,7 +120,7 @@ async function send(
 }
 
 /**
- * The score of each of `count` texts, in their order, from any of the shapes in use: Cohere, Jina and vLLM
+ * Reads the scores of `count` texts, in their order, from any of the formats in use: Cohere, Jina and vLLM
  * answer `{ results: [{ index, relevance_score }] }`, Voyage names the list `data`, and Text Embeddings
  * Inference answers a bare list of `{ index, score }`. Throws UpstreamFailure for anything else.
  */

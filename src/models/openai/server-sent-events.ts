@@ -2,18 +2,18 @@ import { parseJson } from '../../lib/text/json.ts'
 import { UpstreamFailure, unreadable } from './failures.ts'
 import { objectOf } from './json.ts'
 
-/** UTF-16 code units of the longest line, and of the data of one event. */
+/** Maximum UTF-16 code units of a line and of the data of an event. */
 const MAX_EVENT = 8 * 2 ** 20
-/** Of an answer from a server that does not stream. */
+/** Maximum size of an answer from a server that does not stream. */
 const MAX_WHOLE_BYTES = 16 * 2 ** 20
-/** A carriage return at the very end may be the first half of a line end. */
+/** A carriage return at the very end does not match: it may be the first half of a line end. */
 const LINE_END = /\r\n|\n|\r(?!$)/
 const STREAM = { stream: true }
 
 export interface ServerSentEvent {
   name: string
   data: string
-  /** In place of `data`: the text of chunks that differ in nothing else from the one that was learned. */
+  /** Replaces `data`: the text of one or more chunks that differ only in their text from the learned chunk. */
   text?: string
 }
 
@@ -21,13 +21,13 @@ type Take = (event: ServerSentEvent) => void
 
 interface BodyParser {
   read(bytes: Uint8Array, take: Take): void
-  /** Gives `take` what only the end of the body completes. */
+  /** Passes to `take` what is complete only at the end of the body. */
   end?(take: Take): void
 }
 
 /**
- * Takes the body of an answer apart into events, from bytes that come in pieces; the first of them tell what it is. A
- * whole answer, from a server that does not stream, is one event.
+ * Parses the body of an answer into events, from bytes that arrive in pieces, of which the first tell its format. The
+ * whole answer of a server that does not stream is one event.
  */
 export function createEventParser() {
   const pattern = createPattern()
@@ -35,16 +35,16 @@ export function createEventParser() {
 
   return {
     /**
-     * Gives `take` the events that end in these bytes, one after the other: what is learned of one holds for the next.
-     * Throws UpstreamFailure where the body is a web page or longer than is accepted, and what `take` throws.
+     * Passes the events that end in these bytes to `take`, one by one: what is learned from one applies to the next.
+     * Throws UpstreamFailure if the body is a web page or too long, and errors thrown by `take`.
      */
     read(bytes: Uint8Array, take: Take): void {
       body ??= createParserFor(bytes, pattern)
       body.read(bytes, take)
     },
-    /** Gives `take` what only the end of the body completes. */
+    /** Passes to `take` what is complete only at the end of the body. */
     end: (take: Take): void => body?.end?.(take),
-    /** Reads chunks like this one, which was `data`, by their text alone from now on. */
+    /** From now on, parses only the text of chunks that are otherwise equal to `chunk`, which was read from `data`. */
     learn: pattern.learn,
   }
 }
@@ -68,13 +68,13 @@ function createWholeParser(): BodyParser {
   }
 }
 
-/** An event that the body ends in the middle of is none. */
+/** An event that is incomplete at the end of the body is dropped. */
 function createStreamParser(pattern: ChunkPattern): BodyParser {
   const decoder = new TextDecoder()
   const lines = createLineReader()
   let open = ''
 
-  /** Takes the whole lines off what is open, which has no carriage returns. */
+  /** Consumes the complete lines of `open`, which must not contain carriage returns. */
   function takeLines(take: Take): void {
     const text = open
     let at = 0
@@ -100,7 +100,7 @@ function createStreamParser(pattern: ChunkPattern): BodyParser {
     read(bytes, take) {
       const text = decoder.decode(bytes, STREAM)
       open += text
-      // A long line in many pieces is looked through once.
+      // Only new text is searched, so that a long line in many pieces is scanned once.
       const hasLine = open.endsWith('\r', open.length - text.length) || /[\r\n]/.test(text)
       if (hasLine) (open.includes('\r') ? takeAnyLines : takeLines)(take)
       bound(open.length)
@@ -108,7 +108,7 @@ function createStreamParser(pattern: ChunkPattern): BodyParser {
   }
 }
 
-/** Puts lines together to events. */
+/** Assembles lines into events. */
 function createLineReader() {
   let name = ''
   let data: string[] = []
@@ -118,14 +118,14 @@ function createLineReader() {
     if (field === 'event') name = value
     if (field !== 'data') return
     data.push(value)
-    // The line end counts: empty lines are bounded, too.
+    // Count the line end, so that empty lines are limited as well.
     size += value.length + 1
     bound(size)
   }
 
   return {
     isBetweenEvents: () => name === '' && data.length === 0,
-    /** Gives `take` the event that ends with this line, if any. */
+    /** Passes the event that ends with this line, if any, to `take`. */
     read(line: string, take: Take): void {
       if (line !== '') {
         const [field = '', value = ''] = splitField(line)
@@ -149,13 +149,13 @@ function bound(size: number): void {
   if (size > MAX_EVENT) throw unreadable('an event longer than is accepted')
 }
 
-/** What stands before the text of a chunk, as servers write it. */
+/** How servers write the key before the text of a chunk. */
 const KEYS = ['"content":"', '"content": "']
 const ESCAPED = /[\\\p{Cc}]/u
 
 type ChunkPattern = ReturnType<typeof createPattern>
 
-/** Nearly all chunks of an answer differ in nothing but their text: the rest of those is not parsed again. */
+/** Nearly all chunks of an answer differ only in their text, so the rest of them is not parsed again. */
 function createPattern() {
   let head = ''
   let tail = ''
@@ -173,7 +173,7 @@ function createPattern() {
         tail = `${data.slice(start + written.length - 1)}\n\n`
       }
     },
-    /** The text of all chunks from `at` on that are like the one that was learned, and where they end; nothing where none is. */
+    /** The joint text and the end of the chunks from `at` on that match the learned one; undefined if none does. */
     read(events: string, at: number): { text: string; end: number } | undefined {
       let text = ''
       let next = at
@@ -192,13 +192,13 @@ function createPattern() {
   }
 }
 
-/** A text as it stands in JSON; nothing where it is none. */
+/** Decodes the inside of a JSON string; undefined if it is invalid. */
 function readWritten(written: string): string | undefined {
   const said = ESCAPED.test(written) ? parseJson(`"${written}"`) : written
   return typeof said === 'string' ? said : undefined
 }
 
-/** Where the quotation mark stands that closes a text in JSON; the end of all where none does. */
+/** The position of the quotation mark that closes a JSON string; the end of `json` if there is none. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start)
   while (end > start && isEscaped(json, end)) end = json.indexOf('"', end + 1)
@@ -211,7 +211,7 @@ function isEscaped(json: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** The text of a chunk that says nothing else that adds up from chunk to chunk, as calls and reasoning do. */
+/** The text of a chunk; undefined if it has other content that accumulates, such as tool calls or reasoning. */
 function contentOf(chunk: unknown): string | undefined {
   const { choices } = objectOf(chunk)
   const [first] = Array.isArray(choices) ? choices : []

@@ -8,16 +8,16 @@ import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Hit, SearchMode } from '../../schemas/query.ts'
 import type { Conversation } from './prompt.ts'
 
-/** Everything an agent run can say, in the order in which it happens; the last one is `run-end`. */
+/** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
 export type AgentEvent =
   | { type: 'text-delta'; text: string }
-  /** The documents were searched: for the question, or by the model's wish. The hits as they are numbered. */
+  /** The documents were searched, for the question or by a tool call. The hits are as numbered for citations. */
   | { type: 'retrieved'; query: string; hits: Hit[] }
   | { type: 'tool-call'; callId: string; tool: string; input: unknown }
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
-  /** Calls of tools that the client brought; it runs them itself and asks again. */
+  /** Calls of the client's own tools; it runs them itself and sends another request. */
   | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
-  /** Calls that wait for the client's approval; the run ends, and goes on with a request that has the answer. */
+  /** Calls that wait for the client's approval. The run ends; a request with the client's decision continues it. */
   | ({ type: 'approval-required' } & Approval)
   | RunEnd
 
@@ -29,40 +29,40 @@ export interface RunEnd {
   hits: Hit[]
   /** Calls that wait for the client's approval. */
   approval?: Approval | undefined
-  /** Files that the tools made. */
+  /** Files that tools created. */
   artifacts: Artifact[]
   usage: Usage | undefined
-  /** The limits that kept the run from something. */
+  /** The limits that restricted the run. */
   limitsReached: LimitName[]
-  /** A model that retrieval asks did not answer: for a vector, an order, or a question that stands alone. */
+  /** True if a model needed for retrieval failed: for the vector, the reranking or the standalone question. */
   degraded: boolean
-  /** The question that the model made and the chunks were found for, where it made one. */
+  /** The standalone question for which chunks were searched, if the model wrote one. */
   searchedFor?: string | undefined
-  /** What the model cited though nothing has that number; it is marked in the text. */
+  /** Numbers that the model cited but no hit has; they are marked in the text. */
   unknownCitations: number[]
 }
 
 export interface AgentRequest {
-  /** Who asks: the run sees what it may see, and is its own. The master key where absent. */
+  /** Who asks, which determines what the run may see and who owns its data. If absent, the master key. */
   caller?: Caller | undefined
   conversation: Conversation
-  /** As the client names it; nothing is kept for a run without one. */
+  /** The client's id of the conversation; without one, nothing is kept after the run. */
   conversationId?: string | undefined
-  /** Chunks for the question; 0 retrieves none. */
+  /** Number of chunks to retrieve for the question; 0 retrieves none. */
   topK: number
-  /** Whether a question that cannot stand alone is searched for with what was said before. */
+  /** Whether a question that cannot stand alone is searched for with its context. */
   rewrite: boolean
-  /** Documents that the run may find chunks in; all where there is none. */
+  /** Restricts the documents that the run may search; all if absent. */
   filter?: Filter | undefined
-  /** What its searches go by. */
+  /** Mode of the run's searches. */
   mode?: SearchMode | undefined
   sampling: Sampling
-  /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
+  /** Tools that the client runs itself. One with the name of a server's tool hides that tool for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: unknown
-  /** For text after the first batch; not all takes it. */
+  /** A faster way to pass on text after the first batch; only part of the text may take it. */
   shortcut?: Shortcut<string> | undefined
-  /** Which of the calls that waited the client approves. */
+  /** Continues a paused run, with the calls that the client approves. */
   resume?: Resume | undefined
 }
 

@@ -1,12 +1,12 @@
-/** Follows a text. */
+/** Follows a text and tells which parts of it are code. */
 interface CodeMarks {
-  /** Takes the next character; answers whether it stands within code. */
+  /** Takes the next character; returns whether it is within code. */
   take(character: string): boolean
-  /** Passes over characters that change nothing, from `at` on; answers where the first one stands that may. */
+  /** Skips characters that do not affect the state, from `at` on; returns the index of the first that may. */
   pass(text: string, at: number): number
 }
 
-/** Marks of code in an answer: JSON where that was asked for, or where it begins like an object; Markdown otherwise. */
+/** Finds code in an answer, as JSON if that was requested or the answer begins with `{`, otherwise as Markdown. */
 export function createAnswerCode(isJsonAsked: boolean): CodeMarks {
   const markdown = createMarkdownCode()
   let code: CodeMarks | undefined
@@ -21,7 +21,7 @@ export function createAnswerCode(isJsonAsked: boolean): CodeMarks {
   }
 }
 
-/** Of JSON, what stands in strings is text; everything else, a list of numbers above all, is code, up to the end of its one value. */
+/** In JSON, strings are text; everything else, such as arrays of numbers, is code, up to the end of the value. */
 function createJsonCode(after: CodeMarks): CodeMarks {
   let depth = 0
   let isString = false
@@ -54,21 +54,21 @@ interface Run {
   beginsLine: boolean
 }
 
-/** Characters that quotes and lists put before a fence. */
+/** Characters that may precede a fence in quotes and lists. */
 const BEFORE_FENCE = /[\s>*+\-.)\d]/
 const MIN_FENCE = 3
 const MARKS = /[\n`~]/g
 
 /**
- * Code is what stands in a fence of backticks or tildes, or between backticks on one line: a backtick that is
- * never closed makes no code of the lines that follow.
+ * In Markdown, code is what is in a fence of backticks or tildes, or between backticks on one line: an unclosed
+ * backtick does not affect the following lines.
  */
 function createMarkdownCode(): CodeMarks {
   let run: Run | undefined
   let fence: Run | undefined
-  /** Whether the fence was opened on this very line. */
+  /** Whether the fence was opened on the current line. */
   let isOpening = false
-  /** Backticks that opened code within a line. */
+  /** Number of backticks that opened inline code; 0 outside of it. */
   let inline = 0
   let beginsLine = true
 
@@ -104,7 +104,7 @@ function createMarkdownCode(): CodeMarks {
   }
 
   function closeFence(open: Run, { character, length, beginsLine: isFirst }: Run): void {
-    // Backticks after the fence on its own line: it was code within the line.
+    // More backticks on the line of the fence mean that it was inline code.
     const isInline = isOpening && character === '`' && open.character === '`'
     const closes = isFirst && character === open.character && length >= open.length
     if (isInline || closes) fence = undefined

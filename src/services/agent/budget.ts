@@ -4,18 +4,18 @@ import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 
-/** What one run may use up. */
+/** Limits of one run. */
 export interface RunLimits {
-  /** Model calls; in the last of them tools may not be called, so that it answers. */
+  /** Maximum number of model calls; in the last one no tools may be called, so that the model answers. */
   rounds: number
   toolCalls: number
-  /** From then on no tool runs, and the model is to answer. */
+  /** Time after which no tool runs and the model must answer. */
   seconds: number
-  /** Of all model calls, sent and received; the last call may go past it. */
+  /** Maximum tokens of all model calls, sent and received; the last call may exceed it. */
   tokens: number
 }
 
-/** How long the answer may take once `seconds` are over. */
+/** Extra time for the answer after `seconds` have passed. */
 const ANSWER_SECONDS = 60
 
 export const LIMIT_REASONS = {
@@ -35,7 +35,7 @@ export interface Spent {
 
 export type RunBudget = ReturnType<typeof createRunBudget>
 
-/** Keeps account of what one run has used up; its times are over, too, when `signal` is aborted. To be disposed of. */
+/** Tracks what a run uses up. Aborting `signal` also ends its deadlines. Must be disposed of. */
 export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?: Spent) {
   const toolTime = startDeadline(limits.seconds * 1_000, signal)
   const answerTime = startDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
@@ -43,11 +43,11 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
   let { rounds, calls, tokens, usage }: Spent = before ?? { rounds: 0, calls: 0, tokens: 0 }
 
   return {
-    /** Over when no tool may run any more. */
+    /** Deadline for tools. */
     toolTime,
-    /** Over when the answer is cut. */
+    /** Deadline after which the answer is cut off. */
     answerTime,
-    /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
+    /** Counts a model call; returns the limit that makes it the last one, if any. */
     beginRound(): LimitName | undefined {
       rounds += 1
       if (rounds >= limits.rounds) return 'rounds'
@@ -55,7 +55,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       if (tokens >= limits.tokens) return 'tokens'
       return toolTime.isOver ? 'seconds' : undefined
     },
-    /** Counts the tokens of a model call: as it reports them, else by the bytes that were sent and received. */
+    /** Counts the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
     spend(used: ModelUsage | undefined, bytes = 0): void {
       if (!used) {
         tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
@@ -66,17 +66,17 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
       tokens += used.promptTokens + used.completionTokens
     },
-    /** Takes tool calls; answers how many of them may run. */
+    /** Counts tool calls; returns how many of them may run. */
     takeCalls(wanted: number): number {
       const taken = Math.min(wanted, limits.toolCalls - calls)
       calls += taken
       if (taken < wanted) reached.add('toolCalls')
       return taken
     },
-    /** Notes that a limit kept the run from something. */
+    /** Records that a limit restricted the run. */
     note: (limit: LimitName) => void reached.add(limit),
     reached: () => [...reached],
-    /** The tokens that model calls have reported; nothing where none did. */
+    /** The tokens reported by model calls; undefined if none reported any. */
     usage: () => usage,
     spent: (): Spent => ({ rounds, calls, tokens, usage }),
     [Symbol.dispose]() {

@@ -2,26 +2,26 @@ import { createAnswerCode } from './answer-code.ts'
 
 export type CitationCheck = ReturnType<typeof createCitationCheck>
 
-/** An index directly after a name that only code has, such as `a[3]` or `row_sum[0]`. */
+/** Matches names, found only in code, after which brackets are an index, as in `a[3]` or `row_sum[0]`. */
 const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
 const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
-/** UTF-16 code units of a name that are looked at. */
+/** Maximum UTF-16 code units of a name that are examined. */
 const MAX_NAME = 40
 
 /**
- * Takes a text that comes in pieces, and checks each citation in it against what was retrieved. It holds back only a
- * bracket with numbers that is still open, or that needs one more character to be distinguished from a link. What is
- * shown does not depend on how the text is cut into pieces. Code, lists in JSON and links keep their brackets.
+ * Checks each citation in a streamed text against what was retrieved. It holds back only brackets with numbers that are
+ * still open, or that need one more character to be distinguished from a link. The output does not depend on how the
+ * text is split into pieces. Code, JSON arrays and links keep their brackets.
  */
 export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
   const code = createAnswerCode(isJsonAsked)
   let held = ''
-  /** The end of what was shown. */
+  /** The last characters shown. */
   let before = ''
   let isIndex = false
 
   return {
-    /** Takes the next piece; answers what can be shown of the text by now. */
+    /** Takes the next piece; returns the text that can be shown now. */
     write(piece: string): string {
       let shown = ''
       for (let at = 0; at < piece.length; ) {
@@ -31,18 +31,18 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
       }
       return shown
     },
-    /** The rest of the text. */
+    /** Ends the text; returns the rest of it. */
     end: (): string => (held.endsWith(']') ? settle() : flush()),
   }
 
-  /** What of the text, from `at` on, is shown as it is and changes nothing. */
+  /** The part of the text, from `at` on, that is shown unchanged and does not affect the state. */
   function plainText(text: string, at: number): string {
     const passed = text.slice(at, code.pass(text, at))
     const bracket = passed.indexOf('[')
     return bracket === -1 ? passed : passed.slice(0, bracket)
   }
 
-  /** Answers what can be shown now that `character` has come. */
+  /** Takes a character; returns the text that can be shown now. */
   function take(character: string): string {
     const isCode = code.take(character)
     const released = release(character)
@@ -57,7 +57,7 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
     return held.endsWith(']') && next !== '(' ? settle() : flush()
   }
 
-  /** Whether what is held may become a citation with the next character. */
+  /** Whether the held text may still become a citation with the next character. */
   function goesOn(next: string): boolean {
     if (held.endsWith(']')) return false
     if (next === ']') return isCitationMark(held + next)
@@ -87,43 +87,43 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
   }
 }
 
-/** UTF-16 code units of the longest mark; what is longer is no citation. */
+/** Maximum UTF-16 code units of a mark; anything longer is not a citation. */
 const MAX_MARK = 200
-/** Stands in for a mark; texts of messages hold none. */
+/** Placeholder for a mark; does not occur in messages. */
 const NO_MARK = '\u0000'
 const MARKS = new RegExp(` *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
-/** Numbers in a range such as `[2-9]`; a wider one is no citation. */
+/** Maximum numbers in a range such as `[2-9]`; a wider one is not a citation. */
 const MAX_RANGE = 50
-/** Longer numbers that were not given out are years and the like, not citations. */
+/** Longer unknown numbers are years and the like, not citations. */
 const MAX_DIGITS = 3
 const ITEM = /^(\d+)(?: ?[-\u2013\u2014] ?(\d+))?$/
 
-/** What stands in place of a citation that cites nothing. */
+/** Replaces a citation of an unknown number. */
 const UNKNOWN_MARK = '[?]'
 
 interface KnownNumbers {
-  /** Whether the number was given to a hit of the run. */
+  /** Whether a hit of the run has the number. */
   has(number: number): boolean
-  /** Called with a number that was cited and belongs to no hit. */
+  /** Called with each cited number that no hit has. */
   onUnknown(number: number): unknown
-  /** What is shown for a number that was given; the number in brackets without it. */
+  /** What is shown for a known number; by default the number in brackets. */
   mark?(number: number): string
 }
 
-/** Whether the brackets hold numbers in a form that models cite in: `[1]`, `[1, 2]`, `[1-3]`. */
+/** Whether the brackets contain numbers in a form in which models cite: `[1]`, `[1, 2]`, `[1-3]`. */
 function isCitationMark(mark: string): boolean {
   return numbersIn(mark) !== undefined
 }
 
-/** Whether a mark is in its final form as it stands. */
+/** Whether a mark is already in its final form. */
 function isSettled(mark: string, known: Pick<KnownNumbers, 'has' | 'mark'>): boolean {
   return !known.mark && /^\[\d+\]$/.test(mark) && known.has(Number(mark.slice(1, -1)))
 }
 
 /**
- * A mark as it is shown: known numbers as `[1][2]`, unknown ones as `[?]`. A number of more digits than
- * citations have, and a list without any known number, are data rather than citations: they lose their
- * square brackets and nothing else, unless `isAttached` to a bracket, where round ones would make a link.
+ * A mark as it is shown: known numbers as `[1][2]`, unknown ones as `[?]`. An unknown number with more than
+ * `MAX_DIGITS` digits, and a list without any known number, are data rather than citations: their square brackets
+ * become round ones, unless the mark is attached to a bracket, where round ones would make a link.
  */
 function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): string {
   const numbers = numbersIn(mark) ?? []
@@ -139,7 +139,7 @@ function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): str
   return isData && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
 }
 
-/** The numbers of a mark, or nothing where it is none. No list that names a nought cites: `[0, 1]`. */
+/** The numbers of a mark; undefined if it is not a citation. A list with a zero, like `[0, 1]`, is not a citation. */
 function numbersIn(mark: string): number[] | undefined {
   const items = mark
     .slice(1, -1)
@@ -159,12 +159,12 @@ function expand(item: string): number[] | undefined {
   return Array.from({ length }, (_, index) => Number(first) + index)
 }
 
-/** What a text cites, in its order: the number in each mark, and where the mark begins. The text has been checked already. */
+/** The citations in an already checked text, in order: the number of each mark and the index where the mark begins. */
 export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
   const known = {
     has: (number: number) => number > 0 && number <= count,
     onUnknown: () => undefined,
-    // As long as the mark.
+    // Must be as long as the mark, so that indexes stay the same.
     mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
   }
   const check = createCitationCheck(known, isJsonAsked)
@@ -173,7 +173,7 @@ export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
   return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
 }
 
-/** A text of an earlier answer without its citations, whose numbers are those of another run. Code keeps its brackets. */
+/** Removes the citations of an earlier answer, whose numbers belong to another run. Code keeps its brackets. */
 export function withoutCitations(text: string): string {
   if (!/\[[\d?]/.test(text)) return text
   const has = (number: number) => String(number).length <= MAX_DIGITS

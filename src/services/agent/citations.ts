@@ -4,17 +4,17 @@ import type { StoredDocument } from '../../stores/document-store.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
 export interface NumberedHit {
-  /** What an answer cites as `[number]`: the hit's place among all hits of the run, from 1. */
+  /** The number that answers cite as `[number]`: the hit's position among all hits of the run, from 1. */
   number: number
   hit: Hit
 }
 
 export type Citations = ReturnType<typeof createCitations>
 
-/** Of 48 random bits, the end of a UUID: more guesses than any text has room for. */
+/** The last digits of a UUID, 48 random bits: too many possibilities for any text to contain the key by guessing. */
 const KEY_DIGITS = 12
 
-/** The hits of one run, which goes on where it was paused. A chunk found twice keeps its first number. */
+/** Numbers the hits of one run, which may continue a paused one. A chunk found twice keeps its first number. */
 export function createCitations(before?: { key: string; hits: readonly Hit[] }) {
   const all: Hit[] = []
   const key = before?.key ?? `source-${randomUUID().slice(-KEY_DIGITS)}`
@@ -29,29 +29,29 @@ export function createCitations(before?: { key: string; hits: readonly Hit[] }) 
   before?.hits.forEach(number)
 
   return {
-    /** Stands before each number that the server gives: no text knows it, so that none can forge a passage. */
+    /** Precedes each number that the server assigns. It is unpredictable, so no document can forge a passage. */
     key,
-    /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
+    /** Numbers hits, best first. Adjacent chunks of a document that have no number yet become one hit. */
     add(hits: readonly Hit[]): NumberedHit[] {
       joinNeighbours(hits.filter(({ id }) => !byChunk.has(id))).forEach(number)
       return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
     all: () => [...all],
-    /** Holds a text that is about to come to the hits that there are. */
+    /** Creates a check of a text's citations against the hits. */
     check(isJsonAsked?: boolean): CitationCheck {
       const has = (number: number) => all[number - 1] !== undefined
       const onUnknown = (number: number) => unknown.add(number)
       return createCitationCheck({ has, onUnknown }, isJsonAsked)
     },
-    /** The numbers that texts cited and no hit had, in their order. */
+    /** The cited numbers that no hit has, ascending. */
     unknown: () => [...unknown].toSorted((a, b) => a - b),
   }
 }
 
-/** What was read of a document. Its identifier is the same for the same content, so that it gets one number. */
+/** A piece of a document. Its id is the same for the same content, so that it gets only one number. */
 type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
 
-/** What a tool has read of a document, as a hit that an answer can cite. */
+/** Makes a citable hit of what a tool has read from a document. */
 export function toHit({ id, title = '', url, metadata }: StoredDocument, source: Source): Hit {
   return {
     ...{ score: 1, title, documentId: id, start: 0, end: 0, ...source },
@@ -60,16 +60,16 @@ export function toHit({ id, title = '', url, metadata }: StoredDocument, source:
   }
 }
 
-/** Gives what a tool has read of a document its number; answers how that is written. */
+/** Numbers what a tool has read from a document; returns the number as the model is to see it, with the key. */
 export function cite(citations: Citations, document: StoredDocument, source: Source): string {
   const [added] = citations.add([toHit(document, source)])
   return `${citations.key} [${added?.number}]`
 }
 
-/** The chunks as a model reads them. A chunk cannot close the block that marks it as data, nor begin another. */
+/** Renders chunks for the model. A chunk cannot close the block that marks it as data, or open another. */
 export function renderChunks(chunks: readonly NumberedHit[], key: string): string {
   const blocks = chunks.map(({ number, hit }) => {
-    // On one line, so that a title cannot look like a chunk of its own.
+    // On one line, so that a title cannot look like a separate chunk.
     const source = [hit.title, hit.heading].filter(Boolean).join(' > ').replaceAll(/\s+/g, ' ')
     return `${key} [${number}]${source && ` ${asData(source)}`}\n${asData(hit.text)}`
   })
@@ -77,20 +77,20 @@ export function renderChunks(chunks: readonly NumberedHit[], key: string): strin
   return `<passages>\nKey: ${key}\n\n${found}\n</passages>`
 }
 
-/** A text that cannot end the block that marks it as data. */
+/** Escapes a text so that it cannot close the block that marks it as data. */
 export function asData(text: string): string {
   return text.replaceAll(/<(?=\s*\/?\s*passages)/gi, '&lt;')
 }
 
-/** UTF-16 code units of a joined hit: a citation of more would hardly tell where to look. */
+/** Maximum UTF-16 code units of a joined hit: a citation of more text would hardly tell where to look. */
 const MAX_JOINED = 5_000
-/** Blank characters between two chunks that are joined; more of them separate two subjects. */
+/** Maximum characters of white space between two joined chunks; more of it separates topics. */
 const MAX_GAP = 8
 
 /**
- * The hits, best first, with those that follow each other in one document made into one: what both hold is
- * said once, and `text` is the document's from `start` to `end`, but that any blank between two chunks is a
- * line break. A joined hit stands where its best chunk stood and bears its identifier and score.
+ * Joins hits that are adjacent in a document; the order stays best first. Overlapping text is kept once, and `text` is
+ * the document's text from `start` to `end`, except that white space between two chunks becomes line breaks. A joined
+ * hit has the position, id and score of its best chunk.
  */
 export function joinNeighbours(hits: readonly Hit[]): Hit[] {
   const runs: Hit[][] = []
@@ -105,13 +105,13 @@ export function joinNeighbours(hits: readonly Hit[]): Hit[] {
   })
 }
 
-/** What the identifier of a chunk, `<documentId>-<revision>-<ordinal>`, says. */
+/** Parses the id of a chunk, `<documentId>-<revision>-<ordinal>`; `revision` includes the document's id. */
 function placeOf({ id }: Hit) {
   const [, revision = id, ordinal = '0'] = /^(.*)-(\d+)$/.exec(id) ?? []
   return { revision, ordinal: Number(ordinal) }
 }
 
-/** Whether a hit follows the last one of a run, near enough to be read with it. */
+/** Whether a hit directly follows the last one of a run and can be joined with it. */
 function goesOn(run: readonly Hit[], hit: Hit): boolean {
   const [first, last] = [run[0], run.at(-1)]
   if (!first || !last) return false
@@ -126,7 +126,7 @@ function goesOn(run: readonly Hit[], hit: Hit): boolean {
   )
 }
 
-/** A run as one hit, in the place of its best. */
+/** Joins a run of adjacent hits into one, based on the best. */
 function join(run: readonly Hit[], best: Hit): Hit {
   const [first = best] = run
   if (run.length === 1) return best

@@ -9,10 +9,10 @@ import { SandboxSection } from '../sandbox/code-sandbox.ts'
 import { SkillSettings } from '../skills/skills.ts'
 import { APPROVALS } from '../tools/define-tool.ts'
 
-/** Off, on, or on with each call waiting for the client. */
+/** Off, on, or on with each call waiting for the client's approval. */
 const Switch = z.union([z.boolean(), z.strictObject({ approval: z.enum(APPROVALS) })]).default(true)
 
-/** The agent as its operator describes it; read once, at start. */
+/** The agent's configuration file; read once, at start-up. */
 export const AgentConfiguration = z
   .strictObject({
     $schema: z
@@ -87,19 +87,19 @@ export interface LoadedConfiguration {
   configuration: AgentConfiguration
   /** Whether there was a file. */
   found: boolean
-  /** The fields in which the file now says something else than what was loaded; those that are wrong count. */
+  /** The top-level fields in which the file now differs from what was loaded, including those that are now invalid. */
   changedFields(): Promise<string[]>
 }
 
-/** A file that is no agent configuration, with every mistake in its message. */
+/** Thrown if the file is not a valid configuration; the message lists every mistake. */
 export class AgentConfigurationError extends Error {
   override readonly name = 'AgentConfigurationError'
 }
 
-/** `agent` is everything; `knowledge` answers from the documents alone, without tools, skills, MCP and sandbox. */
+/** `agent` has all features; `knowledge` only answers from documents, without tools, skills, MCP and sandbox. */
 type ServerMode = 'agent' | 'knowledge'
 
-/** Reads the file; without one the agent is the default one. Throws `AgentConfigurationError`. */
+/** Reads the file, or uses the defaults if there is none. Throws `AgentConfigurationError`. */
 export async function loadConfiguration(
   path: string,
   mode: ServerMode = 'agent',
@@ -125,7 +125,7 @@ export async function loadConfiguration(
   }
 }
 
-/** What counts in a mode. */
+/** The configuration as it applies in a mode. */
 function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfiguration {
   if (mode === 'agent') return configuration
   const tools = { ...configuration.tools }
@@ -135,14 +135,14 @@ function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfi
 }
 
 interface ReadConfiguration {
-  /** Nothing where there are mistakes. */
+  /** Absent if there are mistakes. */
   configuration?: AgentConfiguration
-  /** The field of a mistake is empty where it is in the whole. */
+  /** The field of a mistake is empty if it concerns the file as a whole. */
   mistakes: Issue[]
   cause?: unknown
 }
 
-/** What a text says as an agent configuration, or every mistake in it. */
+/** Parses an agent configuration; returns it or every mistake in it. */
 export function readConfiguration(read: string): ReadConfiguration {
   const text = read.replace(/^\ufeff/, '')
   let json: unknown
@@ -158,7 +158,7 @@ export function readConfiguration(read: string): ReadConfiguration {
   return data ? { configuration: data, mistakes: [] } : { mistakes: issuesOf(error), cause: error }
 }
 
-/** The fields of the first level in which two configurations differ. */
+/** The top-level fields in which two configurations differ. */
 export function differentFields(one: AgentConfiguration, other: AgentConfiguration): string[] {
   const values: Record<string, unknown> = other
   return Object.entries({ ...other, ...one }).flatMap(([name, value]) =>

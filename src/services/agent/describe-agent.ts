@@ -13,13 +13,13 @@ interface Dependencies {
   loaded: LoadedConfiguration
   model: Pick<ChatModel, 'name' | 'supportsTools'>
   tools: Pick<ToolRegistry, 'records'>
-  /** What makes vectors, where anything does. */
+  /** The embedding model, if there is one. */
   embedder?: EmbedderRecord | undefined
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
   sandbox: Pick<CodeSandbox, 'record'>
-  /** The reranking model, where there is one. */
+  /** The reranking model, if there is one. */
   reranker?: string | undefined
 }
 
@@ -29,7 +29,7 @@ interface EmbedderRecord extends Pick<Embedding, 'kind' | 'model'> {
 
 export type AgentDescription = ReturnType<typeof describeAgent>
 
-/** What the agent is and can do at this moment, as it runs and not as it was wished for. */
+/** Describes what the agent can currently do, which may be less than what is configured. */
 export function describeAgent(dependencies: Dependencies) {
   const { loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox } = dependencies
   const retrieval = embedder ? 'hybrid' : 'lexical'

@@ -10,20 +10,19 @@ import {
   waits,
 } from './safe-code.ts'
 
-/** What an answer may make a reader's program load or offer to open. */
+/** Which links and images an answer may contain: see `links` in the agent configuration. */
 export type LinkPolicy = 'no-images' | 'known' | 'all'
 
 export type LinkFilter = ReturnType<typeof createLinkFilter>
 
-/** At which something that is looked at may begin. */
+/** Characters at which something to be examined may begin. */
 const IMAGES = /[!<`~\n\\]/g
 const LINKS = /[!<`~\n\\\]hHfFwW]/g
 
 /**
- * Takes an answer that comes in pieces, as Markdown, and disarms what would load something from elsewhere: an image
- * becomes a plain link, a tag of HTML with attributes becomes text. With `known`, links to hosts that it does not
- * know become text, too. What is shown does not depend on how the text is cut. Code that every renderer takes for
- * code is left as it is.
+ * Filters a streamed Markdown answer so that nothing is loaded from elsewhere: an image becomes a plain link, an HTML
+ * tag with attributes becomes text. With `known`, links to unknown hosts become text as well. The output does not
+ * depend on how the text is split into pieces. Code that every renderer recognises as code is left unchanged.
  */
 export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => boolean) {
   const trigger = policy === 'known' ? LINKS : IMAGES
@@ -54,9 +53,9 @@ export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => 
   }
 
   return {
-    /** Takes the next piece; answers what can be shown by now. */
+    /** Takes the next piece; returns what can be shown now. */
     write: (piece: string): string => (policy === 'all' ? piece : take(piece, false)),
-    /** The rest of a text; another may follow. */
+    /** Ends a text and returns the rest of it; another text may follow. */
     end: (): string => take('', true),
   }
 }
@@ -82,7 +81,7 @@ function special(scan: Scan): Step {
   }
 }
 
-/** Of this server. */
+/** An image of this server. */
 const OWN_IMAGE = /^!\[[^[\]\n]*\]\(\/(?!\/)[\w.~-]+(?:\/[\w.~-]+)*\)/
 
 function image(scan: Scan): Step {
@@ -92,12 +91,12 @@ function image(scan: Scan): Step {
   if (!/[)\n]/.test(text) && waits(scan)) return undefined
   const [own] = OWN_IMAGE.exec(text) ?? []
   if (own !== undefined) return as(own)
-  // An exclamation mark before it would make it an image again.
+  // A preceding exclamation mark would make it an image again.
   return { taken: 2, shown: block.last === '!' ? ' [' : '[' }
 }
 
 const PLAIN_TAG = /^<\/?[A-Za-z][A-Za-z0-9-]*[ \t]*\/?>$/
-/** What runs, or swallows what follows, also without attributes. */
+/** Tags that run code or swallow the text after them, even without attributes. */
 const ACTIVE_TAG =
   /^<\/?(?:script|style|pre|textarea|title|xmp|iframe|noembed|noframes|plaintext|svg|math)\b/i
 const AUTOLINK = /^<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>`]*|[\w.+-]+@[\w.-]+)>$/
@@ -128,13 +127,13 @@ function target(scan: Scan): Step {
   const end = rest.search(after === '(' ? /[)\n]/ : /(?<=\S)\s/)
   if (end === -1 && waits(scan)) return undefined
   const whole = end === -1 ? rest : rest.slice(0, end)
-  // A target on the next line is not looked for.
+  // A target on the next line is not examined.
   const isHere = after === ':' || rest[end] === ')'
   if (isHere && mayOpen(withoutPointers(whole))) return as(`]${after}${whole}`)
   return { taken: 2, shown: `] ${after}` }
 }
 
-/** The address at the beginning of what a link names. */
+/** The address in a link target, without angle brackets and title. */
 function withoutPointers(target: string): string {
   const [, pointed, plain = ''] = /^\s*(?:<([^<>]*)|(\S*))/.exec(target) ?? []
   return pointed ?? plain
@@ -157,26 +156,26 @@ function address(scan: Scan): Step {
   return { taken: named.length, shown: quote + named + quote }
 }
 
-/** Of this server, or a place in the text. */
+/** An address on this server, or an anchor in the text. */
 const OWN_TARGET = /^(?!.*\/\/)[\w.~/-]*(?:#[\w-]*)?$/
 
 function isSafe(url: string, isKnown: (host: string) => boolean): boolean {
   if (OWN_TARGET.test(url)) return true
-  // Renderers and browsers read these as something else.
+  // Renderers and browsers interpret these characters differently.
   if (/[\\\s]|&(?:#|[A-Za-z]+;)/.test(url)) return false
   return /^https?:\/\//i.test(url) && isKnown(URL.parse(url)?.hostname ?? '')
 }
 
-// From the beginning of a name alone: a long word without a point would else be read again from each of its letters.
+// Matches only at the beginning of a name: otherwise a long word without a dot would be scanned from each letter.
 const HOST =
   /(?=[a-z0-9])(?<![a-z0-9]-*)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/gi
 
-/** The hosts that a text names, in lower case. */
+/** The host names in a text, in lower case. */
 export function hostsIn(text: string): string[] {
   return (text.match(HOST) ?? []).map((host) => host.toLowerCase())
 }
 
-/** Whether the configuration names a host, or a hit of the run does, in its text or its address. */
+/** Returns a check whether a host is named by the configuration or by a hit of the run, in its text or URL. */
 export function createKnownHosts(configured: readonly string[], { all }: Pick<Citations, 'all'>) {
   const known = new Set(configured)
   let read = 0

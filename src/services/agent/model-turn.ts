@@ -18,13 +18,13 @@ import type { LinkFilter } from './link-filter.ts'
 
 /** One call of the model within a run. */
 export interface Turn {
-  /** From 1. */
+  /** Counted from 1. */
   round: number
-  /** The limit that makes it the last one. */
+  /** The limit that makes this the last round, if any. */
   last: LimitName | undefined
 }
 
-/** What the model may call: the server's tools but those that the client's hide, then the client's. */
+/** The tools offered to the model: the server's, except those hidden by a client's, then the client's. */
 export function offer(
   { clientTools }: AgentRequest,
   tools: Pick<RunTools, 'offered'>,
@@ -42,14 +42,15 @@ export function offer(
 }
 
 /**
- * That the caller insists on a call holds for the first one only, or the model could never answer. In the
- * last one the tools stay, since some servers refuse a conversation with calls in it otherwise.
+ * A tool choice that forces a call applies only to the first round, or the model could never answer. In the last round
+ * it is `none`; the tools are still sent, since some servers otherwise reject a conversation with tool calls.
  */
 export function choiceOf({ toolChoice }: AgentRequest, { round, last }: Turn): unknown {
   if (last) return 'none'
   return round === 1 || toolChoice === 'none' ? toolChoice : undefined
 }
 
+/** Why the run ends after an answer, or `continue` if the server's tools are to be run next. */
 export function outcomeOf(
   answer: Answer,
   request: AgentRequest,
@@ -60,7 +61,7 @@ export function outcomeOf(
   return last ? LIMIT_REASONS[last] : 'continue'
 }
 
-/** The calls that the client is to run; the reasoning that came with the first call of all stays with them. */
+/** The calls that the client must run; the first of them gets the reasoning of the answer's first call. */
 export function clientCalls({ calls }: Answer, request: AgentRequest): ModelToolCall[] {
   const [first, ...others] = calls.filter(({ name }) => isClientTool(request, name))
   const { extra_content: _own, ...reasoning } = calls[0]?.extra ?? {}
@@ -68,11 +69,11 @@ export function clientCalls({ calls }: Answer, request: AgentRequest): ModelTool
   return [{ ...first, extra: { ...first.extra, ...reasoning } }, ...others]
 }
 
-/** What one model call amounted to. */
+/** The result of one model call. */
 export interface Answer {
   text: string
   calls: ModelToolCall[]
-  /** `time_limit` where the answer was cut. */
+  /** `time_limit` if the answer was cut off. */
   reason: Exclude<FinishReason, 'tool_calls'> | 'time_limit'
   usage: ModelUsage | undefined
 }
@@ -81,7 +82,7 @@ interface Reading {
   citations: CitationCheck
   spacing: Spacing
   links: LinkFilter
-  /** Over when the answer is cut; what came until then stands. */
+  /** When over, the answer is cut off; what was received until then is kept. */
   answerTime: Pick<Deadline, 'isOver'>
   signal: AbortSignal
   /** Called with each text that is shown. */
@@ -89,7 +90,7 @@ interface Reading {
   shortcut: Shortcut<string> | undefined
 }
 
-/** Gives what can be shown of one answer, its citations checked, in batches. Throws what the model failed with. */
+/** Streams one answer in batches, with checked citations and filtered links. Throws the error of a failed model. */
 export async function* readAnswer(
   ask: (shortcut: Shortcut<string> | undefined) => ReturnType<ChatModel['stream']>,
   { citations, spacing, links, answerTime, signal, onText, shortcut }: Reading,
@@ -125,7 +126,7 @@ export async function* readAnswer(
     }
   }
 
-  /** Takes the next text; answers what can be shown by now. */
+  /** Takes the next text; returns what can be shown now. */
   function readText(text: string): string {
     answer.text += text
     return show(citations.write(text))
@@ -143,7 +144,7 @@ function asEvents(text: string): AgentEvent[] {
   return text === '' ? [] : [textDelta(text)]
 }
 
-/** Counts what an answer has taken, also where its caller leaves or it breaks off; of one that never began nothing. */
+/** Charges an answer to the budget, even if the caller leaves or it breaks off, but not if it fails before any text. */
 export async function* countedAnswer(
   budget: Pick<RunBudget, 'spend' | 'answerTime'>,
   sentBytes: number,
@@ -168,19 +169,19 @@ export async function* countedAnswer(
 
 type Spacing = ReturnType<typeof createSpacing>
 
-/** Puts a blank line between what the model says before it calls tools and what it says after. */
+/** Puts a blank line between the text before and after tool calls. */
 export function createSpacing() {
   let end = ''
   let isParted = false
   return {
-    /** The text, which is not empty, as it follows what was said before. */
+    /** The text, which must not be empty, with a blank line in front if needed. */
     join(text: string): string {
       const needsSpace = isParted && end !== '' && end !== '\n'
       isParted = false
       end = text.slice(-1)
       return needsSpace ? `\n\n${text}` : text
     },
-    /** Tools were called. */
+    /** To be called after tool calls. */
     part() {
       isParted = true
     },

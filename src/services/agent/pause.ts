@@ -9,20 +9,20 @@ import type { Hit } from '../../schemas/query.ts'
 import type { AgentRequest } from './agent-event.ts'
 import type { Spent } from './budget.ts'
 
-/** For so long the client's answer is waited for. */
+/** How long a paused run can be continued. */
 const WAIT_MS = 86_400_000
 
-/** What a run needs to go on with, whichever server it goes on at: the client keeps it, and cannot change it. */
+/** The state that a server needs to continue a run. The client keeps it, signed so that it cannot be modified. */
 export interface PausedRun {
   conversation: string
   key: string
   hits: Hit[]
-  /** How many of the hits stand before the question. */
+  /** How many of the hits are in the prompt, before the question. */
   chunks: number
-  /** What the run has added to the prompt; the last one holds the calls that wait. */
+  /** The messages that the run has added to the prompt; the last one contains the waiting calls. */
   added: ModelMessage[]
   artifacts: Artifact[]
-  /** Absent where the run was paused by a server of an earlier version. */
+  /** Absent if the run was paused by a server of an earlier version. */
   activeSkills?: string[]
   spent: Spent
   degraded: boolean
@@ -32,19 +32,19 @@ export interface PausedRun {
 interface Sealed {
   run: PausedRun
   question: string
-  /** In milliseconds since 1970. */
+  /** Expiry time, in milliseconds since 1970. */
   until: number
 }
 
 export type Pauses = ReturnType<typeof createPauses>
 
-/** Seals runs with a key of the server's own, and opens what it has sealed. */
+/** Signs the state of paused runs with the server's key, and verifies it. The state is not encrypted. */
 export function createPauses(serverKey: string) {
   const sign = (packed: string) =>
     createHmac('sha256', serverKey).update(`paused run: ${packed}`).digest('base64url')
 
   return {
-    /** At most `MAX_STATE` long, as it is to come back: throws `invalid_request` where it would be longer. */
+    /** Throws AppError `invalid_request` if the state would be longer than `MAX_STATE`, which requests may contain. */
     seal(run: PausedRun, request: AgentRequest): string {
       const sealed: Sealed = { run, question: digestOf(request), until: Date.now() + WAIT_MS }
       const packed = deflateRawSync(JSON.stringify(sealed)).toString('base64url')
@@ -54,7 +54,7 @@ export function createPauses(serverKey: string) {
         'The run has gathered more than can be kept while a tool waits to be approved: ask for less at once'
       throw new AppError('invalid_request', message)
     },
-    /** Throws `invalid_request` where this server has not sealed it, for this conversation, within a day. */
+    /** Throws AppError `invalid_request` unless sealed with this key, for this conversation, within the last day. */
     open(state: string, request: AgentRequest): PausedRun {
       const [signature = '', packed = ''] = state.split('.')
       if (!isSameSecret(signature, sign(packed))) throw refusal('is not what this server has given')

@@ -3,10 +3,10 @@ import { BYTES_PER_TOKEN, sizeOfMessages } from '../../models/token-estimate.ts'
 import { withoutCitations } from './citation-check.ts'
 import { type Citations, type NumberedHit, renderChunks } from './citations.ts'
 
-/** The part of the window kept free for the answer, tool calls and the estimate's error. */
+/** Share of the window kept free for the answer, tool calls and estimation errors. */
 const RESERVE = 0.3
 
-/** The server's own part of every prompt. */
+/** The server's part of every system prompt. */
 export const RULES = `You answer questions from a collection of documents.
 
 How to use the passages:
@@ -24,24 +24,24 @@ How to use tools:
 Answer in the language of the question.`
 
 export interface Conversation {
-  /** The turns without system messages, oldest first; the last user message is the question. */
+  /** The messages except system messages, oldest first; the last user message is the question. */
   messages: readonly ModelMessage[]
-  /** System messages of the client, in order. */
+  /** The client's system messages, in order. */
   instructions: readonly string[]
 }
 
 export interface PromptOptions {
   /** The operator's own prompt, from the agent configuration. */
   prompt: string
-  /** What there is to say of the skills at this moment. */
+  /** Describes the skills currently available. */
   catalogue?: (() => string) | undefined
   /** Size of the model's window, in tokens. */
   contextTokens: number
 }
 
 /**
- * One system message (many chat templates allow only one, at the start), then as many of the latest turns
- * as fit the window, the chunks standing before the question. The last turn is always kept whole.
+ * Builds the prompt: one system message (many chat templates allow only one, at the start), then as many of the latest
+ * turns as fit into the window, with the chunks before the question. The last turn is always kept whole.
  */
 export function assemblePrompt(
   { messages, instructions }: Conversation,
@@ -61,12 +61,12 @@ export function assemblePrompt(
   return [{ role: 'system', content: system }, ...kept.flat().map(withoutMarks)]
 }
 
-/** The system message: the server's rules, then what the operator, the skills and the client say. */
+/** The system message: the server's rules, followed by `parts`, e.g. of the operator, the skills and the client. */
 export function systemPrompt(...parts: readonly string[]): string {
   return [RULES, ...parts].filter((part) => part.trim() !== '').join('\n\n')
 }
 
-/** How many chunks, best first, may be shown: at most half of the window goes to them. */
+/** The first chunks that fit into half of the window, but at least one. */
 export function fitChunks(
   chunks: readonly NumberedHit[],
   contextTokens: number,
@@ -86,13 +86,13 @@ function withChunks(messages: readonly ModelMessage[], passages: string): ModelM
   )
 }
 
-/** Without the numbers of earlier runs, which mean other chunks now. */
+/** Removes citations of earlier runs, whose numbers now refer to other chunks. */
 function withoutMarks(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant') return message
   return { ...message, content: withoutCitations(message.content) }
 }
 
-/** A turn begins with a user message; calls and results of tools stay together in it. */
+/** Groups messages into turns: each begins with a user message and keeps tool calls and results together. */
 function toTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   const turns: ModelMessage[][] = []
   for (const message of messages) {
@@ -103,14 +103,14 @@ function toTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
   return turns
 }
 
-/** The rest is left for answers. */
+/** Share of the window for messages; the rest is left for answers. */
 const SHARE_OF_WINDOW = 0.8
-/** Bytes that stay of a result which has to make room. */
+/** Minimum bytes kept of a shortened result. */
 const REMAINDER = 400
 
 /**
- * The messages, with the oldest results of tools shortened until all fit the window: a run of many rounds
- * would be refused otherwise. The results of the latest round are cut last, and evenly.
+ * Shortens the oldest tool results until the messages fit into the window: otherwise the model would reject a run of
+ * many rounds. The results of the latest round are shortened last, and evenly.
  */
 export function fitResults(
   messages: readonly ModelMessage[],
@@ -131,7 +131,7 @@ export function fitResults(
   })
 }
 
-/** Leaves `part` of a text, 0 to 1. */
+/** Keeps `part` of a text, from 0 to 1, and notes what was cut. */
 function shorten(text: string, part: number): string {
   if (part >= 1) return text
   const shown = text.slice(0, Math.floor(text.length * part)).toWellFormed()

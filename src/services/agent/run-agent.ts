@@ -37,21 +37,21 @@ interface Dependencies extends RunGateOptions {
   artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
   limits: RunLimits
-  /** Called after the run with each conversation that no later request can continue. */
+  /** Called after a run whose conversation no later request can continue. */
   endConversation: (conversation: string) => void
   pauses: Pauses
   links: LinkPolicy
   /** Hosts that the configuration names. */
   hosts: readonly string[]
-  /** Of the language of the documents. */
+  /** For the language of the documents. */
   isStopWord: (word: string) => boolean
 }
 
 export interface Agent {
   /**
-   * One run: retrieve, then model ⇄ tools until there is an answer. Its events come in batches, which may be
-   * empty; the last one is `run-end`. Throws AppError where retrieval or the model fails or too many runs are
-   * under way, and what `signal` was aborted with.
+   * Runs the agent: retrieval, then model and tools in turn until there is an answer. The events come in batches, which
+   * may be empty; the last event is `run-end`. Throws AppError if retrieval or the model fails or there are too many
+   * runs, and the abort reason of `signal`.
    */
   run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<readonly AgentEvent[]>
 }
@@ -93,18 +93,18 @@ async function* run(
   } finally {
     request.caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
     pass.leave(budget.usage())
-    // No other request can come back to a conversation that the client did not name.
+    // No later request can continue a conversation that the client did not name.
     if (request.conversationId === undefined && !isPaused) parts.endConversation(conversation)
   }
 }
 
-/** Two keys that name a conversation alike do not meet in it. */
+/** The id of the conversation, which includes that of the API key: equal names of two keys must not collide. */
 function conversationOf({ conversationId, caller }: AgentRequest): string | undefined {
   const owner = caller?.key?.id
   return conversationId && owner ? `${owner}:${conversationId}` : conversationId
 }
 
-/** Model and tools in turn; answers why the run ended. */
+/** Calls the model and tools in turn; returns the reason for the end of the run. */
 async function* runRounds(
   parts: Dependencies,
   request: AgentRequest,
@@ -113,7 +113,7 @@ async function* runRounds(
 ): AsyncGenerator<readonly AgentEvent[], RunFinishReason> {
   const { citations, spacing, links, messages, budget, pass } = context
   let calls = context.waited
-  // What the caller insists on was insisted on before the pause.
+  // After a pause this is not the first round: the caller's `toolChoice` was already met.
   for (let round = calls.length > 0 ? 2 : 1; ; round += 1) {
     if (calls.length > 0) {
       pass.called(calls)
@@ -123,7 +123,7 @@ async function* runRounds(
       spacing.part()
       messages.push(...results.messages)
     }
-    // A run may outlive its key.
+    // The key may be revoked or expire during the run.
     await request.caller?.verify()
     const turn = { round, last: budget.beginRound() }
     const asked = toModelRequest(parts, request, context, turn)
@@ -155,11 +155,11 @@ type RunContext = Awaited<ReturnType<typeof begin>>
 interface RunStart {
   conversation: string
   budget: RunBudget
-  /** Where the run goes on; it begins without. */
+  /** The paused run to continue; absent for a new one. */
   paused: PausedRun | undefined
 }
 
-/** Finds chunks for the question and assembles the prompt. Gives what the run knows and uses up. */
+/** Finds chunks for the question and assembles the prompt. Returns the state of the run. */
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
@@ -188,21 +188,21 @@ async function begin(
   const added = paused?.added ?? []
   const last = added.at(-1)
   const waited = last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : []
-  // Not their ids: models may give one again, to a call that nobody has seen.
+  // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
     ...{ conversation, citations, artifacts, activeSkills, chunks, budget, tools },
     spacing: createSpacing(),
-    /** What was searched for and not yet reported. */
+    /** Searches that were not reported yet. */
     searches,
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
     degraded: found.degraded,
     searchedFor: found.searchedFor,
-    /** What the model is asked with, which grows by its calls and their results. */
+    /** The messages for the model, to which its answers and tool results are added. */
     messages: [...assembled, ...added],
-    /** How many of them the prompt has. */
+    /** How many of the messages belong to the prompt. */
     assembled: assembled.length,
-    /** Calls that waited for the client. */
+    /** Calls that waited for the client's approval before the pause. */
     waited,
     isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
@@ -221,7 +221,7 @@ async function findChunks(
   return { query: query.query, hits, degraded: degraded || query.degraded === true, searchedFor }
 }
 
-/** What ends the run after an answer of the model; nothing where it goes on. */
+/** The events after an answer of the model, and the end of the run unless it continues. */
 function endingOf(
   { pauses }: Dependencies,
   request: AgentRequest,

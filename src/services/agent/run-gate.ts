@@ -2,41 +2,41 @@ import { AppError } from '../../errors.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 
 const RETRY_AFTER_SECONDS = 2
-/** Tools that a run names; models name some that there are not. */
+/** Maximum number of tool names recorded per run, since models may invent names. */
 const MAX_TOOLS = 50
 
 export interface FinishedRun {
-  /** The finish reason, an error code, or `abandoned` where the caller left. */
+  /** The finish reason, an error code, or `abandoned` if the caller left. */
   outcome: string
   milliseconds: number
-  /** Time to the first text, in milliseconds; nothing where none came. */
+  /** Time to the first text, in milliseconds; undefined if there was none. */
   firstDelta: number | undefined
-  /** Of all model calls; nothing where none was reported. */
+  /** Usage of all model calls, including those before a pause; undefined if none was reported. */
   usage: Usage | undefined
-  /** How often each tool was called, by its name. */
+  /** Number of calls per tool name. */
   tools: Readonly<Record<string, number>>
 }
 
-/** Is told when a run begins, and when it is over for whatever reason. */
+/** Notified when a run starts, and when it ends for whatever reason. */
 export interface RunObserver {
   runStarted(): void
   runEnded(run: FinishedRun): void
 }
 
 export interface RunGateOptions {
-  /** Runs under way at once; further ones are refused. */
+  /** Maximum number of concurrent runs; more are refused. */
   maxRuns: number
   observer: RunObserver
 }
 
 export type RunGate = ReturnType<typeof createRunGate>
 
-/** Counts the runs under way, and reports each to the observer. */
+/** Limits the number of concurrent runs and reports each to the observer. */
 export function createRunGate({ maxRuns, observer }: RunGateOptions) {
   let open = 0
 
   return {
-    /** Lets a run begin, which must `leave` in the end. Throws `too_many_runs`. */
+    /** Starts a run, which must call `leave` in the end. Throws AppError `too_many_runs`. */
     enter() {
       if (open >= maxRuns) {
         const message = `${maxRuns} chats are under way; try again shortly`
@@ -50,7 +50,7 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
       const tools = new Map<string, number>()
 
       return {
-        /** Some text goes to the caller. */
+        /** To be called when text is sent to the caller. */
         text() {
           firstDelta ??= performance.now() - started
         },

@@ -1,16 +1,16 @@
-/** How much of a text is settled, and what is shown for it; nothing where more has to come first. */
+/** How much of a text is consumed and what is shown for it; undefined if more text is needed first. */
 export type Step = { taken: number; shown: string } | undefined
 
 export interface Scan {
-  /** What is not settled yet; not empty. */
+  /** The text not consumed yet; not empty. */
   text: string
   block: Block
-  /** Whether nothing more comes. */
+  /** Whether no more text follows. */
   isLast: boolean
   mayOpen: (url: string) => boolean
 }
 
-/** UTF-16 code units of an image, a tag, a link's target or code within a line that are waited for. */
+/** Maximum UTF-16 code units held back to complete an image, tag, link target or inline code. */
 export const MAX_LOOKED_AT = 1_000
 
 export function waits({ text, isLast }: Scan): boolean {
@@ -23,17 +23,17 @@ export function as(text: string) {
 
 type Block = ReturnType<typeof createBlock>
 
-/** What of the lines so far decides whether something is code. */
+/** The state of the lines so far that decides whether something is code. */
 export function createBlock() {
   let isBlank = true
   return {
-    /** The last character that was shown, or nothing at the beginning of a line. */
+    /** The last character shown; empty at the beginning of a line. */
     last: '',
-    /** The marks that opened the fence that is open. */
+    /** The marks that opened the current fence; empty outside of one. */
     fence: '',
-    /** Since the last blank line a tag was shown: what follows may be HTML. */
+    /** Whether a tag was shown since the last blank line: what follows may be HTML. */
     hasTag: false,
-    /** The longest run of backticks since then that was never closed. */
+    /** Length of the longest unclosed run of backticks since the last blank line. */
     openRun: 0,
     passed(shown: string): void {
       for (const part of shown.split(/(?<=\n)/)) {
@@ -48,8 +48,8 @@ export function createBlock() {
 }
 
 /**
- * A line within a fence, or one that opens it. Only a fence at the very beginning of a line is one whatever stands
- * before it, but for HTML: in lists and quotes it may end before its last line.
+ * Consumes a line within a fence, or one that opens it. Only fences at the very beginning of a line count: apart from
+ * HTML, they are code whatever precedes them, while fences in lists and quotes may end early.
  */
 export function fenceLine(scan: Scan): Step | 'none' {
   const { text, block } = scan
@@ -83,8 +83,8 @@ function closes(line: string, fence: string): boolean {
 }
 
 /**
- * Code between backticks on one line. It is none where a run of backticks before it was never closed, where it may
- * stand in HTML, and where it may be two cells of a table.
+ * Consumes code between backticks on one line. It does not count as code if an earlier run of backticks was never
+ * closed, if it may be within HTML, or if it may span two cells of a table.
  */
 export function inlineCode(scan: Scan): Step {
   const { text, block } = scan

@@ -5,21 +5,21 @@ import type { ChatModel, ModelMessage } from '../../models/chat-model.ts'
 import type { AgentRequest } from './agent-event.ts'
 import { asData } from './citations.ts'
 
-/** Questions before the last one that say what it is about. */
+/** Maximum earlier questions that are used as context. */
 const MAX_EARLIER = 2
-/** Messages that the model reads, and UTF-16 code units of each. */
+/** Maximum messages that the model reads, and UTF-16 code units of each. */
 const MAX_READ = 6
 const MAX_READ_CHARACTERS = 1_500
-/** Of the question that the model makes. */
+/** Maximum UTF-16 code units of the question that the model writes. */
 const MAX_QUESTION = 500
 const REWRITE_MS = 10_000
 
-/** Words that tell something by themselves: with fewer, a message leans on what was said before. */
+/** With fewer content words than this, a message depends on what was said before. */
 const FEW_WORDS = 3
-/** With more of them it is found by its own, though it refers to something. */
+/** With more content words than this, a message can stand alone even if it refers to something. */
 const MANY_WORDS = 8
 
-/** Words that stand for what was said before, of those languages where they stand for little else. */
+/** Words that refer to something said before, for languages in which they have few other uses. */
 const REFERRING = new Set(
   `it its they them their theirs he him his she her hers this that these those one ones there such same both
   er sie es ihm ihn ihr ihre ihrem ihren ihrer sein seine seinem seinen seiner dies diese diesem diesen dieser
@@ -31,11 +31,11 @@ const REFERRING = new Set(
 
 interface SearchQuery {
   query: string
-  /** What was asked before, the latest first; only where the query cannot stand alone. */
+  /** Earlier questions, the latest first; only if the query cannot stand alone. */
   context?: readonly string[]
-  /** Whether the query is a question that the model made. */
+  /** Whether the model wrote the query, other than by repeating the message. */
   isRewritten?: boolean
-  /** Whether the model should have made one and did not. */
+  /** Whether the model failed to write a standalone question. */
   degraded?: boolean
 }
 
@@ -45,9 +45,8 @@ interface Dependencies extends Reader {
 }
 
 /**
- * What to search for, for the last user message: the message itself where it can stand alone, else the question
- * that the model makes of the conversation, else the message with the questions before it. Throws what `signal`
- * was aborted with.
+ * Decides what to search for: the last user message if it can stand alone, else a question that the model writes from
+ * the conversation, else the message with earlier questions as context. Throws the abort reason of `signal`.
  */
 export async function toQuery(
   { conversation: { messages }, topK, rewrite }: AgentRequest,
@@ -71,13 +70,13 @@ export async function toQuery(
     const question = (await askModel(reader, task, deadline.signal)).replaceAll(/\s+/g, ' ')
     if (question !== '') return { query: question, isRewritten: question !== query }
   } catch {
-    // If the model is down, the request for the answer, which follows, fails and says so.
+    // Not reported: if the model is down, the request for the answer fails next and says so.
     signal.throwIfAborted()
   }
   return { query, context, degraded: true }
 }
 
-/** Whether a message says by its own words what to search for. */
+/** Whether a message has enough content words to be searched for without its context. */
 function canStandAlone(message: string, isStopWord: (word: string) => boolean): boolean {
   const content = new Set<string>()
   let refers = false

@@ -4,7 +4,7 @@ import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/
 import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 
-/** Tool calls of one round that are run; a model that asks for more gets an error that says so. */
+/** Maximum tool calls per round; calls beyond that are answered with an error that says so. */
 const MAX_CALLS = 16
 
 const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
@@ -22,8 +22,8 @@ export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
 }
 
 /**
- * Runs the calls of one round side by side, but for those that the client refused; the results, for the caller and
- * for the model, are in their order.
+ * Runs the calls of one round concurrently, except for those that the client refused. Returns the results, as events
+ * for the caller and as messages for the model, in the order of the calls.
  */
 export async function runCalls(
   calls: readonly ToolCall[],

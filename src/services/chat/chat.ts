@@ -18,10 +18,10 @@ import { fromChat, fromCompletion } from './requests.ts'
 
 interface Dependencies {
   agent: Agent
-  /** The agent's name on the chat-completions interface. */
+  /** The agent's model name in the chat completions API. */
   modelName: string
   defaultTopK: number
-  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  /** Names of all collections; throws the abort reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
 }
 
@@ -29,7 +29,7 @@ type Frames = AsyncGenerator<ChatFrame[]>
 
 export type Chat = ReturnType<typeof createChat>
 
-/** The agent in the dialects of its clients: one run, whoever asks and however. */
+/** Offers the agent as `/chat` and as chat completions. */
 export function createChat({ agent, modelName, defaultTopK, collections }: Dependencies) {
   const created = Math.floor(Date.now() / 1_000)
   const card: Model = { id: modelName, object: 'model', created, owned_by: 'agent-server' }
@@ -44,7 +44,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     caller,
   })
 
-  /** The agent over all documents, and over each collection that the caller may see. */
+  /** Lists the agent for all documents, and for each collection that the caller may see. */
   const models = async (caller: Caller, signal: AbortSignal): Promise<ModelList> => {
     const names = await limitNames(caller, collections)(signal)
     const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
@@ -52,7 +52,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
   }
 
   return {
-    /** In batches, none of them empty. */
+    /** Runs the agent for `/chat`; yields frames in non-empty batches. */
     async *frames(
       request: ChatRequest,
       caller: Caller,
@@ -70,7 +70,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
         if (frames.length > 0) yield frames
       }
     },
-    /** In batches, none of them empty. */
+    /** Runs the agent for chat completions; yields chunks in non-empty batches. */
     async *chunks(
       request: CompletionRequest,
       caller: Caller,
@@ -93,7 +93,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       return collectCompletion(agent.run(asked, signal), newHead(), asksForJson(asked))
     },
     models,
-    /** Throws `model_not_found`. */
+    /** Throws AppError `model_not_found`. */
     async model(id: string, caller: Caller, signal: AbortSignal): Promise<Model> {
       if (id === modelName) return card
       const { data } = await models(caller, signal)
@@ -105,7 +105,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
   }
 }
 
-/** One agent event as a frame of the chat stream, or nothing where the caller did not ask for it. */
+/** Converts an agent event into a frame of the chat stream; undefined if the frame is not sent. */
 export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
   switch (event.type) {
     case 'text-delta':

@@ -5,7 +5,7 @@ import type { Hit } from '../../schemas/query.ts'
 import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
 import { citationsIn } from '../agent/citation-check.ts'
 
-/** What all chunks of one completion share. */
+/** Fields shared by all chunks of a completion. */
 interface CompletionHead {
   id: string
   created: number
@@ -15,7 +15,7 @@ interface CompletionHead {
 type Choice = CompletionChunk['choices'][number]
 type FinishReason = Completion['choices'][number]['finish_reason']
 
-/** The protocol knows four reasons; the run's own one rides in `agent`. */
+/** Maps the run's reason to one of the protocol's four; the original is sent in `agent`. */
 export const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
   stop: 'stop',
   length: 'length',
@@ -28,7 +28,7 @@ export const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
   approval_required: 'stop',
 }
 
-/** Takes the events of a run batch by batch; the first chunk that says something stands behind one with the role. */
+/** Converts batches of a run's events into chunks; puts a chunk with the role before the first one. */
 export function createChunkWriter(
   head: CompletionHead,
   { includeUsage, isJsonAsked }: { includeUsage: boolean; isJsonAsked: boolean },
@@ -54,7 +54,7 @@ export function toFirstChunk(head: CompletionHead): CompletionChunk {
   return toChunk(head, { delta: { role: 'assistant', content: '' } })
 }
 
-/** The chunks that one agent event becomes; the server's own tools stay inside and become none. */
+/** Converts an agent event into chunks; events of the server's own tools yield none. */
 export function toCompletionChunks(
   event: AgentEvent,
   head: CompletionHead,
@@ -80,7 +80,7 @@ export function toCompletionChunks(
         finish_reason: FINISH_REASON[reason],
       })
       const last = { ...end, agent: toAgentExtra(event) }
-      // A chunk without choices stops clients that did not ask for the usage.
+      // Clients that did not request the usage cannot handle a chunk without choices.
       if (!includeUsage || !usage) return [last]
       return [last, { ...toChunk(head), usage: toCompletionUsage(usage) }]
     }
@@ -99,7 +99,7 @@ export function toMessageToolCall({ callId, name, arguments: text, extra }: Mode
   }
 }
 
-/** The reasoning that the provider of the model wants back with the results of the calls. */
+/** The reasoning that the model's provider expects back with the results of the calls. */
 export function toReasoning(calls: readonly ModelToolCall[]) {
   const { reasoning_content, reasoning_details } = calls[0]?.extra ?? {}
   return {
@@ -123,7 +123,7 @@ function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChun
   return { ...head, object: 'chat.completion.chunk', choices }
 }
 
-/** A whole run as one completion. */
+/** Collects a whole run into one completion. */
 export async function collectCompletion(
   batches: AsyncIterable<readonly AgentEvent[]>,
   head: CompletionHead,
@@ -178,7 +178,7 @@ function toCompletion(
   }
 }
 
-/** What of an event is text of the answer: calls that wait are, for clients that know of no such thing. */
+/** The answer text of an event. Calls that wait for approval are included, for clients without that feature. */
 export function textOf(event: AgentEvent): string {
   if (event.type === 'text-delta') return event.text
   if (event.type !== 'approval-required') return ''
@@ -190,7 +190,7 @@ export function toAgentExtra(end: RunEnd) {
   return { ...toRunExtras(end), ...(end.approval && { approval: end.approval }) }
 }
 
-/** What both dialects say at the end of a run, in the same words; what there is nothing of is left out. */
+/** The fields that all protocols send at the end of a run; omits empty ones. */
 export function toRunExtras(end: RunEnd) {
   const { hits, reason: finishReason, degraded, artifacts, limitsReached, unknownCitations } = end
   return {
@@ -203,7 +203,7 @@ export function toRunExtras(end: RunEnd) {
   }
 }
 
-/** The citations of an answer as chat completions have them: of documents of the web, for no others have links. */
+/** The citations of an answer in the format of chat completions; only those of documents with a web address. */
 function toUrlCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): UrlCitation[] {
   return citedBy(text, hits, isJsonAsked).flatMap(({ hit, number, index }) => {
     const { url = '', title } = hit
@@ -213,7 +213,7 @@ function toUrlCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean
   })
 }
 
-/** For each mark in an answer the hit that it cites, and where the mark stands. */
+/** For each citation mark in an answer, the hit that it cites and the position of the mark. */
 export function citedBy(text: string, hits: readonly Hit[], isJsonAsked: boolean) {
   return citationsIn(text, hits.length, isJsonAsked).flatMap(({ number, index }) => {
     const hit = hits[number - 1]

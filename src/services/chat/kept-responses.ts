@@ -10,10 +10,10 @@ import type {
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 
-/** What is kept of a response. */
+/** The stored form of a response. */
 interface Kept {
   response: Omit<ResponseObject, 'output'> & { output: (OutputItem & InputItem)[] }
-  /** All that was said before it, and the input. */
+  /** All earlier items and the input. */
   items: InputItem[]
 }
 
@@ -21,7 +21,7 @@ type Find = (id: string) => Promise<Kept | undefined>
 
 export type KeptResponses = ReturnType<typeof createKeptResponses>
 
-/** The responses that clients may read again and go on from: a key its own alone. Nothing else is in `store`. */
+/** Stores responses that clients may read again and continue; each key sees only its own. Uses `store` exclusively. */
 export function createKeptResponses(store: ArtifactStore) {
   const findFor =
     ({ key }: Caller): Find =>
@@ -41,14 +41,14 @@ export function createKeptResponses(store: ArtifactStore) {
   }
 
   return {
-    /** Throws `response_not_found`. */
+    /** Throws AppError `response_not_found`. */
     async get(id: string, caller: Caller): Promise<ResponseObject> {
       const kept = await findFor(caller)(id)
       if (!kept) throw notFound(id)
       return kept.response
     },
 
-    /** What a response was made of: its input, after all that was said before it. Throws `response_not_found`. */
+    /** The items before a response: earlier items, then its input. Throws AppError `response_not_found`. */
     async inputItems(id: string, query: InputItemsQuery, caller: Caller): Promise<InputItemList> {
       const kept = await findFor(caller)(id)
       if (!kept) throw notFound(id)
@@ -57,12 +57,12 @@ export function createKeptResponses(store: ArtifactStore) {
       return pageOf(items, query)
     },
 
-    /** Throws `response_not_found`. */
+    /** Throws AppError `response_not_found`. */
     async remove(id: string, caller: Caller): Promise<void> {
       if (!(await findFor(caller)(id)) || !(await store.remove(id))) throw notFound(id)
     },
 
-    /** Throws `storage_full`. */
+    /** Throws AppError `storage_full`. */
     async add(
       response: ResponseObject,
       items: readonly InputItem[],
@@ -73,7 +73,10 @@ export function createKeptResponses(store: ArtifactStore) {
       await store.add({ ...kept, owner: key?.id })
     },
 
-    /** All that was said until now; throws `invalid_request` where a part of it is not kept or it is too much. */
+    /**
+     * All items so far, with the input. Throws AppError `invalid_request` if some are not stored, or if they are too
+     * many or too large.
+     */
     async gather(request: ResponseRequest, caller: Caller): Promise<InputItem[]> {
       const { input } = request
       const find = findFor(caller)
@@ -81,7 +84,7 @@ export function createKeptResponses(store: ArtifactStore) {
       const items = [...(await before(request, find)), ...own]
       if (items.length > MAX_MESSAGES) throw refusal('input', `comes to over ${MAX_MESSAGES} items`)
       const resolved = await resolveReferences(items, find)
-      // In bytes it may be thrice as much, and the answer is to come.
+      // In bytes it may be three times as much, and the answer will be added.
       if (request.store && JSON.stringify(resolved).length > store.maximumBytes / 4) {
         throw refusal('input', 'is too large to be kept with what came before: send "store": false')
       }
@@ -90,9 +93,9 @@ export function createKeptResponses(store: ArtifactStore) {
   }
 }
 
-/** Items that the client only names, by identifiers which have those of their responses in them. */
+/** Replaces references by the items they name; an item's id contains that of its response. */
 async function resolveReferences(items: readonly InputItem[], find: Find): Promise<InputItem[]> {
-  // Of each no more than its own output: what was said before it may be megabytes.
+  // Caches only the output of each response: its earlier items may take megabytes.
   const read = new Map<string, Kept['response']['output']>()
   const resolved: InputItem[] = []
   for (const item of items) {
@@ -110,7 +113,7 @@ async function resolveReferences(items: readonly InputItem[], find: Find): Promi
   return resolved
 }
 
-/** Throws `invalid_request` for an `after` that is none of them. */
+/** Returns one page of the items. Throws AppError `invalid_request` if `after` is not one of them. */
 function pageOf(
   items: InputItemList['data'],
   { limit, order, after }: InputItemsQuery,
@@ -123,7 +126,7 @@ function pageOf(
   return { object: 'list', data, first_id, last_id, has_more: start + limit < all.length }
 }
 
-/** An item as clients read it, with the identifier that it came with, or one made of its place. */
+/** An item as clients see it, with its own id or, if it has none, the id `made`. */
 function toListed(item: InputItem, made: string): InputItemList['data'][number] {
   const { id = made, type = 'message', content, ...rest }: Record<string, unknown> = { ...item }
   const kind = rest.role === 'assistant' ? 'output_text' : 'input_text'

@@ -13,7 +13,7 @@ import { toFilter, withinStores } from '../../schemas/openai/vector-store.ts'
 import type { AgentRequest } from '../agent/agent-event.ts'
 import type { Conversation } from '../agent/prompt.ts'
 
-/** A request of `/chat` as a run of the agent. */
+/** Converts a request of `/chat` into a request to the agent. */
 export function fromChat(
   { messages, topK, rewrite, filter, collection, mode, conversationId, resume }: ChatRequest,
   defaultTopK: number,
@@ -34,7 +34,7 @@ export function fromChat(
   }
 }
 
-/** A request of the chat-completions protocol as a run of the agent; `<agent>:<collection>` as a model names a collection. */
+/** Converts a chat completions request into one to the agent; the model `<agent>:<collection>` selects a collection. */
 export function fromCompletion(
   request: CompletionRequest,
   { defaultTopK, modelName }: { defaultTopK: number; modelName: string },
@@ -120,7 +120,10 @@ type Content = Extract<InputItem, { role: string }>['content']
 type Tools = NonNullable<ResponseRequest['tools']>
 type Tool<Type extends string> = Extract<Tools[number], { type: Type }>
 
-/** A request of the Responses protocol with all that was said before, as one of chat completions. Throws `invalid_request`. */
+/**
+ * Converts a request of the Responses protocol, with all earlier items, into one of chat completions. Throws AppError
+ * `invalid_request`.
+ */
 export function toCompletionRequest(
   request: ResponseRequest,
   items: readonly InputItem[],
@@ -160,7 +163,7 @@ function toMessages(items: readonly InputItem[]): CompletionMessage[] {
 
 type FunctionCall = Extract<InputItem, { type: 'function_call' }>
 
-/** The calls of the last answer, which a call belongs to. */
+/** The calls of the last assistant message, which is added if there is none. */
 function callsOf(messages: CompletionMessage[]) {
   const last = messages.at(-1)
   const message: AssistantMessage = last?.role === 'assistant' ? last : { role: 'assistant' }
@@ -204,7 +207,7 @@ function toContent(content: Content) {
   })
 }
 
-/** `name`, `schema` and `strict` stand one level deeper there. */
+/** In chat completions, `name`, `schema` and `strict` are nested one level deeper. */
 function toResponseFormat(format: NonNullable<ResponseRequest['text']>['format']) {
   if (!format || format.type === 'text') return undefined
   const { type, ...json_schema } = format
@@ -213,7 +216,7 @@ function toResponseFormat(format: NonNullable<ResponseRequest['text']>['format']
 
 function toToolChoice(choice: ResponseRequest['tool_choice']) {
   if (typeof choice !== 'object') return choice
-  // It searches in any case.
+  // File search always runs, so it need not be forced.
   if (choice?.type !== 'function') return undefined
   return { type: 'function', function: { name: choice.name } }
 }

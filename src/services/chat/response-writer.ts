@@ -18,12 +18,12 @@ import {
 } from './completions.ts'
 
 interface Options {
-  /** Whether what a search found is reported with it. */
+  /** Whether searches are reported with their results. */
   withResults: boolean
   isJsonAsked: boolean
 }
 
-/** The events that a run becomes, in the protocol's order, and the response that they amount to. */
+/** Converts a run into the protocol's events, in its order, and updates `response`, which they describe. */
 export function createResponseWriter(response: ResponseObject, options: Options) {
   const sequence = createSequence(response)
   const message = createMessage(sequence, options)
@@ -54,7 +54,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
       sequence.sayResponse('response.created'),
       sequence.sayResponse('response.in_progress'),
     ],
-    /** The events that one of the run becomes; after `run-end` the response is whole. */
+    /** Converts an event of the run; after `run-end` the response is complete. */
     take(event: AgentEvent): ResponseEvent[] {
       if (event.type === 'retrieved') return searchEvents(sequence, event, options)
       if (event.type === 'run-end') return finish(event)
@@ -74,7 +74,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
   }
 }
 
-/** Reasons of chat completions for which the protocol counts a response as not whole. */
+/** Finish reasons of chat completions for which the protocol considers a response incomplete. */
 const INCOMPLETE: Readonly<Record<string, string | undefined>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',
@@ -83,7 +83,7 @@ const INCOMPLETE: Readonly<Record<string, string | undefined>> = {
 type Sequence = ReturnType<typeof createSequence>
 type Type = ResponseEvent['type']
 
-/** Numbers the events of a response, and gives its items their places and identifiers. */
+/** Numbers the events of a response and assigns indexes and ids to its items. */
 function createSequence(response: ResponseObject) {
   let next = 0
   const say = (type: Type, fields: Partial<ResponseEvent> = {}): ResponseEvent => ({
@@ -93,10 +93,10 @@ function createSequence(response: ResponseObject) {
 
   return {
     say,
-    /** With the response as it is by now. */
+    /** Makes an event with a copy of the current response. */
     sayResponse: (type: Type) =>
       say(type, { response: { ...response, output: [...response.output] } }),
-    /** Of the next item: it tells where to find the response that has it. */
+    /** The id of the next item, from which that of its response can be derived. */
     newId: (word: string) => `${response.id.replace('resp', word)}_${response.output.length}`,
     add: (item: OutputItem) => response.output.push(item) - 1,
     replace: (place: number, item: OutputItem) => void response.output.splice(place, 1, item),
@@ -108,7 +108,7 @@ interface Place {
   item_id: string
 }
 
-/** The events of an item that is whole at once, with `between` those of its begin and its end. */
+/** The events of an item that is complete at once; those of `between` come between its begin and its end. */
 function itemEvents(
   { say, add }: Sequence,
   begun: OutputItem,
@@ -163,7 +163,7 @@ function callEvents(
 type Message = Extract<OutputItem, { type: 'message' }>
 type Part = Message['content'][number]
 
-/** The answer: one message, whose searches may come meanwhile. */
+/** Writes the answer: one message, during which searches may be reported. */
 function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
   const { say } = sequence
   let place: (Place & { content_index: number }) | undefined
@@ -186,7 +186,7 @@ function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
       if (delta === '') return opened
       return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
     },
-    /** Nothing where nothing was written. */
+    /** Ends the message; returns no events if nothing was written. */
     end(status: Message['status'], hits: readonly Hit[]): ResponseEvent[] {
       if (!place) return []
       const { output_index, item_id } = place
@@ -215,7 +215,7 @@ function toPart(text: string, annotations: Part['annotations']): Part {
   return { type: 'output_text', text, annotations, logprobs: [] }
 }
 
-/** The citations of an answer as the Responses protocol has them. */
+/** The citations of an answer in the format of the Responses protocol. */
 function toFileCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): FileCitation[] {
   return citedBy(text, hits, isJsonAsked).map(({ hit, number, index }) => {
     const { documentId: file_id, title, start, end, url } = hit

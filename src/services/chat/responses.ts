@@ -14,29 +14,29 @@ import { createResponseWriter } from './response-writer.ts'
 
 interface Dependencies {
   agent: Agent
-  /** The agent's name on the interface. */
+  /** The agent's model name in the API. */
   modelName: string
   defaultTopK: number
-  /** Of its own: nothing else is kept in it. */
+  /** A separate store, which contains nothing but responses. */
   store: ArtifactStore
 }
 
-/** What a request has come to. */
+/** The state of a streamed request. */
 interface Begun {
   shortcut?: Shortcut<readonly ResponseEvent[]> | undefined
-  /** From the first event on. */
+  /** Set when the first event is passed on. */
   writer?: ReturnType<typeof createResponseWriter>
 }
 
 export type Responses = ReturnType<typeof createResponses>
 
-/** The agent in the words of the Responses protocol: the same runs as those of chat completions. */
+/** Offers the agent in the Responses protocol; the runs are the same as those of chat completions. */
 export function createResponses({ store, ...dependencies }: Dependencies) {
   const kept = createKeptResponses(store)
   const parts = { ...dependencies, kept }
 
   return {
-    /** What begins the events, in batches, none of them empty; and what tells those to end with where they fail. */
+    /** `begin` starts the events, in non-empty batches; `failure` makes the last events after an error. */
     stream(request: ResponseRequest, caller: Caller, signal: AbortSignal) {
       const begun: Begun = {}
       const failure = (detail: ErrorDetail): ResponseEvent[] =>
@@ -61,11 +61,11 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
       return response
     },
 
-    /** Throws `response_not_found`. */
+    /** Throws AppError `response_not_found`. */
     get: kept.get,
     inputItems: kept.inputItems,
 
-    /** Throws `response_not_found`. */
+    /** Throws AppError `response_not_found`. */
     async remove(id: string, caller: Caller) {
       await kept.remove(id, caller)
       return { id, object: 'response' as const, deleted: true as const }
@@ -95,7 +95,7 @@ async function* run(
   const waiting = writer.begin()
   const takeBatch = (batch: readonly AgentEvent[]): ResponseEvent[] => {
     waiting.push(...batch.flatMap(writer.take))
-    // Until the model has begun to answer, a failure is an HTTP status.
+    // Hold back events until the model begins to answer: a failure before that becomes an HTTP status.
     if (!begun.writer && batch.every(({ type }) => type === 'retrieved')) return []
     begun.writer = writer
     return waiting.splice(0)
@@ -113,7 +113,7 @@ function toErrorEvent({ code, message, param }: ErrorDetail): ResponseEvent {
   return { type: 'error', sequence_number: 0, ...{ code, message, param } }
 }
 
-/** The response as it is when nothing has been said yet. */
+/** The initial response, without output. */
 function toResponse(request: ResponseRequest, model: string): ResponseObject {
   const { text, tools, reasoning } = request
   return {

@@ -10,13 +10,13 @@ import {
 import { chunkOf, type TermBatch } from '../../indexes/term-batch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
-/** The terms of chunks, in the order of the keys. */
+/** Terms of chunks, in the order of `keys`. */
 interface LearnedTerms {
   keys: readonly number[]
   terms: TermBatch
 }
 
-/** The terms of the chunks with these keys; those that do not exist are left out. */
+/** Returns the terms of the chunks with these keys; omits keys that do not exist. */
 type LearnTerms = (keys: readonly number[]) => Promise<LearnedTerms>
 
 interface Dependencies {
@@ -25,9 +25,10 @@ interface Dependencies {
 }
 
 /**
- * Pseudo relevance feedback: what the best chunks say beyond the query raises the score of others that say it, too.
- * The very best one keeps its place, for it is what was asked for where anything is that alone. A query that few
- * chunks match is answered as it is: it names something, and what it does not name would only push it down.
+ * Pseudo-relevance feedback: terms of the best chunks that are not in the query raise the score of other chunks that
+ * contain them. The best chunk keeps its place, since it is the most likely to be what was asked for. A query that
+ * only a few chunks match is searched without feedback: it names something specific, which other terms would only
+ * push down.
  */
 export function createFeedback({ index, termsOf }: Dependencies) {
   const memory = createTermMemory()
@@ -48,7 +49,7 @@ export function createFeedback({ index, termsOf }: Dependencies) {
   }
 
   return {
-    /** The same search as the index's, with feedback. */
+    /** Like the index's own search, but with feedback. */
     search: (query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> =>
       index.searchLearning?.(query, signal) ?? searchTwice(query, signal),
   }
@@ -59,7 +60,7 @@ interface Sources {
   analyser: Pick<Analyser, 'batch'>
 }
 
-/** Reads and analyses chunks, which takes some fifty microseconds of the event loop for each. */
+/** Reads and analyses chunks, which blocks the event loop for about 50 microseconds per chunk. */
 export function analyseChunks({ store, analyser }: Sources): LearnTerms {
   return async (keys) => {
     const chunks = keys.length > 0 ? await store.readChunks(keys) : []
@@ -70,16 +71,16 @@ export function analyseChunks({ store, analyser }: Sources): LearnTerms {
   }
 }
 
-/** Chunks whose terms are remembered; one takes about two kilobytes. */
+/** Maximum number of chunks whose terms are cached, at about 2 kB each. */
 const MAX_REMEMBERED = 8_192
 
 /**
- * The terms of the chunks last learned from: good chunks are found again and again. A chunk never changes under its
- * key, so nothing is ever out of date; one that was deleted may be learned from while the index still finds it.
+ * LRU cache of the terms of the chunks used for feedback: good chunks are found again and again. The chunk of a key
+ * never changes, so entries are never stale; a deleted chunk may be used while the index still finds it.
  */
 export function createTermMemory() {
   const remembered = new Map<number, ChunkTerms>()
-  /** Set anew, it is the last of the map, whose first is forgotten. */
+  /** Moves the entry to the end of the map; eviction takes the first. */
   const set = (chunk: ChunkTerms) => {
     remembered.delete(chunk.key)
     remembered.set(chunk.key, chunk)
@@ -91,9 +92,9 @@ export function createTermMemory() {
   }
 
   return {
-    /** What it knows of these, in their order. */
+    /** The cached terms of these keys, in order. */
     recall,
-    /** Those of which it knows nothing; the others it keeps until they are recalled. */
+    /** The keys that are not cached; marks the others as used, so that they are not evicted before `recall`. */
     lacks(keys: readonly number[]): number[] {
       recall(keys)
       return keys.filter((key) => !remembered.has(key))

@@ -19,15 +19,16 @@ import type {
 interface StoreFiles {
   /** Throws `document_not_found`. */
   file(id: string): Promise<FileObject>
-  /** Nothing for a document that the store does not have. */
+  /** Returns undefined if the document is not in the store. */
   findFile(store: string, id: string): Promise<StoreFile | undefined>
   attach(store: string, file: StoreFileInput, signal: AbortSignal): Promise<StoreFile>
   detach(store: string, id: string, signal: AbortSignal): Promise<unknown>
 }
 
 /**
- * Files that are put into a store together. Nothing is kept of a batch: its id names its files, and how it goes is how
- * they go, so that every server knows of it, and a key no more than of the documents that it may see.
+ * Batches of files that are added to a store together. Batches are not stored: a batch's id encodes its file ids, and
+ * its status is derived from theirs. So every server can read a batch, and an API key learns nothing from it about
+ * documents that it may not see.
  */
 export function createFileBatches(files: StoreFiles) {
   const filesOf = (store: string, ids: readonly string[]) =>
@@ -44,7 +45,7 @@ export function createFileBatches(files: StoreFiles) {
 
   return {
     read,
-    /** Throws `document_not_found` before any file is in the store. */
+    /** Throws `document_not_found` before any file is added to the store. */
     async create(
       store: string,
       { file_ids = [], files: named, attributes }: NewFileBatch,
@@ -60,7 +61,10 @@ export function createFileBatches(files: StoreFiles) {
       for (const input of inputs) await files.attach(store, input, signal)
       return read(store, id)
     },
-    /** In the order in which they were named, or from the last. Throws `invalid_request` for a strange `after`. */
+    /**
+     * Lists the files in the order in which they were named, or in reverse. Throws `invalid_request` if `after` is not
+     * a file of the batch.
+     */
     async list(
       store: string,
       id: string,
@@ -79,7 +83,7 @@ export function createFileBatches(files: StoreFiles) {
         ...{ first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null },
       }
     },
-    /** Takes out of the store what is not ready yet; the documents stay. */
+    /** Removes the files that are still in progress from the store; the documents themselves stay. */
     async cancel(store: string, id: string, signal: AbortSignal): Promise<FileBatch> {
       const found = await filesOf(store, decode(id).ids)
       for (const file of found) {
@@ -106,7 +110,7 @@ function statusOf(counts: FileBatch['file_counts']): FileBatch['status'] {
 }
 
 const PREFIX = 'vsfb_'
-/** Of what a batch's id says, in bytes: many times what fits into it. Whoever makes one up may pack much into little. */
+/** Maximum inflated size of a batch id, in bytes: far above any genuine id. Guards against decompression bombs. */
 const MAX_SAID = 64 * 1_024
 const Said = z.object({ createdAt: z.int(), ids: z.array(DocumentId).min(1).max(MAX_FILES) })
 

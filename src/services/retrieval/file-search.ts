@@ -29,13 +29,13 @@ import { createFileBatches } from './file-batches.ts'
 interface Dependencies {
   documents: Pick<Documents, 'get' | 'list' | 'patch'>
   retrieval: Pick<Retrieval, 'search'>
-  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  /** Names of all collections; throws the abort reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
 }
 
 export type FileSearch = ReturnType<typeof createFileSearch>
 
-/** Documents, collections and `/query` in the words of OpenAI's files and vector stores. */
+/** Offers documents, collections and `/query` as OpenAI's files and vector stores. */
 export function createFileSearch({ documents, retrieval, collections }: Dependencies) {
   const files = createStoreFiles(documents)
   const readStore = (id: string, signal: AbortSignal) => countStore(documents, id, signal)
@@ -50,7 +50,7 @@ export function createFileSearch({ documents, retrieval, collections }: Dependen
       for (const id of ids) data.push(await readStore(id, signal))
       return { object: 'list' as const, data, has_more: false as const }
     },
-    /** A store is there as soon as it is named; nothing is kept for one without documents. */
+    /** A store exists as soon as it is named; nothing is stored for one without documents. */
     async create({ name, file_ids = [] }: NewVectorStore, signal: AbortSignal) {
       const store = storeOf(name)
       for (const file_id of file_ids) await files.attach(store, { file_id }, signal)
@@ -106,14 +106,14 @@ async function countStore(
   }
 }
 
-/** What all files are for. */
+/** The `purpose` of every file. */
 const PURPOSE = 'assistants'
 
 interface Page extends Pick<DocumentsQuery, 'after' | 'collection' | 'limit' | 'status'> {
   order: 'asc' | 'desc'
 }
 
-/** Documents as files, and as those of a store: each throws `document_not_found`. */
+/** Documents as files and as files of a store. Unless stated otherwise, throws `document_not_found`. */
 function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) {
   const fileIn = (store: string, document: Document): StoreFile | undefined => {
     const filter = within({ collection: collectionOf(store) })
@@ -121,14 +121,14 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
     return toStoreFile(store, document)
   }
 
-  /** Throws `invalid_request` where the store does not have it. */
+  /** Throws `invalid_request` if the file is not in the store. */
   const readFile = async (store: string, id: string): Promise<StoreFile> => {
     const file = fileIn(store, await documents.get(id))
     if (!file) throw refusal('id', `is not in the store "${store}"`)
     return file
   }
 
-  /** Throws `document_not_found` for an `after` that is gone. */
+  /** Throws `document_not_found` if the document `after` no longer exists. */
   const page = async (
     { order, ...query }: Page,
     signal: AbortSignal,
@@ -142,7 +142,7 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
   return {
     file: async (id: string): Promise<FileObject> => toFile(await documents.get(id)),
     readFile,
-    /** Nothing for a document that the store does not have, or that there is not. */
+    /** Returns undefined if the document does not exist or is not in the store. */
     async findFile(store: string, id: string): Promise<StoreFile | undefined> {
       try {
         return fileIn(store, await documents.get(id))
@@ -181,7 +181,10 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
       const metadata = { ...attributes, ...place }
       return toStoreFile(store, await documents.patch(file_id, { metadata }, signal))
     },
-    /** Takes a document out of its collection; it stays in the corpus. */
+    /**
+     * Removes a document from its collection; it stays in the corpus. Throws `invalid_request` if the store is the
+     * whole corpus or does not have the document.
+     */
     async detach(store: string, id: string, signal: AbortSignal) {
       if (collectionOf(store) === undefined) {
         throw refusal('store', `is every document: DELETE /v1/files/${id} deletes this one`)
@@ -198,7 +201,7 @@ function toList<Item extends { id: string }>(data: Item[], has_more: boolean) {
   return { object: 'list' as const, data, first_id: first, last_id: last, has_more }
 }
 
-/** What the metadata says of a document in a collection: nothing of the one that needs no name. */
+/** The metadata value that places a document in a collection: null for the default collection. */
 function placeOf(collection: string): string | null {
   return placedIn(collection)?.[COLLECTION] === undefined ? null : collection
 }
@@ -236,7 +239,7 @@ function toFile(document: Document): FileObject {
   }
 }
 
-/** In bytes where it is a file, else in UTF-16 code units. */
+/** In bytes for a file, otherwise in UTF-16 code units. */
 const sizeOf = ({ file, characters }: Document) => file?.size ?? characters
 
 const secondsOf = (time: string | number) => Math.floor(new Date(time).getTime() / 1_000)

@@ -2,12 +2,12 @@ import type { ChunkIndex, IndexQuery } from '../../indexes/chunk-index.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
-/** How often a search is made anew where what it found was replaced before it could be read. */
+/** How often a search is repeated because chunks it found were replaced before they could be read. */
 const MAX_STALE = 3
-/** The same, where what a filter takes was replaced before the index was asked about it. */
+/** How often it is repeated because chunks that the filter matched were replaced before the index was asked. */
 const MAX_SHORT = 3
 
-/** What is searched among: all where it says nothing. */
+/** What a search is restricted to; empty means everything. */
 export type Scope = Pick<IndexQuery, 'only' | 'filter'>
 
 interface Outcome {
@@ -15,7 +15,7 @@ interface Outcome {
   scope: Scope
   /** Candidates that the document store did not hold. */
   missing: readonly number[]
-  /** Whether there is less than was wanted, and deeper there is nothing more. */
+  /** Whether fewer chunks were found than wanted and a deeper search would find no more. */
   isShort: boolean
 }
 
@@ -24,7 +24,7 @@ interface Dependencies {
   store: Pick<DocumentStore, 'matchingKeys'>
 }
 
-/** What the filter of one search takes, as documents come and go. */
+/** Resolves the filter of one search to a scope, again if documents change meanwhile. */
 export function createFilterScope(
   { index, store }: Dependencies,
   filter: Filter | undefined,
@@ -34,7 +34,7 @@ export function createFilterScope(
   let stale = 0
   let short = 0
 
-  /** The index looks among what a filter takes by itself where it can; otherwise the document store names the keys. */
+  /** The index applies the filter itself if it can; otherwise the document store lists the matching keys. */
   const resolve = async (): Promise<Scope> => {
     if (!filter) return {}
     if (await index.filters(filter, signal)) return { filter }
@@ -44,15 +44,15 @@ export function createFilterScope(
   return {
     resolve,
 
-    /** Where to search once more; nothing where that would find the same, or there was enough. */
+    /** The scope to search again; undefined if that would find the same or enough was found. */
     async resolveAgain({ scope, missing, isShort }: Outcome): Promise<Scope | undefined> {
-      // What replaces a chunk is in the index before that one leaves the document store. The same one missing twice
-      // is none that was replaced meanwhile.
+      // A replacement is in the index before the old chunk leaves the document store, so searching again finds it.
+      // A key that is missing for the second time was not replaced in between.
       const isStale = missing.some((key) => !missed.has(key))
       for (const key of missing) missed.add(key)
       if (isStale && stale++ < MAX_STALE) return resolve()
       if (!isShort || !scope.only || short++ >= MAX_SHORT) return undefined
-      // The index may have forgotten what the filter took, and was not asked about what replaces it.
+      // The index may have dropped chunks in the scope, whose replacements were not part of it.
       const now = await resolve()
       return isSame(scope.only, now.only) ? undefined : now
     },

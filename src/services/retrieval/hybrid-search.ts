@@ -18,13 +18,16 @@ interface Dependencies {
 }
 
 interface HybridWordQuery extends WordQuery {
-  /** The question's vector, on the way; nothing where it was not embedded. */
+  /** The question's vector, still being computed; resolves to undefined if it could not be embedded. */
   vector: Promise<Float32Array<ArrayBuffer> | undefined>
-  /** `dense` leaves the words out, where there is a vector. */
+  /** `dense` ignores the words if there is a vector. */
   mode?: SearchMode | undefined
 }
 
-/** What was found while the question was embedded: of an index that compares vectors itself all, else what the words find. */
+/**
+ * Results found while the question was being embedded: the fused ranking if the index compares vectors itself,
+ * otherwise the lexical matches.
+ */
 interface FirstLook {
   fused: HybridRanking | undefined
   lexical: IndexMatch[] | undefined
@@ -33,8 +36,9 @@ interface FirstLook {
 export type HybridSearch = ReturnType<typeof createHybridSearch>
 
 /**
- * Search by words and meaning; by words alone where the question has no vector. Words learn from what they find only
- * where chunks lack their vectors: beside meaning it gains nothing, see docs/retrieval-quality.md.
+ * Lexical and dense search, fused; lexical only if the question has no vector. Pseudo-relevance feedback is used only
+ * if the question or a candidate lacks its vector: next to dense search it gains nothing, see
+ * docs/retrieval-quality.md.
  */
 export function createHybridSearch({ index, feedback, store }: Dependencies) {
   const byWords = async (query: WordQuery, signal?: AbortSignal) =>
@@ -56,7 +60,7 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
     return fuse(await feedback.search(query, signal))
   }
 
-  /** Words serve until lost vectors are back. */
+  /** Falls back to lexical search while the index rebuilds lost vectors. */
   const ifLost = (query: WordQuery, signal?: AbortSignal) => async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'index_unavailable')) throw error
     return { ...(await byWords(query, signal)), lacksVectors: true as const }
@@ -67,7 +71,7 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
     signal?: AbortSignal,
   ): Promise<HybridRanking & { lacksVectors?: true }> => {
     const isDense = mode === 'dense'
-    // Words need not wait for the embedder, which may be far away.
+    // Lexical search need not wait for the embedder, which may be slow to reach.
     const asked = { ...query, vector: embedded }
     const both = isDense ? undefined : index.searchHybrid?.(asked, signal)
     const words = isDense || both ? undefined : index.search(query, signal)
@@ -86,7 +90,7 @@ function denseOnly(matches: readonly IndexMatch[], limit: number): HybridRanking
   return { candidates, exhausted: matches.length < limit }
 }
 
-/** The ranking by words alone: their own score is the final one. */
+/** A ranking by lexical search only: the lexical score is the final score. */
 export function lexicalOnly(matches: readonly IndexMatch[], limit: number): HybridRanking {
   const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
   return { candidates, exhausted: matches.length < limit }

@@ -4,16 +4,16 @@ import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
 
-/** A match with what the document store knows of it. */
+/** A match together with its chunk from the document store. */
 export interface FoundChunk extends HybridMatch {
   chunk: StoredChunk
-  /** What the reranking model made of it; absent where there is none. */
+  /** The reranking model's score; absent if there is no reranking model. */
   rerank?: number
 }
 
 /**
- * The first `wanted` candidates that the document store holds and that say something new. `missing` are the keys
- * of those that it did not hold: superseded since the search, or not in yet.
+ * Loads the first `wanted` candidates that the document store holds and that are not near duplicates. `missing` are
+ * the keys it did not hold: their chunks were replaced since the search, or are not committed yet.
  */
 export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
@@ -23,7 +23,7 @@ export async function hydrateChunks(
 ) {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
-  // Most answers need no more than the first reading; where they do, each further read is twice as long.
+  // The first read is usually enough; each further read doubles in size.
   let from = 0
   const missing: number[] = []
   for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
@@ -33,7 +33,7 @@ export async function hydrateChunks(
     for (const chunk of chunks) {
       const candidate = part.get(chunk.key)
       part.delete(chunk.key)
-      // An index that keeps metadata may not know of its last change yet.
+      // An index that keeps metadata may not have the latest change yet.
       if (filter && !takes(filter, chunk.metadata)) continue
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })

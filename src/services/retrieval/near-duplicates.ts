@@ -1,39 +1,38 @@
-/** Two texts are nearly the same when they share this part of all their runs of words: measured, see docs/retrieval-quality.md. */
+/** Share of common word runs from which two texts are near duplicates: measured, see docs/retrieval-quality.md. */
 const MIN_RESEMBLANCE = 0.9
 /** In a shorter text every word counts: `Door 4 is open` and `Door 4 is shut` say different things. */
 const MIN_RUNS = 20
 
-/** What words are made of beyond ASCII; of what stands in `ALONE`, each is a word, since these scripts have no blanks. */
+/** Non-ASCII word characters. Each character in `ALONE` is a word by itself: these scripts use no spaces. */
 const LETTER = /[\p{L}\p{N}\p{M}]/u
 const ALONE = /[\p{Ideographic}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u
 
-/** What is compared of two texts: hashes, since they are made for every hit while somebody waits. */
+/** The hashes by which texts are compared; cheap, since they are made for hits while a client waits. */
 interface Fingerprint {
-  /** Of every three words in a row. */
+  /** Hashes of every three consecutive words. */
   runs: ReadonlySet<number>
-  /** Of all words with a digit in them, in their order. */
+  /** Hash of all words that contain a digit, in order. */
   numbers: number
 }
 
 interface Taken {
   text: string
-  /** Made once it is compared. */
+  /** Computed on first comparison. */
   fingerprint?: Fingerprint
 }
 
 /**
- * Distinguishes texts that say something new from those that repeat what was taken, word for word or nearly so.
- * Near duplicates are found by the runs of words that two texts share (Broder's resemblance,
- * https://doi.org/10.1109/SEQUEN.1997.666900). Texts with other numbers in them are never the same: a row, a version
- * and a date differ from the next in little else.
+ * Tells new texts from exact or near duplicates of texts taken before. Near duplicates are detected by the runs of
+ * words that two texts share (Broder's resemblance, https://doi.org/10.1109/SEQUEN.1997.666900). Texts with different
+ * numbers are never duplicates: table rows, versions and dates often differ in nothing else.
  */
 export function createDistinctTexts() {
   const exact = new Set<string>()
-  /** What was taken, by its digits: others have other numbers in them, and need not be compared. */
+  /** Texts taken, grouped by their digits: only texts of one group need to be compared. */
   const taken = new Map<string, Taken[]>()
 
   return {
-    /** Takes a text, unless it nearly is one that was taken before; answers whether it did. */
+    /** Takes a text unless it is a duplicate or near duplicate of one taken before; returns whether it did. */
     take(text: string): boolean {
       if (exact.has(text)) return false
       const digits = text.match(/\d+/g)?.join() ?? ''
@@ -47,11 +46,11 @@ export function createDistinctTexts() {
   }
 }
 
-/** Ends as soon as too many runs are not shared, which is after a few of them where two texts have little in common. */
+/** Stops as soon as too many runs are not shared, which is early if the texts have little in common. */
 function resembles({ runs, numbers }: Fingerprint, other: Fingerprint): boolean {
   if (numbers !== other.numbers || Math.min(runs.size, other.runs.size) < MIN_RUNS) return false
   const all = runs.size + other.runs.size
-  // Of `shared` runs of both, resemblance is shared / (all - shared).
+  // With `shared` runs in common, resemblance is shared / (all - shared).
   let spare = runs.size - (MIN_RESEMBLANCE * all) / (1 + MIN_RESEMBLANCE)
   for (const run of runs) {
     if (!other.runs.has(run) && --spare < 0) return false
@@ -64,7 +63,7 @@ function fingerprintOf(taken: Taken): Fingerprint {
   return taken.fingerprint
 }
 
-/** Neither case nor what stands between words makes a difference. */
+/** Ignores case, and punctuation and white space between words. */
 function makeFingerprint(text: string): Fingerprint {
   const lower = text.toLowerCase()
   const runs = new Set<number>()

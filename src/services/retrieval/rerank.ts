@@ -4,12 +4,12 @@ import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
 
-/** A reranker is worth its time where it sees more than the few that are shown. */
+/** Minimum number of chunks to rerank: a reranker is worth its time only if it sees more than are shown. */
 export const MIN_RERANKED = 50
 
 /**
- * The chunks in the order of the reranker, whose score is the final one; as they are where there is no
- * reranker; nothing where it does not answer.
+ * Returns the chunks in the order of the reranker, whose score is the final one. Returns them unchanged if there is
+ * no reranker, and undefined if it does not answer.
  */
 export async function rerank(
   reranking: Pick<Reranking, 'scores'> | undefined,
@@ -29,7 +29,7 @@ export async function rerank(
     })
 }
 
-/** A question is answered in the order that the search found rather than later than this. */
+/** Time limit for reranking; after it, hits stay in the order of the search. */
 const DEADLINE_MS = 3_000
 
 interface Dependencies {
@@ -41,7 +41,7 @@ interface Dependencies {
 
 export type Reranking = ReturnType<typeof createReranking>
 
-/** The reranker with a deadline and a memory for its outages, so that nobody waits for one that is down. */
+/** The reranker with a deadline; it remembers outages, so that no request waits for a reranker that is down. */
 export function createReranking({
   reranker,
   log,
@@ -61,7 +61,10 @@ export function createReranking({
     )
 
   return {
-    /** A score per text, in their order; nothing where the model does not give them in time. Throws only what `signal` was aborted with. */
+    /**
+     * One score per text, in the same order; undefined if the model does not answer in time or fails. Throws the
+     * abort reason of `signal`.
+     */
     async scores(query: string, texts: readonly string[], signal?: AbortSignal) {
       try {
         return await ask(query, texts, signal)
@@ -72,7 +75,7 @@ export function createReranking({
       }
     },
 
-    /** For readiness: throws AppError where the model does not work. */
+    /** Readiness check: throws AppError if the model does not work. */
     check: (signal: AbortSignal) => outage.check(() => ask('ready', ['ready'], signal)),
   }
 }

@@ -11,57 +11,60 @@ import { type HybridSearch, lexicalOnly } from './hybrid-search.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
 
-/** Asked for beyond top-k, for matches that turn out to be deleted, not yet committed, or duplicates. */
+/** Extra matches requested beyond top-k, since some turn out to be deleted, uncommitted or duplicates. */
 const SPARE_MATCHES = 16
-/** Candidates of each stage that are fused, at least: a chunk that is good for one may be best for both. */
+/** Minimum number of candidates per stage that are fused: a chunk low in each list may be best overall. */
 const MIN_FUSED = 100
-/** How much deeper each further look goes, and where looking ends. */
+/** Factor by which the limit grows with each deeper search, and the limit at which searching stops. */
 const DEEPER = 4
 const MAX_MATCHES = 4_000
-/** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
+/** Maximum UTF-16 code units of a query that are analysed: ample for a question, and cuts off a pasted file. */
 const MAX_QUERY = 10_000
-/** What a word counts that was asked for before: measured, see docs/retrieval-quality.md. */
+/** Weight of words from earlier questions: measured, see docs/retrieval-quality.md. */
 const CONTEXT_WEIGHT = 0.5
 
-/** Instead of a question's vector, where no chunk has one that it could be compared with. */
+/** Stands in for the question's vector if no chunk has a vector to compare it with. */
 export const NOTHING_TO_FIND = new Float32Array(0)
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
   store: Pick<DocumentStore, 'readChunks' | 'matchingKeys'>
   analyseQuery: (text: string) => QueryTerms
-  /** Absent where search goes by words alone. */
+  /** Absent if search is lexical only. */
   hybrid?: { search: HybridSearch; embed: Embedding['query'] } | undefined
-  /** Absent where hits stay in the order of the search. */
+  /** Absent if hits are not reranked. */
   reranking?: Pick<Reranking, 'scores'> | undefined
 }
 
 export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter' | 'mode'> {
-  /** What was asked before, the latest first, where the query cannot stand alone. */
+  /** Earlier questions, the latest first, if the query cannot stand alone. */
   context?: readonly string[] | undefined
-  /** Shows the score of each stage with each hit. */
+  /** Adds the score of each stage to each hit. */
   explain?: boolean | undefined
 }
 
 interface Answer {
-  /** Best first; each chunk once, or nearly the same ones, however many documents hold it. */
+  /** Best first. Identical or nearly identical chunks appear once, however many documents contain them. */
   hits: Hit[]
-  /** True where the search should have gone by meaning, or its hits been reranked, but the model did not answer. */
+  /** True if dense search or reranking was due but could not be done, e.g. because its model did not answer. */
   degraded: boolean
 }
 
 export interface Retrieval {
-  /** The best chunks for a question. Throws AppError `invalid_request` where it is to go by meaning and no model makes vectors. */
+  /**
+   * Returns the best chunks for a question. Throws AppError `invalid_request` if `mode` asks for dense search and
+   * there is no embedding model.
+   */
   search(query: Search, signal?: AbortSignal): Promise<Answer>
 }
 
 interface Question extends Pick<Search, 'filter' | 'mode'> {
   terms: QueryTerms
-  /** Its vector, on the way; nothing where there is none. */
+  /** Its vector, still being computed; resolves to undefined if there is none. */
   embedded: Promise<Float32Array<ArrayBuffer> | undefined>
 }
 
-/** From a question to its hits: filter, lexical and dense search at the same time, fuse, hydrate, rerank. */
+/** The pipeline from question to hits: filter, lexical and dense search in parallel, fuse, hydrate, rerank. */
 export function createRetrieval(dependencies: Dependencies): Retrieval {
   const { index, store, analyseQuery, hybrid, reranking } = dependencies
   const minLimit = hybrid ? MIN_FUSED : 0
@@ -80,7 +83,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     return ranking
   }
 
-  /** The first `wanted` chunks of the ranking: looks deeper, or anew, where it finds fewer. */
+  /** Returns the first `wanted` chunks of the ranking; searches deeper, or again, if it finds fewer. */
   const retrieve = async (question: Question, wanted: number, signal?: AbortSignal) => {
     const filter = createFilterScope({ index, store }, question.filter, signal)
     let scope = await filter.resolve()
@@ -105,7 +108,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const terms = mixQueryTerms(asked.map(analyseQuery), CONTEXT_WEIGHT)
       const dense = mode === 'lexical' ? undefined : hybrid
       const embedded = Promise.resolve(dense?.embed(text, signal))
-      // Nobody waits for it where the filter fails first.
+      // Avoids an unhandled rejection: nothing awaits this promise if the filter fails first.
       embedded.catch(() => undefined)
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
       const question = { terms, filter, mode, embedded }
@@ -128,8 +131,8 @@ function noVectors(mode: string): AppError {
 const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
 
 /**
- * The same retrieval, which refuses as `checkReady` does (half an answer would look like a whole one) and says how
- * long each search took, in milliseconds, whether it succeeded or not.
+ * Wraps a retrieval so that each search first calls `checkReady`, whose errors it throws (a partial answer would look
+ * like a complete one). Reports how long each search took to `ended`, in milliseconds, whether or not it succeeded.
  */
 export function watchSearches(
   retrieval: Retrieval,

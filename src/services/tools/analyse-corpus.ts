@@ -11,13 +11,13 @@ import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { mapReduce, PART_CHARACTERS, type ReadDocument } from './map-reduce.ts'
 
 const MAX_LISTED = 200
-/** Documents whose texts are counted. */
+/** Maximum documents whose texts are counted. */
 const MAX_COUNTED = 20_000
-/** Documents that the model reads for one question. */
+/** Maximum documents that the model reads for one question. */
 const MAX_READ = 1_000
-/** UTF-16 code units of all of them: what the model is paid for. */
+/** Maximum UTF-16 code units that the model reads, which limits its cost. */
 const MAX_CHARACTERS = 4_000_000
-/** Documents read in part that are named. */
+/** Maximum partly read documents that are listed. */
 const MAX_NAMED = 20
 const DEADLINE_MS = 280_000
 
@@ -49,7 +49,7 @@ interface Dependencies {
   isStopWord: (word: string) => boolean
 }
 
-/** Answers about the whole corpus, always with how much of it was read. */
+/** Answers questions about the whole corpus, and always says how much of it was read. */
 export function analyseCorpus(parts: Dependencies): Tool {
   return defineTool({
     name: 'analyse_corpus',
@@ -155,14 +155,14 @@ async function question(analysis: Analysis): Promise<string> {
   ].join('\n\n')
 }
 
-/** The beginning of every document, then of those that are longer, one after another, the rest: as far as the budget goes. */
+/** Reads the beginning of every document, then the rest of the longer ones, one by one, as far as the budget allows. */
 async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
   const parts: ReadDocument[] = []
   let room = MAX_CHARACTERS
   const take = ({ document, text, start = 0 }: ReadDocument) => {
     const part = text.slice(0, Math.min(PART_CHARACTERS, room))
     room -= part.length
-    // Not a slice, which would hold the whole text.
+    // A copy, since a slice would keep the whole text in memory.
     if (part !== '') parts.push({ document, text: Buffer.from(part).toString(), start })
   }
   const takeBeginning = (read: ReadDocument) => {
@@ -182,7 +182,7 @@ async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
   return parts
 }
 
-/** Which documents were read in part, and how far. */
+/** Says which documents were only partly read, and how far. */
 function describeCut(parts: readonly ReadDocument[]): string {
   const ends = new Map(parts.map((part) => [part.document, (part.start ?? 0) + part.text.length]))
   const cut = [...ends].flatMap(([{ id, title, characters }, end]) =>
@@ -193,7 +193,7 @@ function describeCut(parts: readonly ReadDocument[]): string {
   return ` Of ${cut.length} only the beginning (${cut.slice(0, MAX_NAMED).join('; ')}${more}).`
 }
 
-/** Hands each document with its text, up to `end`, to `take`, until that answers false; answers how many. */
+/** Passes each document with its text, up to `end`, to `take` until that returns false; returns their number. */
 async function readEach(
   { lookup, filter, signal }: Analysis,
   take: (read: ReadDocument) => unknown,
@@ -209,7 +209,7 @@ async function readEach(
   return read
 }
 
-/** Any value is more, less or equal to something of its kind. */
+/** A filter for documents that have the field, with a value of any type. */
 function present(field: string): Filter {
   return {
     or: [
@@ -220,7 +220,7 @@ function present(field: string): Filter {
   }
 }
 
-/** Makes a document as a whole a source that the answer can cite; answers its number and its title on one line. */
+/** Makes a whole document a citable source; returns its number and its title on one line. */
 function citeDocument(citations: Citations, document: StoredDocument): string {
   const { id, characters: end } = document
   const title = document.title?.replaceAll(/\s+/g, ' ') ?? id

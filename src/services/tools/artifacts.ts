@@ -4,15 +4,15 @@ import type { Artifact } from '../../schemas/artifact.ts'
 import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/artifact-store.ts'
 import { ToolFailure } from './tool-error.ts'
 
-/** Files that the tools of one run may make. */
+/** Maximum number of files that the tools of one run may create. */
 const MAX_ARTIFACTS = 50
 
-/** What was made before, by its identifier; nothing where it is gone. */
+/** Reads an artifact by its id; undefined if it no longer exists. */
 export type ArtifactReader = Pick<ArtifactStore, 'read'>
 
 export type Artifacts = ReturnType<typeof createArtifacts>
 
-/** The files that the tools of one run made, for the key `owner`, after those that it made before it was paused. */
+/** Collects the files that the tools of a run create, for the key `owner`; `before` are those from before a pause. */
 export function createArtifacts(
   store: Pick<ArtifactStore, 'add' | 'maximumBytes'>,
   before: readonly Artifact[] = [],
@@ -22,7 +22,7 @@ export function createArtifacts(
   let begun = made.length
 
   return {
-    /** Throws `ToolFailure` where the file is too large or one too many. */
+    /** Throws `ToolFailure` if the file is too large or there are too many files. */
     async add(file: NewArtifact): Promise<Artifact> {
       if (file.bytes.length > store.maximumBytes) {
         throw new ToolFailure(`A file may have at most ${store.maximumBytes} bytes`)
@@ -47,18 +47,18 @@ function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
   }
 }
 
-/** How long a link opens its file without a key. */
+/** How long a link gives access to its file without an API key. */
 const LINK_MS = 3_600_000
 
 export type ArtifactLinks = ReturnType<typeof createArtifactLinks>
 
-/** Paths that open one file without a key: signed with a key of the server's own, and for an hour. */
+/** Signed links that give access to one file without an API key, for an hour; signed with the server's key. */
 export function createArtifactLinks(serverKey: string, now = Date.now) {
   const sign = (id: string, until: string) =>
     createHmac('sha256', serverKey).update(`artifact ${id} until ${until}`).digest('base64url')
 
   return {
-    /** The store, whose new files come with their links. */
+    /** Wraps a store so that new files come with a link. */
     withLinks: <Store extends Pick<ArtifactStore, 'add'>>(store: Store): Store => ({
       ...store,
       async add(file: Parameters<Store['add']>[0]) {
@@ -68,7 +68,7 @@ export function createArtifactLinks(serverKey: string, now = Date.now) {
         return { ...artifact, link: `/artifacts/${artifact.id}?${query}` }
       },
     }),
-    /** Whether this server has given this link, less than an hour ago. */
+    /** Whether a link is valid: signed with the server's key and not expired. */
     opens: (id: string, { until, signature }: { until: string; signature: string }): boolean =>
       isSameSecret(signature, sign(id, until)) && Number(until) > now(),
   }
@@ -76,7 +76,7 @@ export function createArtifactLinks(serverKey: string, now = Date.now) {
 
 const MAX_CHARACTERS = 60
 
-/** The beginning of a file name from words; the store makes the rest of it safe. */
+/** Makes the first part of a file name from a text; the store makes the whole name safe. */
 export function safeFileName(words: string): string {
   const plain = words.normalize('NFC').replaceAll(/[^\p{L}\p{N}]+/gu, '-')
   return (

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { tokenise } from '../../lib/text/tokenise.ts'
 
-/** Words that are kept; when there are more, the rarest half of them or more is forgotten. */
+/** Maximum words kept; if there are more, at least the rarest half of them is dropped. */
 const MAX_TERMS = 200_000
 
-/** Counts the words of texts, one after another, in bounded memory. */
+/** Counts the words of texts, in bounded memory. */
 export function createTermStatistics(isStopWord: (word: string) => boolean) {
   const counts = new Map<string, { occurrences: number; documents: number }>()
 
@@ -31,14 +31,14 @@ export function createTermStatistics(isStopWord: (word: string) => boolean) {
   }
 }
 
-/** Half of them at least, so that it need not be done again for each of the texts that follow. */
+/** Drops at least half of the words, so that this is not necessary again for each following text. */
 function forgetRarest(counts: Map<string, { occurrences: number }>): void {
   for (let rare = 1; counts.size > MAX_TERMS / 2; rare *= 2) {
     for (const [term, { occurrences }] of counts) if (occurrences <= rare) counts.delete(term)
   }
 }
 
-/** Texts count as the same where they differ in nothing but case, white space and punctuation. */
+/** Finds texts that are equal except for case, white space and punctuation. */
 export function createDuplicates() {
   const byDigest = new Map<string, string[]>()
   return {
@@ -54,7 +54,7 @@ export function createDuplicates() {
       if (same) same.push(id)
       else byDigest.set(digest, [id])
     },
-    /** Documents of the same words, two or more in each group. */
+    /** Groups of two or more documents with the same words. */
     groups: (): string[][] => [...byDigest.values()].filter((ids) => ids.length > 1),
   }
 }

@@ -10,24 +10,24 @@ export const APPROVALS = ['always', 'never'] as const
 
 export type Approval = (typeof APPROVALS)[number]
 
-/** What a tool may use of the run that calls it. */
+/** The parts of a run that its tools may use. */
 export interface ToolContext {
   citations: Citations
-  /** What the run may search; all where there is none. */
+  /** Restricts what the run may search; everything if absent. */
   filter?: Filter | undefined
-  /** The id of the key that asks, whose artifacts alone can be read; any where it is the master key. */
+  /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
-  /** What its searches go by. */
+  /** Mode of the run's searches. */
   mode?: SearchMode | undefined
-  /** Names the conversation. Of this run alone, unless the client named it. */
+  /** Id of the conversation; unique to this run unless the client provided it. */
   conversation: string
   /** Names of the skills that the run has activated. */
   activeSkills: Set<string>
-  /** Takes the files that the tool makes. */
+  /** Receives the files that the tool creates. */
   artifacts: Artifacts
-  /** Is given what was searched for, and what was found. */
+  /** Called with the query and the hits of each search. */
   searched?(query: string, hits: readonly NumberedHit[]): void
-  /** Is given the tokens of calls of the model that the tool makes itself. */
+  /** Called with the token usage of model calls that the tool makes itself. */
   spend?(usage: ModelUsage): void
 }
 
@@ -41,11 +41,14 @@ export interface Tool {
   inputSchema: Record<string, unknown>
   /** Whether each call waits for the client's approval. */
   approval?: Approval | undefined
-  /** For one call, in milliseconds; the registry has a default. */
+  /** Deadline for one call, in milliseconds; the registry has a default. */
   deadlineMs?: number | undefined
-  /** Why the tool cannot be called at this moment; nothing where it can. */
+  /** Why the tool currently cannot be called; undefined if it can. */
   unavailable?(): string | undefined
-  /** Input → the text that the model reads. Throws `ToolInputError` where the input does not fit, `ToolFailure` where it fails as foreseen. */
+  /**
+   * Returns the text for the model. Throws `ToolInputError` if the input is invalid, `ToolFailure` for an expected
+   * failure.
+   */
   run(input: unknown, context: ToolContext, signal: AbortSignal): Promise<string>
 }
 
@@ -56,7 +59,7 @@ interface ToolDefinition<Schema extends z.ZodType>
   run(input: z.output<Schema>, context: ToolContext, signal: AbortSignal): Promise<string>
 }
 
-/** A tool whose input is validated by `input`, which also writes the schema that the model sees. */
+/** Makes a tool whose input is validated by `input`, from which the JSON Schema for the model is derived. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, title, description, source = 'builtin', input: schema, run, ...more } = definition
   let inputSchema: Tool['inputSchema'] | undefined
@@ -66,7 +69,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     description,
     source,
     ...more,
-    /** Written when it is first asked for: that of all tools takes a tenth of a start. */
+    /** Computed on first use: the schemas of all tools would take a tenth of the start-up time. */
     get inputSchema() {
       inputSchema ??= describe(schema)
       return inputSchema
@@ -79,7 +82,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   }
 }
 
-/** Some providers refuse a schema that names its dialect. */
+/** Omits `$schema`, since some providers reject schemas with it. */
 function describe(schema: z.ZodType): Tool['inputSchema'] {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: 'input' })
   return described

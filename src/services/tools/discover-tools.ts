@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { filledText } from '../../schemas/fields.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
-/** Tools that a model is offered at once; beyond, their descriptions crowd out the question. */
+/** Maximum tools offered at once; with more, their descriptions crowd out the question. */
 const MAX_OFFERED = 40
-/** Tools that a run may have found. */
+/** Maximum tools that a run may find. */
 const MAX_FOUND = 60
 
-/** Offers all tools where they are few; else the server's own, those that were found, and `search`, which finds them. */
+/** Offers all tools if they are few; otherwise the server's own, a tool that finds others, and those found so far. */
 export function createDiscovery(tools: readonly Tool[]) {
   if (tools.length <= MAX_OFFERED) return { offered: () => tools, search: undefined }
   const always = tools.filter(({ source }) => source === 'builtin' || source === 'skill')
@@ -38,7 +38,7 @@ function searchTools(hidden: readonly Tool[], found: Set<Tool>): Tool {
   })
 }
 
-/** By the words of the query that a tool has; those of its name count more. */
+/** Ranks tools by how many words of the query they contain; matches in the name count more. */
 function rank(query: string, tools: readonly Tool[]): Tool[] {
   const wanted = new Set(wordsOf(query))
   const scored = tools.map((tool) => {
@@ -56,7 +56,7 @@ function hitsIn(wanted: ReadonlySet<string>, text: string): number {
   return [...wanted].filter((word) => words.has(word)).length
 }
 
-/** Words without their plural; names are taken apart at underscores and capitals. */
+/** Words without plural endings; splits names at underscores and capitals. */
 function wordsOf(text: string): string[] {
   const parted = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
   const words = parted.match(/[\p{L}\p{N}]+/gu) ?? []

@@ -9,7 +9,7 @@ import { findDocument } from './tool-files.ts'
 
 const MAX_CHUNKS = 20
 
-/** Searches the corpus again; what it finds can be cited like the chunks that came with the question. */
+/** Searches the corpus again; its hits can be cited like the chunks retrieved for the question. */
 export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
   return defineTool({
     name: 'semantic_search',
@@ -34,7 +34,7 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
   })
 }
 
-/** UTF-16 code units of one answer. */
+/** Maximum UTF-16 code units per call. */
 const MAX_PART = 12_000
 
 interface Dependencies {
@@ -42,7 +42,7 @@ interface Dependencies {
   lookup: Pick<DocumentLookup, 'readPart'>
 }
 
-/** Reads one document from its beginning to its end, part by part; each part can be cited like a passage. */
+/** Reads one document from beginning to end, part by part; each part can be cited like a passage. */
 export function readDocument({ store, lookup }: Dependencies): Tool {
   return defineTool({
     name: 'read_document',

@@ -64,7 +64,7 @@ const MEDIA_TYPES: Record<FormKind, string> = {
   schema: 'application/json',
 }
 
-/** Fills forms with what chunks or the user say, and with nothing else. */
+/** Fills forms, only with values from retrieved chunks or the user. */
 export function fillForm(parts: Dependencies): Tool {
   return defineTool({
     name: 'fill_form',
@@ -139,7 +139,7 @@ function toForm(name: string, bytes: Uint8Array): Form {
   return { kind: begin.startsWith('PK') ? 'docx' : 'text', name, bytes }
 }
 
-/** Values whose chunk does not say them, word for word. */
+/** Complaints about values whose words are not in the cited chunk. */
 function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
   const hits = citations.all()
   return Object.entries(values).flatMap(([name, { value, source }]) => {
@@ -163,11 +163,11 @@ function toLine({ name, kind, options, required, maxLength, hint }: FormField): 
   return `- ${name}: ${facts.join(', ')}`
 }
 
-/** Scripts that part no words, or join others to them: what they say is looked for as it stands. */
+/** Scripts that do not separate words, or attach particles to them: their words are searched for as substrings. */
 const UNPARTED =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 
-/** The words of a value that a text does not have, in any case and any form of their letters. */
+/** The words of a value that are not in a text, ignoring case and compatibility forms of characters (NFKC). */
 export function unsaidWords(value: string, text: string): string[] {
   const said = fold(text)
   const words = new Set(wordsOf(said))

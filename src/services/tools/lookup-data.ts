@@ -13,7 +13,7 @@ import { defineTool, type Tool } from './define-tool.ts'
 const MAX_FOUND = 50
 const MAX_FIELDS = 100
 const MAX_CONDITIONS = 10
-/** The first look-up in a large table makes its index. */
+/** Long, since the first look-up in a large table builds its index. */
 const DEADLINE_MS = 180_000
 
 const Scalar = z.union([filledText(500), z.number(), z.boolean()])
@@ -39,7 +39,7 @@ interface Dependencies {
   tables: Pick<Tables, 'find' | 'lookUp'>
 }
 
-/** Exact look-ups over the metadata of documents and the rows of tables, through indexes. */
+/** Exact look-ups in the metadata of documents and the rows of tables, using indexes. */
 export function lookupData({ lookup, tables }: Dependencies): Tool {
   return defineTool({
     name: 'lookup_data',
@@ -86,7 +86,7 @@ async function listFields(
   return `The fields of the metadata:\n${lines.join('\n')}`
 }
 
-/** All that begins with a text comes from it on, and before its continuation with the last character there is. */
+/** A prefix becomes a range: from the prefix up to the prefix followed by the highest code point. */
 function toFilter({ field, equals, prefix, from, to }: Condition): Filter | undefined {
   return allOf(
     equals === undefined ? undefined : { field, eq: equals },
@@ -104,7 +104,7 @@ function render(document: StoredDocument, citations: Citations): string {
   return `${source} ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
 }
 
-/** The rows of a table that fit, each a source to cite; without conditions its columns. */
+/** The matching rows of a table, each as a citable source; without conditions, its columns. */
 async function lookUpTable(
   tables: Pick<Tables, 'find' | 'lookUp'>,
   query: RowQuery,
@@ -147,7 +147,7 @@ function renderRowsFound(
   return `${source} row ${row}: ${line}`
 }
 
-/** Texts in quotes, so that they are distinguished from the names around them. */
+/** Quotes texts, to distinguish them from the names around them. */
 function toText(cell: Cell, type: string): string {
   const isText = typeof cell === 'string' && keyKindOf(type) === 'text'
   return isText ? JSON.stringify(cell) : String(cell ?? '')

@@ -19,7 +19,7 @@ interface Dependencies {
   tables: Pick<Tables, 'query'>
 }
 
-/** Draws a chart of rows, or of what a statement answers; as SVG, PNG and Vega-Lite. */
+/** Draws a chart of rows, or of the result of a SQL query, as SVG, PNG and Vega-Lite. */
 export function makeChart({ charts, tables }: Dependencies): Tool {
   return defineTool({
     name: 'make_chart',
@@ -66,7 +66,7 @@ async function dataOf(
   return { rows: toRows(answer), sources: citeTables(answer, sql, citations) }
 }
 
-/** Exact numbers come as text, and are drawn as numbers. */
+/** Converts exact numbers, which the engine returns as text, to numbers. */
 function toRows({ columns, rows }: TableAnswer): ChartRow[] {
   return rows.map((row) =>
     Object.fromEntries(

@@ -9,7 +9,7 @@ const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
 const MAX_TOOLS = 100
 const LOADING_MS = 10_000
 
-/** What a plugin is handed where it exports a function, so that it needs no import of ours. */
+/** Passed to a plugin that exports a function, so that it need not import our modules. */
 const PLUGIN_KIT = { defineTool, z }
 
 const PluginTool = z.custom<Tool>(
@@ -38,14 +38,14 @@ export interface Plugins {
 }
 
 interface Dependencies {
-  /** Of ES modules, relative to the agent configuration. */
+  /** Paths of ES modules, relative to the agent configuration. */
   paths: readonly string[]
   /** The path of the agent configuration. */
   configuration: string
   log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
 }
 
-/** Loads each plugin once, at start. One that cannot be loaded is reported, and does not stop the others. */
+/** Loads the plugins, once at start-up. A plugin that cannot be loaded is logged and does not affect the others. */
 export async function loadPlugins({ paths, configuration, log }: Dependencies): Promise<Plugins> {
   const tools: Tool[] = []
   const records: LoadedPlugin[] = []
@@ -82,7 +82,7 @@ async function exportedBy(path: string): Promise<unknown> {
   return typeof exported === 'function' ? exported(PLUGIN_KIT) : exported
 }
 
-/** Under a name that no other plugin and no tool of the server can have. */
+/** Renames a plugin's tool so that it cannot clash with tools of other plugins or of the server. */
 function toPluginTool(tool: Tool, plugin: string): Tool {
   return {
     ...tool,

@@ -14,16 +14,16 @@ type Log = Record<'info' | 'warn' | 'error', (fields: object, message: string) =
 
 interface Dependencies {
   /**
-   * Each is asked anew for each run, since the tools of a connection may come and go. Where two have a tool of
-   * one name, a built-in one wins, then the one that comes first.
+   * Called again for each run, since the tools of a connection may change. If two tools have the same name, a built-in
+   * one wins, otherwise the first one.
    */
   sources: readonly (() => readonly Tool[])[]
-  /** Whether the agent configuration switches a tool on. */
+  /** Whether the agent configuration enables a tool. */
   isEnabled: (name: string) => boolean
-  /** Why a tool may not be called at this point of a run. */
+  /** Returns the reason if a tool may not be called at this point of a run. */
   refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
   log: Log
-  /** For each call of a tool that has no deadline of its own. */
+  /** Deadline for each call of a tool without its own. */
   deadlineMs?: number
 }
 
@@ -41,7 +41,7 @@ export function createToolRegistry(dependencies: Dependencies) {
     /** Every loaded tool, with its state. */
     records: (modelCallsTools: boolean): ToolRecord[] =>
       load().map((loaded) => toRecord(loaded, modelCallsTools)),
-    /** The tools of one run, which stay the same while it lasts. */
+    /** The tools of one run, which do not change during the run. */
     open(context: ToolContext) {
       const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
       const { offered, search } = createDiscovery(on)
@@ -55,11 +55,11 @@ export function createToolRegistry(dependencies: Dependencies) {
         return callTool(tool, call, { context, deadlineMs, log }, signal)
       }
       return {
-        /** What the model may call. */
+        /** The tools offered to the model. */
         offered,
-        /** Whether a call has to wait for the client's approval. */
+        /** Whether a call must wait for the client's approval. */
         needsApproval: (name: string) => byName.get(name)?.approval === 'always',
-        /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
+        /** Errors of the tool or the model are returned as a result. Throws only the abort reason of `signal`. */
         async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
           const started = performance.now()
           let isError = true
@@ -83,7 +83,7 @@ interface LoadedTool {
   reason?: string
 }
 
-/** Each tool with its state, the built-in ones first. */
+/** Determines the state of each tool; built-in tools come first. */
 function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean): LoadedTool[] {
   const isBuiltIn = ({ source }: Tool) => source === BUILT_IN
   const ordered = [...tools.filter(isBuiltIn), ...tools.filter((tool) => !isBuiltIn(tool))]
@@ -111,7 +111,7 @@ function toRecord({ tool, state, reason }: LoadedTool, modelCallsTools: boolean)
   return { ...record, state, ...(reason !== undefined && { reason }) }
 }
 
-/** UTF-16 code units of a result that the model is shown. */
+/** Maximum UTF-16 code units of a result that the model sees. */
 const MAX_OUTPUT = 60_000
 
 export interface ToolResult {
@@ -121,11 +121,12 @@ export interface ToolResult {
 
 interface CallOptions {
   context: ToolContext
-  /** Where the tool has none of its own. */
+  /** Used if the tool has no deadline of its own. */
   deadlineMs: number
   log: Pick<Log, 'warn' | 'error'>
 }
 
+/** Runs a tool; its failures are returned as a result. Throws only the abort reason of `signal`. */
 export async function callTool(
   tool: Tool,
   { input, mistake }: ToolCall,
@@ -146,19 +147,20 @@ export async function callTool(
   }
 }
 
-/** What the model reads of a call that did not happen or failed. */
+/** The result of a call that was not made or failed. */
 export function failed(message: string): ToolResult {
   return { output: bounded(message), isError: true }
 }
 
-/** A call as the model made it, its arguments parsed. */
+/** A model's tool call with parsed arguments. */
 export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
-  /** The arguments as JSON, or the text that they came in where that is broken. */
+  /** The parsed arguments, or their text if that is not valid JSON. */
   input: unknown
-  /** Why it is broken. */
+  /** Why the text is not valid JSON. */
   mistake?: string
 }
 
+/** Parses the arguments of a call; empty arguments count as `{}`. Does not throw: see `mistake`. */
 export function parseCall({ callId, name, arguments: text }: ModelToolCall): ToolCall {
   if (text.trim() === '') return { callId, name, input: {} }
   try {
@@ -169,7 +171,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   }
 }
 
-/** What the model is told of a failure; the rest is logged. */
+/** The message about a failure for the model; further details are logged. */
 function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof AppError) return `The tool failed: ${error.message}`
@@ -182,7 +184,7 @@ function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']):
   return 'The tool failed for a reason that is in the log of the server'
 }
 
-/** A lone surrogate, from the tool or from the cut, would make JSON that some servers refuse. */
+/** Cuts a long output, and replaces lone surrogates, which would result in JSON that some servers reject. */
 function bounded(output: string): string {
   const shown = output.slice(0, MAX_OUTPUT).toWellFormed()
   const rest = output.length - MAX_OUTPUT

@@ -15,9 +15,9 @@ import { defineTool, type Tool } from './define-tool.ts'
 import { ToolFailure } from './tool-error.ts'
 import type { ReadToolFiles } from './tool-files.ts'
 
-/** Files that one call may ask for. */
+/** Maximum files that one call may request. */
 const MAX_INPUTS = 8
-/** Beyond the run itself: opening a sandbox, waiting for the run before, moving files. */
+/** Time beyond the run itself: opening a sandbox, waiting for the previous run, transferring files. */
 const EXTRA_MS = 60_000
 
 interface Dependencies {
@@ -25,7 +25,7 @@ interface Dependencies {
   readFiles: ReadToolFiles
 }
 
-/** Runs Python that the model writes, in the sandbox of the conversation. */
+/** Runs Python code written by the model, in the sandbox of the conversation. */
 export function runPython({ sandbox, readFiles }: Dependencies): Tool {
   const { seconds, fileMegabytes } = sandbox.limits
   return defineTool({
@@ -58,7 +58,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
   })
 }
 
-/** Takes a file as an artifact; answers a line on it for the model. */
+/** Stores a file as an artifact; returns a line about it for the model. */
 async function keepFile({ name, bytes }: SandboxFile, artifacts: Artifacts): Promise<string> {
   const mediaType = mediaTypeOf(name)
   try {
@@ -92,7 +92,7 @@ function describeRun(
     .join('\n')
 }
 
-/** So that the model does not try one module after another. */
+/** Tells the model what there is, so that it does not try one module after another. */
 function explainLack(module: string, kind: SandboxRecord['kind']): string {
   const there =
     kind === 'embedded'

@@ -9,20 +9,20 @@ import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const MAX_LISTED = 100
-/** Tables whose columns are shown in the list; each may have to be read first. */
+/** Maximum tables listed with their columns; each may have to be read first. */
 const MAX_OPENED = 10
 const SAMPLES = 5
 const MAX_ROWS = 1_000
-/** Columns that are described. */
+/** Maximum columns that are described. */
 const MAX_DESCRIBED = 500
-/** Rows of a table up to which distinct values are counted one by one. */
+/** Maximum rows of a table whose distinct values are counted exactly. */
 const MAX_COUNTED = 1_000_000
-/** Converting a large file takes most of it. */
+/** Mostly for the conversion of large files. */
 const DEADLINE_MS = 180_000
 
 type Asked = Pick<Tables, 'entries' | 'find' | 'open' | 'query'>
 
-/** Exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
+/** Tools for exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
 export function tableTools(tables: Asked): Tool[] {
   return [listTables(tables), describeTable(tables), queryTable(tables)]
 }
@@ -87,7 +87,7 @@ function describeTable(tables: Asked): Tool {
   })
 }
 
-/** How many values each column has; nothing where counting them takes too much. */
+/** The number of distinct values of each column; undefined if counting them takes too many resources. */
 async function countDistinct(
   ask: (sql: string, maximumRows: number) => Promise<QueryResult>,
   table: string,
@@ -108,7 +108,7 @@ async function countDistinct(
   }
 }
 
-/** The engine's summary, whose counts are approximate, with exact ones in their place where there are. */
+/** Replaces the approximate counts in the engine's summary by exact ones, if there are any. */
 function withDistinct(
   { columns, rows }: QueryResult,
   distinct: ReadonlyMap<string, string> | undefined,
@@ -172,7 +172,7 @@ const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
 const more = (count: number) =>
   count > MAX_LISTED ? `and ${count - MAX_LISTED} more: search for them by name` : ''
 
-/** Makes each table that was asked a source that the answer can cite, and says under which number. */
+/** Makes each queried table a citable source; returns the list of their numbers. */
 export function citeTables(
   { tables, rowCount }: Pick<TableAnswer, 'tables' | 'rowCount'>,
   sql: string,
@@ -193,7 +193,7 @@ export function citeTables(
   return `Sources to cite:\n${lines.join('\n')}`
 }
 
-/** The rows as CSV, which models read well and which costs least. */
+/** Renders rows as CSV, which models read well and which takes the fewest tokens. */
 export function renderRows({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>): string {
   const head = columns.map(({ name }) => toField(name)).join(',')
   return [head, ...rows.map((row) => row.map(toField).join(','))].join('\n')

@@ -1,9 +1,9 @@
-/** The model's fault: the message lets it mend the call. */
+/** The model's input is invalid; the message tells the model how to correct the call. */
 export class ToolInputError extends Error {
   override readonly name = 'ToolInputError'
 }
 
-/** A failure that the tool foresaw; the model reads `message`, and the log has the cause. */
+/** An expected failure of a tool: the model reads `message`, and the cause is logged. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
 }

@@ -16,7 +16,10 @@ interface Dependencies {
 type Scope = Pick<ToolContext, 'citations' | 'filter' | 'owner'>
 export type ReadToolFiles = ReturnType<typeof createToolFiles>
 
-/** Reads what a call names: documents by id or by the number of a chunk, artifacts by id; `maximumBytes` together. */
+/**
+ * Reads the files that a call names: documents by id or by the number of a chunk, artifacts by id. Throws
+ * `ToolInputError` if one does not exist or together they exceed `maximumBytes`.
+ */
 export function createToolFiles({ documents, artifacts }: Dependencies) {
   async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
     if (ARTIFACT.test(name)) return readArtifact(name, scope)
@@ -49,15 +52,15 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
   }
 }
 
-/** With a filter, a run may see no document but those that it found: their metadata fits. */
+/** Whether a run may see a document: if it has a filter, only documents that it found, since these match. */
 export function isVisible(id: string, { citations, filter }: Scope): boolean {
   return !filter || citations.all().some(({ documentId }) => documentId === id)
 }
 
-/** Failures that say nothing against the file: a form has fields and no text, a picture is for code to read. */
+/** Failures after which the file is still usable: a form may have fields but no text, code can read a picture. */
 const HARMLESS: readonly unknown[] = ['empty_document', 'unsupported_file']
 
-/** Why no tool opens a document: ingestion has not read it, or found that it cannot be read. */
+/** Why tools cannot open a document: ingestion has not read it yet, or failed. Undefined if they can. */
 export function unservedReason(document: StoredDocument): string | undefined {
   const { id, status, error, servedRevision } = document
   if (servedRevision !== undefined || HARMLESS.includes(error?.code)) return undefined
@@ -65,8 +68,8 @@ export function unservedReason(document: StoredDocument): string | undefined {
 }
 
 /**
- * The document that a call names by its id, or by the number of a passage. Throws `ToolInputError` where there is none
- * or no tool opens it.
+ * The document that a call names by its id or by the number of a passage. Throws `ToolInputError` if it does not exist
+ * or cannot be opened.
  */
 export async function findDocument(
   documents: Pick<DocumentStore, 'get'>,
@@ -94,7 +97,7 @@ function documentId(name: string, scope: Scope, field: string): string {
 const tooLarge = (most: number) =>
   new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
 
-/** As the file is called, without what a path cannot hold; two of one name are distinguished by a number. */
+/** The file's name, without characters not allowed in a path; made unique by a number if it is taken. */
 function freeName(wanted: string, taken: readonly SandboxFile[]): string {
   const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
   const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
