@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
+import { onlyLong } from '../support/long.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
 /** The part of the document store's contract that ingestion lives on. */
@@ -48,18 +49,25 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.store.claimJobs(-1)).toEqual([])
     })
 
-    it('hands out long replacements of short documents a few at a time, too', async () => {
-      for (const id of ['a', 'b']) {
-        await on.add(id)
-        await on.ingest(`of ${id}`)
-      }
-      for (const id of ['a', 'b']) {
-        await on.store.put({ id, text: 'x'.repeat(12 * 2 ** 20) })
-      }
-      const claims = []
-      for (let claim = 0; claim < 2; claim++) claims.push(await on.store.claimJobs(9))
-      expect(claims.map((jobs) => jobs.map(({ documentId }) => documentId))).toEqual([['a'], ['b']])
-    })
+    it(
+      'hands out long replacements of short documents a few at a time, too',
+      onlyLong,
+      async () => {
+        for (const id of ['a', 'b']) {
+          await on.add(id)
+          await on.ingest(`of ${id}`)
+        }
+        for (const id of ['a', 'b']) {
+          await on.store.put({ id, text: 'x'.repeat(12 * 2 ** 20) })
+        }
+        const claims = []
+        for (let claim = 0; claim < 2; claim++) claims.push(await on.store.claimJobs(9))
+        expect(claims.map((jobs) => jobs.map(({ documentId }) => documentId))).toEqual([
+          ['a'],
+          ['b'],
+        ])
+      },
+    )
 
     it('hands out long documents a few at a time, but at least one', async () => {
       for (const id of ['a', 'b', 'c']) {
