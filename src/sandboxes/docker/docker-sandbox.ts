@@ -31,7 +31,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
   /** The removal of a killed server's containers: once, before the first session, and again after a failure. */
   let swept: Promise<void> | undefined
 
-  const sweepAgain = (error: unknown) => {
+  const forgetSweep = (error: unknown) => {
     swept = undefined
     throw error
   }
@@ -43,7 +43,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     signal.throwIfAborted()
     try {
       const engine = await connect()
-      swept ??= sweep(engine, owner).catch(sweepAgain)
+      swept ??= sweep(engine, owner).catch(forgetSweep)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
       return await sessions.open(channel, signal)
