@@ -11,16 +11,16 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.
 ARG EXTRA_PACKAGES=""
 RUN if [ -n "$EXTRA_PACKAGES" ]; then npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund $EXTRA_PACKAGES; fi
-# Half of it is for other platforms, debuggers and compilers.
-COPY src/prune-packages.ts src/
-RUN node src/prune-packages.ts
+# More than half of it is for other platforms, debuggers and compilers.
+COPY scripts/prune-packages.mjs scripts/
+RUN node scripts/prune-packages.mjs
 
-# All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the screen the bundle stays.
+# All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the web UI the bundle stays.
 FROM dependencies AS assembled
 COPY . ./
-RUN node src/main.ts prebuild-screen && \
+RUN node src/main.ts prebuild-web-ui && \
     node -e "for (const name of fs.readdirSync('ui')) if (name !== 'dist') fs.rmSync('ui/' + name, { recursive: true })" && \
-    rm -rf node_modules
+    rm -rf node_modules scripts
 
 FROM node:${NODE_VERSION}-slim
 # HOST is what makes the server reachable from outside its container; the key is asked for at the start.
@@ -28,7 +28,7 @@ ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
     DATA_DIR=/data \
-    # As src/start.ts has it, which would only start twice here.
+    # glibc then gives freed memory back: an explicit threshold stays fixed, and all threads share one arena.
     MALLOC_TRIM_THRESHOLD_=131072 \
     MALLOC_ARENA_MAX=1
 WORKDIR /app
@@ -43,6 +43,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 # The server handles SIGTERM itself and ends every child that it starts. Only while it still loads does process 1 not
 # hear a signal, so a stop then takes the whole grace period, but for `docker run --init`.
 STOPSIGNAL SIGTERM
-# Begins as root only to give /data to the user 1000, since platforms mount volumes as root, and goes on as that user. As
-# any other user, which --user or runAsUser says, it is that user from the beginning.
-CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=75", "src/start-container.ts", "/data"]
+# As root it gives /data to the user 1000, and goes on as that user.
+ENTRYPOINT ["sh", "src/docker-entrypoint.sh"]
+# As `npm start`, but for the check of Node.js, which this image has itself.
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=75", "src/main.ts"]

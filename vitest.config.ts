@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { CLIENTS, clientsAreInstalled } from './test/support/clients.ts'
 import { isLong } from './test/support/long.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
 /** Of these, what makes databases of its own on one PostgreSQL server, and what opens a browser. */
 const POSTGRES = 'test/system/postgres/**/*.test.ts'
-const BROWSER = 'test/system/{screen*,reference,client-runtimes}.test.ts'
+const BROWSER = 'test/system/{web-ui*,reference,client-runtimes}.test.ts'
+/** What `npm run test:model` runs, with a model's server and weights from packages. */
+const MODEL = 'test/model/**/*.test.ts'
 
 const PATIENT = { testTimeout: 120_000, hookTimeout: 300_000 }
 
@@ -31,7 +34,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'everywhere', include: ['test/**/*.test.ts'], exclude: [SYSTEM] },
+        test: {
+          name: 'everywhere',
+          include: ['test/**/*.test.ts'],
+          exclude: [
+            '**/node_modules',
+            SYSTEM,
+            MODEL,
+            ...(clientsAreInstalled() ? [] : [`${CLIENTS}/**`]),
+          ],
+        },
       },
       {
         extends: true,
@@ -43,15 +55,26 @@ export default defineConfig({
       },
       {
         extends: true,
+        // One after the other: a model takes every processor.
+        test: {
+          name: 'model',
+          include: [MODEL],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
+          testTimeout: 900_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
+        extends: true,
         // One after the other: they share an engine.
         test: {
-          ...{
-            name: 'system',
-            include: [SYSTEM],
-            exclude: [POSTGRES, BROWSER],
-            sequence: { groupOrder: 2 },
-          },
-          ...{ fileParallelism: false, ...PATIENT },
+          name: 'system',
+          include: [SYSTEM],
+          exclude: [POSTGRES, BROWSER],
+          sequence: { groupOrder: 2 },
+          fileParallelism: false,
+          ...PATIENT,
         },
       },
     ],

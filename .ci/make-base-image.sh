@@ -9,7 +9,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 certificates=/etc/ssl/certs/ca-certificates.crt
-tools=(/bin/sh /bin/cat /bin/chown /bin/ls /bin/mkdir /bin/rm /usr/bin/env /usr/bin/id)
+tools=(/bin/sh /bin/cat /bin/chown /bin/ls /bin/mkdir /bin/rm /bin/true /usr/bin/env /usr/bin/find /usr/bin/id /usr/bin/setpriv)
 node=node_modules/node/bin/node
 # The C library's other parts, which the real image has, too, and native packages link to.
 library=$(dirname "$(ldd "$node" | grep -oE '/[^ ]+/libc\.so\.6')")

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { createAnalyser } from '../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../src/indexes/embedded/embedded-index.ts'
-import { splitText } from '../src/services/ingestion/split/split-text.ts'
+import { splitText } from '../src/knowledge/ingestion/split/split-text.ts'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import type { Corpus, CorpusDocument } from './support/corpus.ts'
 import { ingest } from './support/ingest.ts'
@@ -72,6 +72,7 @@ async function openAlone(directory: string) {
   const index: ChunkIndex = createEmbeddedIndex({
     directory,
     fingerprint: analyser.fingerprint,
+    source: { matchingKeys: async () => new Uint32Array() },
     onCrash: (error) => {
       throw error
     },

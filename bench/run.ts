@@ -8,6 +8,7 @@ import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
 import { ingestion } from './ingestion.ts'
 import { libraries } from './libraries.ts'
+import { memory } from './memory.ts'
 import { peers } from './peers.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
@@ -17,7 +18,6 @@ import { streams } from './streams.ts'
 import { type Bench, type Findings, renderTable } from './support/bench.ts'
 import { createCorpus } from './support/corpus.ts'
 import { createSeededData } from './support/seeded-data.ts'
-import { termCounts } from './term-counts.ts'
 
 const BENCHMARKS = {
   'first-token': firstToken,
@@ -29,8 +29,8 @@ const BENCHMARKS = {
   'search-index': searchIndex,
   'search-vectors': searchVectors,
   hybrid,
-  'term-counts': termCounts,
   'cold-start': coldStart,
+  memory,
   peers,
   libraries,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>
@@ -87,9 +87,16 @@ async function run(): Promise<void> {
       const seeded = createSeededData({ corpus, kept, directory, progress })
       const rounds = Number(options.rounds)
       const findings = await measure({
-        ...{ corpus, seeded, directory, rounds, sizes, progress },
-        ...{ load: options.load, embedder: options.embedder },
-        ...{ chroma: options.chroma, lancedb: options.lancedb },
+        corpus,
+        seeded,
+        directory,
+        rounds,
+        sizes,
+        progress,
+        load: options.load,
+        embedder: options.embedder,
+        chroma: options.chroma,
+        lancedb: options.lancedb,
       })
       tell('')
       process.stdout.write(`${renderTable(findings)}\n`)

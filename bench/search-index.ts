@@ -4,7 +4,7 @@ import { createAnalyser } from '../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../src/indexes/embedded/embedded-index.ts'
 import type { TermBatch } from '../src/indexes/term-batch.ts'
-import { splitText } from '../src/services/ingestion/split/split-text.ts'
+import { splitText } from '../src/knowledge/ingestion/split/split-text.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import type { CorpusDocument } from './support/corpus.ts'
 import { percentile, round } from './support/statistics.ts'
@@ -18,6 +18,7 @@ const WORDS_OF_A_QUERY = { first: 20, fewest: 3, most: 10 }
 const REPLACED_DOCUMENTS = 100
 
 const analyser = createAnalyser('english')
+const NO_FILTERS = { matchingKeys: async () => new Uint32Array() }
 
 interface Built {
   keys: number
@@ -79,17 +80,21 @@ async function open(directory: string): Promise<ChunkIndex> {
   const index = createEmbeddedIndex({
     directory,
     fingerprint: analyser.fingerprint,
+    source: NO_FILTERS,
     onCrash: (error) => {
       throw error
     },
   })
-  await index.check()
+  await index.check(AbortSignal.timeout(60_000))
   return index
 }
 
 async function build(index: ChunkIndex, size: number, { corpus, progress }: Bench): Promise<Built> {
   const built: Built = {
-    ...{ keys: 0, postings: 0, analysing: 0, adding: 0 },
+    keys: 0,
+    postings: 0,
+    analysing: 0,
+    adding: 0,
     queries: [],
     replacements: [],
   }
@@ -129,7 +134,7 @@ async function timeSearches(
     for (const text of queries) {
       const terms = analyser.query(text)
       const begun = performance.now()
-      await index.search({ terms, limit: LIMIT })
+      await index.search({ mode: 'lexical', terms, limit: LIMIT })
       if (run > 0) times.push(performance.now() - begun)
     }
   }

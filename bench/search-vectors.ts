@@ -23,6 +23,8 @@ const MIN_RECALL = 0.98
 
 type Vector = Float32Array<ArrayBuffer>
 
+const NO_TERMS = { terms: new Uint32Array(), counts: new Float32Array() }
+
 /** The index's vector search, called through its thread, against the bare graph library and an exhaustive search. */
 export async function searchVectors(bench: Bench): Promise<Findings> {
   const rows: Findings['rows'] = []
@@ -79,11 +81,12 @@ async function open(directory: string): Promise<ChunkIndex> {
     directory,
     fingerprint: 'vectors',
     vectorFingerprint: 'bench',
+    source: { matchingKeys: async () => new Uint32Array() },
     onCrash: (error) => {
       throw error
     },
   })
-  await index.check()
+  await index.check(AbortSignal.timeout(60_000))
   return index
 }
 
@@ -97,7 +100,7 @@ async function fill(
   for (let from = 0; from < size; from += BATCH) {
     const batch = batchOf(vectors, from, Math.min(from + BATCH, size))
     const begun = performance.now()
-    await index.addVectors(batch, [])
+    await index.addVectors(batch)
     times.push(performance.now() - begun)
     if (from % (BATCH * 32) === 0) progress(`${from} of ${size} vectors added`)
   }
@@ -115,13 +118,18 @@ function batchOf(vectors: ClusteredVectors, from: number, to: number) {
   return { keys, dimension: DIMENSION, values }
 }
 
+async function nearestIn(index: ChunkIndex, vector: Vector) {
+  const query = { mode: 'dense', terms: NO_TERMS, limit: CANDIDATES } as const
+  return (await index.search({ ...query, vector: Promise.resolve(vector) })).candidates
+}
+
 async function timeSearches(index: ChunkIndex, questions: readonly Vector[], rounds: number) {
   const times: number[] = []
   // The first round warms up.
   for (let run = 0; run <= rounds; run++) {
     for (const vector of questions) {
       const begun = performance.now()
-      await index.nearest({ vector, limit: CANDIDATES })
+      await nearestIn(index, vector)
       if (run > 0) times.push(performance.now() - begun)
     }
   }
@@ -150,7 +158,7 @@ async function recallOf(
   }
   let found = 0
   for (const [i, vector] of questions.entries()) {
-    const candidates = await index.nearest({ vector, limit: CANDIDATES })
+    const candidates = await nearestIn(index, vector)
     // The exact comparison ranks any true best match among the candidates first.
     const keys = new Set(candidates.map(({ key }) => key))
     found += best[i]?.filter(({ key }) => keys.has(key)).length ?? 0
@@ -188,8 +196,13 @@ async function measureAlone(
 
 function openGraph(): Index {
   return new Index({
-    ...{ dimensions: DIMENSION, metric: MetricKind.Cos, quantization: ScalarKind.I8, multi: false },
-    ...{ connectivity: 16, expansion_add: 128, expansion_search: 128 },
+    dimensions: DIMENSION,
+    metric: MetricKind.Cos,
+    quantization: ScalarKind.I8,
+    multi: false,
+    connectivity: 16,
+    expansion_add: 128,
+    expansion_search: 128,
   })
 }
 
@@ -198,7 +211,7 @@ async function timeAdditions(index: ChunkIndex, vectors: ClusteredVectors, size:
   for (let from = size; from < size + COMPARED_ADDITIONS; from += BATCH) {
     const batch = batchOf(vectors, from, from + BATCH)
     const begun = performance.now()
-    await index.addVectors(batch, [])
+    await index.addVectors(batch)
     adding += performance.now() - begun
   }
   return adding

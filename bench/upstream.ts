@@ -31,6 +31,11 @@ process.on('disconnect', () => process.exit(0))
 
 // Rounds are further apart than the default keep-alive: a connection would close as it is reused.
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
+  // Such as the list of models.
+  if (request.method === 'GET') {
+    response.writeHead(404).end()
+    return
+  }
   if (pace.searches) {
     void buffer(request).then((body) => {
       const next = body.includes(RESULT) ? begin : callTool

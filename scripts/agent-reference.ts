@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { AgentConfiguration } from '../src/services/agent/configuration.ts'
+import { AgentConfiguration } from '../src/agent/configuration.ts'
 
 interface Field {
   description?: string

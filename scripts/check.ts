@@ -1,10 +1,14 @@
 import { basename, resolve } from 'node:path'
+import { CLIENTS, clientsAreInstalled } from '../test/support/clients.ts'
 import { runTool } from './run-tool.ts'
 
 const TYPES = resolve('node_modules/.cache/types')
 
 const CHECKS = {
-  types: async () => (await runTypes('.')) && runTypes('ui'),
+  types: async () =>
+    (await runTypes('.')) &&
+    (await runTypes('ui')) &&
+    (!clientsAreInstalled() || runTypes(CLIENTS)),
   style: () => runTool('biome', 'check', '--error-on-warnings'),
   promises: () => runTool('oxlint', '--type-aware', '--deny-warnings'),
 }

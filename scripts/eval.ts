@@ -13,7 +13,7 @@ Ingests the collection through the HTTP API, asks its judged queries, and prints
 Without --url a server with a directory of its own is started for it and ended after it.
 
   --url URL   a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
-              as in a set that the screen's search page exports
+              as in a set that the web UI's search page exports
   --key KEY   its SERVER_API_KEY
   --graded    count relevance as it was graded; otherwise each relevant document counts the same
   --json      print JSON only`

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { noteIn } from '../src/lib/processes/precompile.ts'
 
 const ENTRY = {
   biome: '@biomejs/biome/bin/biome',
@@ -15,16 +13,6 @@ export type Tool = keyof typeof ENTRY
 
 /** A cache of compiled modules: with it, starting the threads and processes of tests takes a third of the time. */
 const NODE_COMPILE_CACHE = resolve('node_modules/.cache/node')
-
-/** Compiles the modules that job processes load but cannot add to the cache themselves; once per installation. */
-export async function precompileJobs(): Promise<void> {
-  if (existsSync(noteIn(NODE_COMPILE_CACHE))) return
-  const env = { ...process.env, NODE_COMPILE_CACHE }
-  await once(
-    spawn(process.execPath, ['src/main.ts', 'precompile'], { stdio: 'ignore', env }),
-    'exit',
-  )
-}
 
 /** Runs an installed npm tool with the current Node.js. Returns whether it exited with code 0. */
 export function runTool(tool: Tool, ...parameters: string[]): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CLIENTS, clientsAreInstalled } from '../test/support/clients.ts'
 import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
-import { precompileJobs, runToolWith } from './run-tool.ts'
+import { runToolWith } from './run-tool.ts'
 
 /** What vitest is told if nothing else is requested: run everything that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
@@ -21,7 +22,7 @@ const checks = asked.length === 0 ? CHECK_NAMES : []
 // Run concurrently: a check hardly uses a second core.
 const [failedChecks, outcome] = await Promise.all([
   runChecks(checks),
-  precompileJobs().then(() => runSuites(asked.length === 0 ? EVERYWHERE : asked)),
+  runSuites(asked.length === 0 ? EVERYWHERE : asked),
 ])
 
 for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
@@ -30,6 +31,9 @@ if (asked.length === 0) {
   console.log(
     'not run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
   )
+  if (!clientsAreInstalled()) {
+    console.log(`not run: ${CLIENTS} (programs of others), see npm ci --prefix ${CLIENTS}`)
+  }
 }
 for (const failure of [...failedChecks, ...outcome.failures]) console.log(`failed: ${failure}`)
 const total = {

@@ -1,5 +1,24 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
+import type { AgentDescription } from './agent/describe-agent.ts'
+import type { Mcp } from './agent/mcp/mcp.ts'
+import type { Agent } from './agent/run/run-agent.ts'
+import type { CodeSandbox } from './agent/sandbox/code-sandbox.ts'
+import type { ArtifactLinks, ArtifactReader } from './agent/tools/artifacts.ts'
+import { chatRoutes } from './dialects/chat/routes.ts'
+import { completionRoutes } from './dialects/completions/routes.ts'
+import { createAnswers } from './dialects/conversations/answers.ts'
+import { createConversations } from './dialects/conversations/conversations.ts'
+import { conversationRoutes } from './dialects/conversations/routes.ts'
+import type { DialectSettings } from './dialects/dialect.ts'
+import type { Embed } from './dialects/embeddings/embeddings.ts'
+import { embeddingRoutes } from './dialects/embeddings/routes.ts'
+import { fileSearchRoutes } from './dialects/files/routes.ts'
+import { serveMcp } from './dialects/mcp/endpoint.ts'
+import { mcpRoutes } from './dialects/mcp/routes.ts'
+import { messageRoutes } from './dialects/messages/routes.ts'
+import { ollamaRoutes } from './dialects/ollama/routes.ts'
+import { responseRoutes } from './dialects/responses/routes.ts'
 import { AppError } from './errors.ts'
 import { type Identify, installAuthentication } from './http/authenticate.ts'
 import { installConnectionLimit } from './http/connection-limit.ts'
@@ -11,30 +30,21 @@ import { type EndedRequest, installRequestLog, installTracing } from './http/req
 import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
 import { installFieldWarnings } from './http/unknown-fields.ts'
+import type { LimitedTo } from './knowledge/corpus-access.ts'
+import type { Admission } from './knowledge/ingestion/documents.ts'
+import type { Keys } from './operator/keys/keys.ts'
+import type { Metrics } from './operator/ops/metrics.ts'
+import type { createReadiness } from './operator/ops/readiness.ts'
 import { type AdminServices, adminRoutes } from './routes/admin.ts'
 import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
-import { chatRoutes } from './routes/chat.ts'
-import { embeddingRoutes } from './routes/embeddings.ts'
-import { fileSearchRoutes } from './routes/file-search.ts'
-import { mcpRoutes } from './routes/mcp.ts'
+import { uploadRoutes } from './routes/document-uploads.ts'
+import { documentRoutes } from './routes/documents.ts'
 import { opsRoutes } from './routes/ops.ts'
-import { knowledgeRoutes } from './routes/query.ts'
-import { responseRoutes } from './routes/responses.ts'
-import { type Screen, screenRoutes, sessionCheck } from './routes/screen.ts'
-import type { AgentDescription } from './services/agent/describe-agent.ts'
-import type { Chat } from './services/chat/chat.ts'
-import type { Responses } from './services/chat/responses.ts'
-import type { createEmbeddings } from './services/embedding/embedding.ts'
-import type { Admission } from './services/ingestion/documents.ts'
-import type { LimitedTo } from './services/keys/corpus-access.ts'
-import type { Keys } from './services/keys/keys.ts'
-import { serveMcp } from './services/mcp/endpoint.ts'
-import type { Mcp } from './services/mcp/mcp.ts'
-import type { Metrics } from './services/ops/metrics.ts'
-import type { createReadiness } from './services/ops/readiness.ts'
-import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
-import type { ArtifactLinks, ArtifactReader } from './services/tools/artifacts.ts'
+import { queryRoutes } from './routes/query.ts'
+import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
+import type { ArtifactStore } from './stores/artifact-store.ts'
+import type { ConversationStore } from './stores/conversation-store.ts'
 
 export interface Services {
   limitedTo: LimitedTo
@@ -42,9 +52,13 @@ export interface Services {
   maxFileBytes: number
   admission: Admission
   keys: Pick<Keys, 'identify'>
-  chat: Chat
-  responses: Responses
-  embed: ReturnType<typeof createEmbeddings>
+  agent: Agent
+  dialects: DialectSettings
+  /** Keeps what protocols refer to by an id: responses and batches of files. */
+  records: ArtifactStore
+  /** Keeps conversations with their answers. */
+  conversationStore: ConversationStore
+  embed: Embed
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
   description: AgentDescription
@@ -64,49 +78,57 @@ export interface AppOptions extends HttpOptions {
   /** Whether request spans are exported. */
   isTraced?: boolean
   /** The web UI; absent with `UI=off`. */
-  screen?: Screen | undefined
+  webUi?: WebUi | undefined
 }
 
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
-  const { screen } = options
+  const { webUi } = options
   const { identify } = services.keys
   const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
-  await app.register(knowledgeRoutes, services)
-  await app.register(chatRoutes, services)
+  const conversations = createConversations(services.conversationStore)
+  const stored = { conversations, answers: createAnswers({ ...services, conversations }) }
+  await app.register(queryRoutes, services)
+  await app.register(uploadRoutes, services)
+  await app.register(documentRoutes, services)
+  await app.register(chatRoutes, { ...services, ...stored })
+  await app.register(conversationRoutes, stored)
+  await app.register(completionRoutes, services)
   await app.register(fileSearchRoutes, services)
   await app.register(embeddingRoutes, services)
-  await app.register(responseRoutes, services)
+  await app.register(messageRoutes, services)
+  await app.register(ollamaRoutes, services)
+  await app.register(responseRoutes, { ...services, ...stored })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? []))
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
-  if (screen) await app.register(screenRoutes, { screen, version: options.version })
+  if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
   return app
 }
 
 /**
- * Builds a server that is not launched: only the admin routes, the health checks and the screen, to set it up and
+ * Builds a server that is not launched: only the admin routes, the health checks and the web UI, to set it up and
  * launch it.
  */
 export async function buildIdleApp(
   services: Pick<Services, 'admin' | 'readiness'>,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { screen } = options
+  const { webUi } = options
   const refusal = new AppError('not_launched', NOT_LAUNCHED)
   const app = await openApp(options, () => undefined, refusal)
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, { readiness: services.readiness })
-  if (screen) await app.register(screenRoutes, { screen, version: options.version })
+  if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
   return app
 }
 
 const NOT_LAUNCHED =
-  'The server is not launched: launch it on the Overview page of its screen, or with POST /admin/launch; GET /admin/server says what keeps it from starting'
+  'The server is not running. Start it on the Overview page of the web UI or with POST /admin/launch; GET /admin/server shows what prevents the start.'
 
 /** Creates the HTTP server with everything that runs before a route. */
 async function openApp(
@@ -114,15 +136,15 @@ async function openApp(
   requestEnded: (request: EndedRequest) => void,
   unknownRoute?: AppError,
 ) {
-  const { screen } = options
-  const app = createHttpServer({ ...options, hasScreen: screen !== undefined })
+  const { webUi } = options
+  const app = createHttpServer({ ...options, hasWebUi: webUi !== undefined })
   installErrorHandler(app, unknownRoute)
   installRequestLog(app, requestEnded)
   installShutdown(app, options.shutdownGraceMs)
   installSecurityHeaders(app)
   // Before authentication: a browser sends its preflight request without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  const checkSession = screen && sessionCheck(screen)
+  const checkSession = webUi && sessionCheck(webUi)
   installAuthentication(app, options.serverApiKey, checkSession, options.identify)
   installFieldWarnings(app)
   installConnectionLimit(app)

@@ -1,46 +1,7 @@
-import { isIP } from 'node:net'
-import { z } from 'zod'
-import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
-import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
-import { createOutboundPolicy } from './lib/outbound/policy.ts'
+import type { z } from 'zod'
+import { SetupError } from './errors.ts'
 import { type Issue, issuesOf } from './schemas/invalid-request.ts'
-
-const number = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum))
-
-const oneOf = <Value extends string>(values: readonly Value[]) =>
-  z.enum(values, { error: `must be one of ${values.join(', ')}` })
-
-const list = (fits: (entries: string[]) => boolean, error: string) =>
-  z
-    .string()
-    .transform((text) => text.split(',').map((entry) => entry.trim()))
-    .refine(fits, { error })
-    .optional()
-
-const httpUrl = z.url({
-  protocol: /^https?$/,
-  error: 'must be a URL that begins with http:// or https://',
-})
-
-/** One URL, or several of interchangeable servers, such as the nodes of a cluster. */
-const httpUrls = z
-  .string()
-  .refine(
-    (text) => text.split(',').every((url) => httpUrl.safeParse(url.trim()).success),
-    'must be a URL that begins with http:// or https://, or several, separated by commas',
-  )
-
-// Anything else cannot be sent in an HTTP header.
-const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
-const upstreamKey = z
-  .string()
-  .regex(...KEY)
-  .optional()
+import { VARIABLES, Variables } from './variables.ts'
 
 /** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */
 export const EXTRACTIVE = 'extractive'
@@ -50,148 +11,12 @@ export const BUILTIN = 'builtin'
 /** The `EMBEDDING_MODEL` for no embedder: search is by keywords alone. */
 export const NO_EMBEDDER = 'none'
 
-const MIN_KEY_LENGTH = 16
-/** How placeholder keys in documentation begin, ours or anyone else's. */
-const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
-
-// Defaults are strings, as the environment would hold them, and the same as in .env.example.
-const Variables = z.object({
-  SERVER_API_KEY: z
-    .string({ error: 'is required: the key that every request must present' })
-    .min(MIN_KEY_LENGTH, `must have at least ${MIN_KEY_LENGTH} characters`)
-    .regex(...KEY)
-    .refine((key) => !EXAMPLE_KEY.test(key), 'must be a key of your own: that one is an example'),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: number(0, 65_535).prefault('3000'),
-  DATA_DIR: z.string().default('./data'),
-  DATABASE_URL: z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      hostname: /./,
-      error: 'must be a URL like postgres://user:password@host:5432/database',
-    })
-    .optional(),
-  DATABASE_POOL: number(2, 1_000).prefault('10'),
-  TOP_K: number(1, 100).prefault('5'),
-  CHAT_API_KEY: upstreamKey,
-  CHAT_MODEL: z.string().max(256).default('gpt-5-mini'),
-  CHAT_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
-  CHAT_CONTEXT_TOKENS: number(1_000, 10_000_000).prefault('32768'),
-  CHAT_IDLE_TIMEOUT: number(1, 3_600).prefault('120'),
-  CHAT_CONCURRENCY: number(1, 100_000).prefault('2000'),
-  EMBEDDING_MODEL: z.string().max(256).optional(),
-  EMBEDDING_BASE_URL: httpUrl.optional(),
-  EMBEDDING_API_KEY: upstreamKey,
-  EMBEDDING_MODEL_NEXT: z.string().max(256).optional(),
-  EMBEDDING_BASE_URL_NEXT: httpUrl.optional(),
-  EMBEDDING_API_KEY_NEXT: upstreamKey,
-  RERANK_MODEL: z.string().max(256).optional(),
-  RERANK_BASE_URL: httpUrl.optional(),
-  RERANK_API_KEY: upstreamKey,
-  SEARCH_LANGUAGE: oneOf(ANALYSER_LANGUAGES).default('english'),
-  OCR: oneOf(['on', 'off']).default('on'),
-  OCR_LANGUAGES: z
-    .string()
-    .regex(
-      /^[a-zA-Z_]{3,20}(?:[ ,+][a-zA-Z_]{3,20}){0,7}$/,
-      'must be languages such as eng or deu+fra',
-    )
-    .default('eng'),
-  INGEST_CONCURRENCY: number(1, 512).prefault('128'),
-  INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
-  BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
-  FILE_LIMIT: number(1_000, 1_000_000_000).prefault('200000000'),
-  SHUTDOWN_GRACE: number(0, 600).prefault('10'),
-  QDRANT_URL: httpUrls.optional(),
-  QDRANT_API_KEY: upstreamKey,
-  QDRANT_COLLECTION: z
-    .string()
-    .regex(/^[\w-]{1,64}$/, 'must be at most 64 letters, digits, _ or -')
-    .default('agent-server'),
-  QDRANT_TIMEOUT: number(1, 300).prefault('10'),
-  QDRANT_SHARDS: number(1, 1_000).prefault('1'),
-  QDRANT_REPLICAS: number(1, 16).prefault('1'),
-  QDRANT_WRITE_CONSISTENCY: number(1, 16).prefault('1'),
-  QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
-  QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
-  QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
-  QDRANT_FILTERS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
-  DOCKER_HOST: z.string().max(1_000).optional(),
-  E2B_API_KEY: upstreamKey,
-  E2B_API_URL: httpUrl.optional(),
-  AGENT_CONFIG: z.string().default('./agent.json'),
-  SERVER_MODE: oneOf(['agent', 'knowledge']).default('agent'),
-  FAILED_START: oneOf(['exit', 'screen']).optional(),
-  UI: oneOf(['on', 'off']).default('on'),
-  CORS_ORIGIN: list(
-    (origins) => origins.every(isOrigin),
-    'must be origins like https://example.org, separated by commas, or *',
-  ),
-  TRUST_PROXY: list(
-    areProxies,
-    'must be the number of proxies in front, 1 to 10, or their addresses and ranges like 10.0.0.0/8, separated by commas',
-  ).transform((entries) => Number(entries?.[0]) || entries),
-  OUTBOUND_ALLOW: list(
-    areOutboundEntries,
-    'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
-  ),
-  FETCH_URLS: oneOf(['on', 'off']).default('on'),
-  FETCH_IGNORE_ROBOTS: list(areOutboundEntries, 'must be host names, separated by commas'),
-  WEBHOOK_URL: httpUrl.optional(),
-  WEBHOOK_SECRET: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, {
-      error: 'must be whsec_ and then 24 to 64 bytes in base64',
-    })
-    .optional(),
-  LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-      error: 'must be trace, debug, info, warn, error, fatal or silent',
-    })
-    .default('info'),
-})
-
-/** Browsers send only scheme, host and port as the origin, so nothing else could ever match. */
-function isOrigin(text: string): boolean {
-  return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
-}
-
-const MAX_PROXIES = 32
-
-/** Refuses a range of all addresses (`/0`): it would trust what any caller claims about itself. */
-function areProxies(entries: string[]): boolean {
-  if (entries.length === 1 && /^(?:[1-9]|10)$/.test(entries[0] ?? '')) return true
-  return entries.length <= MAX_PROXIES && entries.every(isAddressOrRange)
-}
-
-function isAddressOrRange(entry: string): boolean {
-  const [, address = '', bits = '1'] = /^([\da-f.:]+)(?:\/([1-9]\d{0,2}))?$/i.exec(entry) ?? []
-  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
-}
-
-function areOutboundEntries(entries: string[]): boolean {
-  try {
-    createOutboundPolicy(entries)
-    return true
-  } catch {
-    return false
-  }
-}
-
-export const VARIABLE_NAMES = Object.keys(Variables.shape)
-
-/** The default of each variable, as the environment would hold it; undefined if it has none. */
-export const DEFAULTS: ReadonlyMap<string, string | undefined> = new Map(
-  Object.entries(Variables.shape).map(([name, schema]) => {
-    const { data } = schema.safeParse(undefined)
-    return [name, data === undefined ? undefined : String(data)]
-  }),
-)
+export const VARIABLE_NAMES = VARIABLES.map(({ name }) => name)
 
 export type Config = Readonly<z.output<typeof Variables>>
 
 /** Lists every mistake in the environment in one message, by variable name and never with a value. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupError {
   override readonly name = 'ConfigError'
   readonly mistakes: readonly Issue[]
 
@@ -215,7 +40,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
  * The valid part of an environment that `loadConfig` refuses, for a server that shows what is wrong; `key` becomes the
  * server key if the environment has no valid one.
  */
-export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Config {
+export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): Config {
   const set = Object.entries(environment).filter(([, value]) => value !== '')
   const { error } = Variables.safeParse(Object.fromEntries(set))
   const wrong = new Set(error ? issuesOf(error).map(({ field }) => field) : [])
@@ -284,7 +109,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       set.EMBEDDING_MODEL_NEXT === NO_EMBEDDER,
     ],
     [
-      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
+      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would miss the changes of the others',
       isSet('DATABASE_URL') && !isSet('QDRANT_URL'),
     ],
     [
@@ -302,4 +127,4 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   })
 }
 
-const ANY_KEY = '(any value for servers that ask for none)'
+const ANY_KEY = '(any value for servers that need none)'

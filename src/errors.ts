@@ -14,7 +14,10 @@ export const ERRORS = {
   file_not_found: { status: 404, type: 'invalid_request_error' },
   connection_not_found: { status: 404, type: 'invalid_request_error' },
   artifact_not_found: { status: 404, type: 'invalid_request_error' },
+  conversation_not_found: { status: 404, type: 'invalid_request_error' },
+  item_not_found: { status: 404, type: 'invalid_request_error' },
   response_not_found: { status: 404, type: 'invalid_request_error' },
+  batch_not_found: { status: 404, type: 'invalid_request_error' },
   version_not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   key_not_found: { status: 404, type: 'invalid_request_error' },
@@ -25,7 +28,7 @@ export const ERRORS = {
   changed_meanwhile: { status: 409, type: 'invalid_request_error' },
   not_writable: { status: 409, type: 'invalid_request_error' },
   not_startable: { status: 409, type: 'invalid_request_error' },
-  restart_unavailable: { status: 409, type: 'invalid_request_error' },
+  conversation_full: { status: 409, type: 'invalid_request_error' },
   too_many_keys: { status: 409, type: 'invalid_request_error' },
   idempotency_conflict: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
@@ -38,13 +41,13 @@ export const ERRORS = {
   rate_limited: { status: 429, type: 'rate_limit_error' },
   too_many_runs: { status: 429, type: 'rate_limit_error' },
   internal: { status: 500, type: 'server_error' },
-  screen_unavailable: { status: 500, type: 'server_error' },
+  web_ui_unavailable: { status: 500, type: 'server_error' },
   fetch_failed: { status: 502, type: 'upstream_error' },
   upstream_failed: { status: 502, type: 'upstream_error' },
   upstream_refused: { status: 502, type: 'upstream_error' },
   upstream_unauthorized: { status: 502, type: 'upstream_error' },
   upstream_model_not_found: { status: 502, type: 'upstream_error' },
-  upstream_rate_limited: { status: 503, type: 'upstream_error' },
+  upstream_rate_limited: { status: 429, type: 'upstream_error' },
   upstream_timeout: { status: 504, type: 'upstream_error' },
   index_unavailable: { status: 503, type: 'server_error' },
   index_not_ready: { status: 503, type: 'server_error' },
@@ -63,6 +66,11 @@ interface AppErrorOptions {
   param?: string | undefined
   /** Seconds after which the same request may succeed; sent as `Retry-After`. */
   retryAfter?: number | undefined
+}
+
+/** A mistake in the setup, for which a server does not start; `message` tells its operator what to change. */
+export class SetupError extends Error {
+  override readonly name: string = 'SetupError'
 }
 
 /**

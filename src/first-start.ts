@@ -1,21 +1,29 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { exists } from './lib/files.ts'
+import { codeOf } from './lib/system-error.ts'
 
 const KEY_BYTES = 24
 
 export const makeKey = (): string => randomBytes(KEY_BYTES).toString('base64url')
 
+const DEFAULT_PORT = 3_000
+/** Ports that are tried in place of the default one. */
+const OTHER_PORTS = 20
+
 /**
- * Writes `.env` from the repository's `.env.example` with a new key, for someone who has just cloned it. Returns
- * the key; undefined, and writes nothing, if there is a `.env`, `SERVER_API_KEY` is set or this is production.
+ * Writes `.env` from the repository's `.env.example` with a new key, for someone who has just cloned it, and with
+ * another port if the default one is taken, which `say` is told. Returns the key; undefined, and writes nothing, if
+ * there is a `.env`, `SERVER_API_KEY` is set or this is production.
  */
 export async function prepareFirstStart(
   directory: string,
   repository: string,
   environment: NodeJS.ProcessEnv,
+  say: (line: string) => void = () => undefined,
 ): Promise<string | undefined> {
   if (environment.NODE_ENV === 'production' || environment.SERVER_API_KEY) return undefined
   const target = join(directory, '.env')
@@ -23,8 +31,33 @@ export async function prepareFirstStart(
 
   const example = await readFile(join(repository, '.env.example'), 'utf8')
   const key = makeKey()
-  const text = example.replace(/^SERVER_API_KEY=(?=\r?$)/m, `SERVER_API_KEY=${key}`)
-  return (await writeNew(target, text)) ? key : undefined
+  const port = environment.PORT ? DEFAULT_PORT : await freePort()
+  const text = example
+    .replace(/^SERVER_API_KEY=(?=\r?$)/m, `SERVER_API_KEY=${key}`)
+    .replace(/^#PORT=3000(?=\r?$)/m, port === DEFAULT_PORT ? '$&' : `PORT=${port}`)
+  if (!(await writeNew(target, text))) return undefined
+  if (port !== DEFAULT_PORT) {
+    say(`Port ${DEFAULT_PORT} is taken, so the server uses ${port}: see PORT in .env.`)
+  }
+  return key
+}
+
+/** The first port from the default one on that is free on the loopback; the default one if none is. */
+async function freePort(): Promise<number> {
+  for (let port = DEFAULT_PORT; port <= DEFAULT_PORT + OTHER_PORTS; port += 1) {
+    if (await isFree(port)) return port
+  }
+  return DEFAULT_PORT
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      server.close(() => resolve(true))
+    })
+  })
 }
 
 /** Returns false, and keeps the file, if someone else has created it in the meantime. */
@@ -33,7 +66,7 @@ async function writeNew(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { mode: 0o600, flag: 'wx' })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (codeOf(error) === 'EEXIST') return false
     throw error
   }
 }
@@ -41,18 +74,30 @@ async function writeNew(path: string, text: string): Promise<boolean> {
 /** Stands in for the key in commands: the shell then reads the key from .env. */
 const READ_KEY = "$(sed -n 's/^SERVER_API_KEY=//p' .env)"
 
+interface WelcomeOptions {
+  key?: string | undefined
+  page?: string | undefined
+  /** Whether a model writes the answers. */
+  hasModel?: boolean
+}
+
 /**
  * Says what to do next, with links and commands that can be used as they are. Output may be stored, so the key is
  * shown only this once, and not at all if `key` is left out; the link `page` lets one browser in without it.
  */
-export function welcome(endpoint: string, key?: string, page?: string): string {
+export function welcome(
+  endpoint: string,
+  { key, page, hasModel = false }: WelcomeOptions = {},
+): string {
   const authorization = key
     ? `-H 'Authorization: Bearer ${key}'`
     : `-H "Authorization: Bearer ${READ_KEY}"`
+  const answers = hasModel ? 'questions about' : 'with quotes from'
+  const model = hasModel ? '' : ', where a real model is set, too'
   const json = `-H 'Content-Type: application/json'`
   return `
-  Agent Server runs at ${endpoint} and answers with quotes from your documents.
-  Your key is ${key ? `${key} (kept in .env,` : 'the SERVER_API_KEY of .env (the file'} where a real model is set, too).
+  Agent Server runs at ${endpoint} and answers ${answers} your documents.
+  Your key is ${key ? `${key} (kept in .env` : 'the SERVER_API_KEY of .env (the file'}${model}).
 ${
   page
     ? `
@@ -105,6 +150,6 @@ export function openBrowser(
   const hasDesktop = process.platform !== 'linux' || (DISPLAY ?? WAYLAND_DISPLAY) !== undefined
   if (!program || !hasDesktop || SSH_CONNECTION !== undefined) return
   const child = spawn(program, [...parameters, address], { stdio: 'ignore', detached: true })
-  child.once('error', (err) => log.debug({ err }, 'no browser was opened'))
+  child.once('error', (err) => log.debug({ err }, 'opening a browser failed'))
   child.unref()
 }

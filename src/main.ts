@@ -2,64 +2,50 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { type DestinationStream, pino } from 'pino'
+import { z } from 'zod'
 import type { AppOptions } from './app.ts'
 import type { Command } from './commands/command.ts'
 import {
   type Activity,
-  type BeginAnew,
   compose,
   composeIdle,
-  isMendable,
   openActivity,
   type Phase,
   type ProcessParts,
+  type RestartAs,
 } from './compose/compose.ts'
-import { openScreen } from './compose/screen.ts'
-import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
+import { openWebUi } from './compose/web-ui.ts'
+import { type Config, EXTRACTIVE, loadConfig, loadLenientConfig, VARIABLE_NAMES } from './config.ts'
+import { AppError, SetupError } from './errors.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
-import { explainPath, isMissing } from './lib/files.ts'
+import { isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/processes/free-memory.ts'
-import { closeInherited } from './lib/processes/inherited-descriptors.ts'
-import { explainListening } from './lib/processes/listen-failure.ts'
-import { precompileOnce } from './lib/processes/precompile.ts'
-import {
-  askForAnother,
-  isReplaceable,
-  onStopSignal,
-  replaceProcess,
-  STOPPED,
-} from './lib/processes/restart.ts'
-import { speakPlainly } from './schemas/invalid-request.ts'
-import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
+import { explainListening, explainPath } from './lib/system-error.ts'
+import { installErrorMessages } from './schemas/invalid-request.ts'
+import { createLogSender, startTelemetry } from './telemetry.ts'
 
 /** How long closing may take beyond the grace period; then the process exits, whatever keeps it open. */
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
-const prebuilding = () => import('./commands/prebuild.ts')
 const transfer = () => import('./commands/transfer.ts')
 
 /** The other commands of `npm run`; the server itself does not load them. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['re-embed', async () => (await rebuilding()).runReEmbed],
-  ['reindex', async () => (await rebuilding()).runReindex],
   ['rebuild-index', async () => (await rebuilding()).runRebuildIndex],
   ['migrate', async () => (await transfer()).runMigrate],
   ['export', async () => (await transfer()).runExport],
   ['import', async () => (await transfer()).runImport],
+  ['doctor', async () => (await import('./commands/doctor.ts')).runDoctor],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
-  ['precompile', async () => (await prebuilding()).runPrecompile],
-  ['prebuild-screen', async () => (await prebuilding()).runPrebuildScreen],
+  ['prebuild-web-ui', async () => (await import('./commands/prebuild.ts')).runPrebuildWebUi],
 ])
 
 /** Names of errors that an operator can fix; they are reported without a stack. */
-const SAID_IN_WORDS = [
-  ...['Error', 'AppError', 'AgentConfigurationError', 'ConfigError', 'EmbedderError'],
-  'StoppedEarly',
-]
+const SAID_IN_WORDS = ['Error', 'AppError', 'EmbedderError', 'StoppedEarly']
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -69,150 +55,185 @@ class StoppedEarly extends Error {
   readonly signal: string
 
   constructor(signal: string) {
-    super(`${signal}: stopped before it served`)
+    super(`${signal}: stopped before the server was ready`)
     this.signal = signal
   }
 }
 
 async function main(): Promise<void> {
-  closeInherited()
   // Before the configuration is read, because its mistakes are worded in the same way.
-  speakPlainly()
+  installErrorMessages()
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(await command())
 
   // Listen for signals from the start, since PID 1 of a container ignores those without a handler; but act on
   // them only once the server has started, because exiting while threads start can hang.
   const stop = stopSignal((name) => new StoppedEarly(name))
-  const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
-  const given = { variables: { ...process.env }, file: resolve('.env') }
-  loadEnvironmentFile()
-  const next = new AbortController()
-  const opened = await openServer({
-    ...{ environment: process.env, given, signal: stop },
-    ...((askForAnother || isReplaceable()) && { restart: (as) => next.abort(as) }),
+  const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env, (line) => {
+    process.stderr.write(`${line}\n`)
   })
-  const { config, log, app } = opened
-  const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
-  greet(opened, endpoint, newKey)
-  void closeOn(stop, next.signal, config, log, {
-    close: opened.close,
-    beginAnew(as) {
-      // Without what .env added: the file may have changed by now.
-      const parameters = as === 'stopped' ? [STOPPED] : []
-      askForAnother?.(parameters)
-      replaceProcess(process.argv[1] ?? '', given.variables, parameters)
-    },
-  })
-  await opened.start()
   freeMemoryWhenIdle()
-  precompileOnce(fileURLToPath(import.meta.url))
+  await serve(stop, newKey)
+}
+
+/** Runs one server after another in this process until it is stopped: each restart reads the settings anew. */
+async function serve(stop: AbortSignal, newKey: string | undefined): Promise<void> {
+  const given = { variables: { ...process.env }, file: resolve('.env') }
+  let phase: Phase | undefined = { state: process.argv[2] === 'stopped' ? 'stopped' : 'running' }
+  let firstKey = newKey
+  let port = 0
+  while (phase) {
+    loadEnvironment(given.variables)
+    const next = new AbortController()
+    const restart = (as: RestartAs) => next.abort({ state: as })
+    const activity = openActivity()
+    const parts = { environment: process.env, given, signal: stop, restart, activity }
+    const opened = await open(parts, phase)
+    const { config, log, app } = opened
+    // A port that the system chose stays the same.
+    const listen = { host: config.HOST, port: config.PORT || port, listenTextResolver }
+    const endpoint = await app.listen(listen)
+    port = Number(new URL(endpoint).port)
+    greet(opened, endpoint, firstKey)
+    firstKey = undefined
+    void opened.warn()
+    const started = opened.start().catch((error: unknown) => next.abort(toFailed(error)))
+    const closed = closeOn(stop, next.signal, config, log, opened.close)
+    ;[phase] = await Promise.all([closed, started])
+  }
+}
+
+/** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
+async function open(parts: ProcessParts, phase: Phase) {
+  if (phase.state !== 'running') return openIdle(parts, phase)
+  try {
+    return await openServer(parts)
+  } catch (error) {
+    return openIdle(parts, toFailed(error))
+  }
+}
+
+/** What a server shows whose setup is faulty. Throws the error if it is of another kind, or is to end the process. */
+function toFailed(error: unknown): Phase {
+  const { FAILED_START: then, NODE_ENV, UI } = process.env
+  const ends = then ? then === 'exit' : NODE_ENV === 'production'
+  const isSaid = error instanceof SetupError || error instanceof AppError
+  const reason = isSaid ? error.message : explainPath(error)
+  if (!reason || ends || UI === 'off') throw error
+  process.stderr.write(`${reason}\n`)
+  return { state: 'failed', reason }
 }
 
 /** Prints where to begin after a first start, or a one-time link if the environment has no valid key. */
-function greet({ config, log, screen }: Opened, endpoint: string, newKey?: string): void {
+function greet({ config, log, webUi }: Opened, endpoint: string, newKey?: string): void {
   if (!newKey && config.SERVER_API_KEY === process.env.SERVER_API_KEY) return
   // Output to a file is a log, whose readers are not meant to have the key.
   const isFile = fstatSync(process.stdout.fd).isFile()
-  const token = isFile ? undefined : screen?.sessions.issueToken()
+  const token = isFile ? undefined : webUi?.sessions.issueToken()
   const page = token && `${endpoint}/#token=${token}`
-  if (newKey) process.stdout.write(welcome(endpoint, isFile ? undefined : newKey, page))
+  const hasModel = config.CHAT_MODEL !== EXTRACTIVE
+  const key = isFile ? undefined : newKey
+  if (newKey) process.stdout.write(welcome(endpoint, { key, page, hasModel }))
   else if (page) process.stdout.write(`Open it once, within 30 minutes: ${page}\n`)
   if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
 }
 
-let telemetry: Telemetry | undefined
+type Opened = Awaited<ReturnType<typeof open>>
 
-type Opened = Awaited<ReturnType<typeof openServer>>
-
-/** Opens the full server, or only the part for setting it up if it was stopped on purpose or its setup is faulty. */
-async function openServer(given: ProcessParts) {
-  const parts = { ...given, activity: openActivity() }
-  if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })
-  try {
-    const config = loadConfig(process.env)
-    const log = createLog(config, parts.activity)
-    telemetry = await startTelemetry(process.env, log)
+async function openServer(parts: ProcessParts) {
+  const config = loadConfig(process.env)
+  const log = createLog(config, parts.activity)
+  const telemetry = await startTelemetry(process.env, log)
+  const sendFailure = async (error: unknown): Promise<never> => {
+    await telemetry?.fail(error)
+    throw error
+  }
+  const build = async () => {
+    await using opened = new AsyncDisposableStack()
     const composition = await compose(config, log, (error) => endAfter(error, log), parts)
-    const { app, screen } = await openApp(config, log, ({ buildApp }, options) =>
+    opened.defer(composition.close)
+    const { app, webUi } = await openApp(config, log, ({ buildApp }, options) =>
       buildApp(composition.services, { ...options, isTraced: telemetry?.isTraced ?? false }),
     )
-    const close = async () => {
-      await app.close()
-      await composition.close()
-      await telemetry?.close()
-    }
-    return { config, log, app, screen, start: composition.start, close }
-  } catch (error) {
-    await telemetry?.fail(error)
-    if (!isMendable(error)) throw error
-    const { FAILED_START: then, NODE_ENV } = process.env
-    const ends = then ? then === 'exit' : NODE_ENV === 'production'
-    if (ends || process.env.UI === 'off') throw error
-    process.stderr.write(`${error.message}\n`)
-    return openIdle(parts, { state: 'failed', reason: error.message })
+    opened.defer(() => app.close())
+    const { start, warn } = composition
+    return { app, webUi, start, warn, opened: opened.move() }
   }
+  const { app, webUi, start, warn, opened } = await build().catch(sendFailure)
+  const close = async () => {
+    await opened.disposeAsync()
+    await telemetry?.close()
+  }
+  return { config, log, app, webUi, start: () => start().catch(sendFailure), warn, close }
 }
 
-async function openIdle(parts: ProcessParts & { activity: Activity }, phase: Phase) {
+async function openIdle(parts: ProcessParts, phase: Phase) {
   // If the environment has no valid key, a random one that nobody knows.
-  const config = salvageConfig(process.env, makeKey())
+  const config = loadLenientConfig(process.env, makeKey())
   const log = createLog(config, parts.activity)
-  log.warn(
-    { state: phase.state },
-    'not launched: the screen and /admin say how the server is set up',
-  )
+  log.warn({ state: phase.state }, 'the server is not running; the web UI and /admin show why')
   const services = await composeIdle(config, log, phase, parts)
-  const { app, screen } = await openApp(config, log, ({ buildIdleApp }, options) =>
+  const { app, webUi } = await openApp(config, log, ({ buildIdleApp }, options) =>
     buildIdleApp(services, options),
   )
-  return { config, log, app, screen, start: async () => undefined, close: () => app.close() }
+  const idle = async () => undefined
+  return { config, log, app, webUi, start: idle, warn: idle, close: () => app.close() }
 }
+
+const Manifest = z.object({ version: z.string() })
 
 async function openApp(
   config: Config,
   log: ReturnType<typeof createLog>,
   build: (app: typeof import('./app.ts'), options: AppOptions) => Promise<FastifyInstance>,
 ) {
-  const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
-  const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
+  const text = await readFile(resolve(ROOT, 'package.json'), 'utf8')
+  const { version } = Manifest.parse(JSON.parse(text))
+  const webUi = await openWebUi(config, resolve(ROOT, 'ui'), log)
   // Imported only now, while a worker thread loads the index.
   const app = await build(await import('./app.ts'), {
-    ...{ log, version, screen },
+    log,
+    version,
+    webUi,
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
     trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
-  return { app, screen }
+  return { app, webUi }
 }
 
 function endAfter(error: Error, log: ReturnType<typeof createLog>): void {
   log.fatal(
     { err: error },
-    'a vital part has failed; the server ends, nothing acknowledged is lost',
+    'a vital part has failed; the process ends, nothing acknowledged is lost',
   )
   process.exit(1)
 }
 
 async function runCommand(command: Command): Promise<void> {
-  loadEnvironmentFile()
+  loadEnvironment({ ...process.env })
   process.exitCode = await command({
     parameters: process.argv.slice(3),
     environment: process.env,
     config: () => loadConfig(process.env),
     createLog,
     stderr: process.stderr,
-    signal: stopSignal(() => new Error('Interrupted: run it again')),
+    signal: stopSignal(() => new Error('Interrupted: run the command again')),
   })
 }
 
 const listenTextResolver = (address: string) =>
-  `listening at ${address}, reference at ${address}/reference`
+  `listening at ${address}, reference at ${address}/reference, base URL for OpenAI clients ${address}/openai/v1`
 
-/** Loads .env. Variables that are already set win, as is usual; an empty one counts as not set. */
-function loadEnvironmentFile(): void {
+/**
+ * Sets the environment to the given variables and those of .env, as it is now. Given ones win, as is usual; an empty
+ * one counts as not set.
+ */
+function loadEnvironment(given: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in given)) delete process.env[name]
+  Object.assign(process.env, given)
   for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
   try {
     process.loadEnvFile('.env')
@@ -221,18 +242,21 @@ function loadEnvironmentFile(): void {
   }
 }
 
+const PRETTY = {
+  target: 'pino-pretty',
+  options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
+}
+/** Opened once: a restart within the process goes on with it. */
+let output: DestinationStream | undefined
+
 /**
- * Logs to standard output (formatted on a terminal, JSON elsewhere), to the activity that the screen shows, and to
+ * Logs to standard output (formatted on a terminal, JSON elsewhere), to the activity that the web UI shows, and to
  * OpenTelemetry if asked to.
  */
 function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
   const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
   const options = { level, redact }
-  const pretty = {
-    target: 'pino-pretty',
-    options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
-  }
-  const output = process.stdout.isTTY ? pino.transport(pretty) : pino.destination(1)
+  output ??= process.stdout.isTTY ? pino.transport(PRETTY) : pino.destination(1)
   const outputs = [output, activity, createLogSender(process.env)].filter(
     (each) => each !== undefined,
   )
@@ -242,45 +266,50 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
 /** Aborted by the first signal to stop; a second one ends the process at once. */
 function stopSignal(reason: (name: string) => Error): AbortSignal {
   const stop = new AbortController()
-  onStopSignal((name) => {
-    if (stop.signal.aborted) process.exit(1)
-    stop.abort(reason(name))
-  })
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1)
+      stop.abort(reason(name))
+    })
+  }
   return stop.signal
 }
 
-/** Closes when asked to stop or to restart; a stop signal that arrives while closing wins. */
+/**
+ * Closes when asked to stop or to restart. Resolves with how to start again, if at all: a stop signal that arrives while
+ * closing wins.
+ */
 async function closeOn(
   stop: AbortSignal,
   next: AbortSignal,
   { SHUTDOWN_GRACE }: Config,
   log: ReturnType<typeof createLog>,
-  { close, beginAnew }: { close: () => Promise<void>; beginAnew: BeginAnew },
-): Promise<void> {
+  close: () => Promise<void>,
+): Promise<Phase | undefined> {
   const either = AbortSignal.any([stop, next])
   if (!either.aborted) await once(either, 'abort')
-  const asked = stop.aborted ? stop.reason.signal : `to be ${next.reason}`
-  log.info(`${asked}: closing; a second signal ends the server at once`)
+  const asked = stop.aborted ? stop.reason.signal : `to be ${next.reason.state}`
+  log.info(`${asked}: shutting down; a second signal ends the process immediately`)
   const late = () => {
-    log.error('closing took too long; the server ends, nothing acknowledged is lost')
-    if (!stop.aborted) beginAnew(next.reason)
+    log.error('the shutdown took too long; the process ends, nothing acknowledged is lost')
     process.exit(1)
   }
-  setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MS).unref()
+  const limit = setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MS).unref()
   try {
     await close()
     log.info('closed')
   } catch (error) {
     log.error({ err: error }, 'closing failed')
-    process.exitCode = 1
+    if (stop.aborted) process.exitCode = 1
   }
-  if (!stop.aborted) beginAnew(next.reason)
+  if (stop.aborted) return undefined
+  clearTimeout(limit)
+  return next.reason
 }
 
 try {
   await main()
 } catch (error) {
-  await telemetry?.fail(error)
   process.stderr.write(`${error instanceof Error ? explain(error) : String(error)}\n`)
   process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
@@ -289,7 +318,8 @@ try {
 function explain(error: Error): string {
   const wrong = explainListening(error) ?? explainPath(error)
   if (wrong) return wrong
-  if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
+  const isInWords = error instanceof SetupError || SAID_IN_WORDS.includes(error.name)
+  if (!isInWords) return error.stack ?? error.message
   const { cause } = error
   // Add the operating system's reason, such as a missing permission.
   return cause instanceof Error && 'syscall' in cause

@@ -1,5 +1,6 @@
-import { DiagLogLevel, diag, logs } from '@opentelemetry/api'
+import { context, DiagLogLevel, diag, logs, metrics, propagation, trace } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
+import { z } from 'zod'
 import { startDeadline, untilAborted } from './lib/abort.ts'
 
 /** How long unsent telemetry gets at shutdown to be sent. */
@@ -43,19 +44,21 @@ export async function startTelemetry(
   }
   const { startNodeSdk } = await import('@opentelemetry/sdk-node')
   const sdk = startNodeSdk()
-  const warn = (message: string) => log.warn({ telemetry: message }, 'telemetry is not sent')
+  const warn = (message: string) => log.warn({ telemetry: message }, 'sending telemetry failed')
   const quiet = () => undefined
   diag.setLogger(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
-  log.info({ sent: sent.map((signal) => signal.toLowerCase()) }, 'telemetry is sent')
+  log.info({ sent: sent.map((signal) => signal.toLowerCase()) }, 'sending telemetry')
   let closed: Promise<void> | undefined
   const shutDown = async () => {
     using deadline = startDeadline(FLUSH_MS)
     await untilAborted(sdk.shutdown(), deadline.signal).catch((error: unknown) =>
       warn(String(error)),
     )
+    // A server that starts after this one in the same process could not register its own otherwise.
+    for (const api of [trace, metrics, logs, context, propagation, diag]) api.disable()
   }
   const close = () => {
     closed ??= shutDown()
@@ -71,12 +74,17 @@ export async function startTelemetry(
   }
 }
 
+const LogLine = z
+  .object({ level: z.number(), time: z.number(), msg: z.string().optional() })
+  .catchall(z.json())
+
 /** A pino stream that passes log lines on to OpenTelemetry as log records; undefined if logs are not exported. */
 export function createLogSender(environment: NodeJS.ProcessEnv) {
   if (!isAsked(environment, 'LOGS')) return undefined
   return {
     write(line: string): void {
-      const { level, time, msg: body, pid: _pid, hostname: _host, ...attributes } = JSON.parse(line)
+      const parsed = LogLine.parse(JSON.parse(line))
+      const { level, time, msg: body, pid: _pid, hostname: _host, ...attributes } = parsed
       // Skip lines that report a failed export: exporting them would fail and be logged again,
       // for ever.
       if (attributes.telemetry !== undefined) return

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -23,9 +25,23 @@ describe('the first start', () => {
     expect(config).toMatchObject({ SERVER_API_KEY: key, CHAT_MODEL: 'extractive' })
   })
 
+  it('takes the next free port where the usual one is taken, and says so', async () => {
+    const other = createServer()
+    // Where somebody else has it, it is taken all the same.
+    other.on('error', () => undefined).listen(3_000, '127.0.0.1')
+    await Promise.race([once(other, 'listening'), once(other, 'error').catch(() => undefined)])
+    onTestFinished(() => void other.close())
+    const directory = await newDirectory()
+    const said: string[] = []
+    await prepareFirstStart(directory, REPOSITORY, {}, (line) => said.push(line))
+    const { PORT } = parseEnv(await readFile(join(directory, '.env'), 'utf8'))
+    expect(Number(PORT)).toBeGreaterThan(3_000)
+    expect(said).toEqual([`Port 3000 is taken, so the server uses ${PORT}: see PORT in .env.`])
+  })
+
   it('changes nothing in .env.example but the key', async () => {
     const directory = await newDirectory()
-    const key = await prepareFirstStart(directory, REPOSITORY, {})
+    const key = await prepareFirstStart(directory, REPOSITORY, { PORT: '3000' })
     const written = await readFile(join(directory, '.env'), 'utf8')
     const example = await readFile(join(REPOSITORY, '.env.example'), 'utf8')
     expect(written.replace(key ?? '', '')).toBe(example)
@@ -99,7 +115,7 @@ describe('the first start', () => {
 })
 
 describe('the welcome', () => {
-  const text = welcome('http://127.0.0.1:3000', 'the-key')
+  const text = welcome('http://127.0.0.1:3000', { key: 'the-key' })
   // A command begins at the start of a line and goes on after a backslash.
   const commands = text.match(/^curl(?:.*\\\n)*.*$/gm) ?? []
 
@@ -111,6 +127,13 @@ describe('the welcome', () => {
     const header = /-H ("Authorization: .+?")/.exec(kept)?.[1]
     const said = execFileSync('sh', ['-c', `echo ${header}`], { cwd: directory })
     expect(String(said)).toBe(`Authorization: Bearer ${key}\n`)
+  })
+
+  it('promises quotes, and a place for a model, only where none is configured', () => {
+    const quotes = /answers with quotes from[^(]*\(kept in \.env, where a real model is set, too\)/
+    expect(text).toMatch(quotes)
+    const own = welcome('http://127.0.0.1:3000', { key: 'the-key', hasModel: true })
+    expect(own).toMatch(/answers questions about your documents[^(]*\(kept in \.env\)/)
   })
 
   it('names the endpoint, the key and the reference', () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { VARIABLE_NAMES } from '../src/config.ts'
 import { readCompose } from './deploy/deployment-files.ts'
+import { CLIENTS } from './support/clients.ts'
 import { isNode, nodesOf, ROOT, type SyntaxNode, sourceFiles } from './support/source-tree.ts'
 
 const Versions = z.record(z.string(), z.string()).default({})
@@ -13,6 +14,7 @@ const Package = z.object({
   allowScripts: z.record(z.string(), z.boolean()),
   dependencies: Versions,
   devDependencies: Versions,
+  peerDependencies: Versions,
 })
 const LockedPackage = z.object({
   version: z.string().optional(),
@@ -27,13 +29,28 @@ const Lock = z.object({ packages: z.record(z.string(), LockedPackage) })
 
 const { scripts, allowScripts, ...manifest } = Package.parse(JSON.parse(read('package.json')))
 const client = Package.parse({ allowScripts, ...JSON.parse(read('client/package.json')) })
+const others = Package.parse({
+  allowScripts,
+  ...JSON.parse(read(`${CLIENTS}/package.json`)),
+})
 const dependencies = {
-  ...{ ...client.dependencies, ...client.devDependencies },
-  ...{ ...manifest.dependencies, ...manifest.devDependencies },
+  ...others.dependencies,
+  ...client.dependencies,
+  ...client.devDependencies,
+  ...manifest.dependencies,
+  ...manifest.devDependencies,
+  ...manifest.peerDependencies,
 }
-const locked = new Map(Object.entries(Lock.parse(JSON.parse(read('package-lock.json'))).packages))
+const readLock = (path: string) =>
+  Object.entries(Lock.parse(JSON.parse(read(path))).packages).filter(([name]) => name !== '')
+const locked = new Map([
+  ...readLock('package-lock.json'),
+  ...readLock(`${CLIENTS}/package-lock.json`).map(
+    ([path, its]) => [`${CLIENTS}/${path}`, its] as const,
+  ),
+])
 // What the lock tells of the repository's own packages is in their manifests.
-for (const path of ['', 'client', 'minilm']) locked.delete(path)
+for (const path of ['client', 'minilm']) locked.delete(path)
 for (const name of ['client', 'minilm']) locked.delete(`node_modules/agent-server-${name}`)
 
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
@@ -77,9 +94,15 @@ describe('The packages', () => {
 
   it('are each justified, with their licence, and nothing else is', () => {
     const justified = read('docs/dependencies.md').matchAll(/^\| `(.+?)` \| (.+?) \| .{10,} \|$/gm)
+    const licenceOf = (name: string) =>
+      ['', 'client/', `${CLIENTS}/`]
+        .map((folder) => locked.get(`${folder}node_modules/${name}`)?.license)
+        .find(Boolean)
+    // Optional packages are not locked.
+    const optional = Object.keys(manifest.peerDependencies)
     const licences = Object.keys(dependencies).map((name) => [
       name,
-      (locked.get(`node_modules/${name}`) ?? locked.get(`client/node_modules/${name}`))?.license,
+      optional.includes(name) ? 'OFL-1.1' : licenceOf(name),
     ])
     expect(Object.fromEntries(justified.map(([, name, licence]) => [name, licence]))).toEqual(
       Object.fromEntries(licences),
@@ -249,7 +272,8 @@ function unlocked(packages: ReadonlyMap<string, LockedPackage>): string[] {
     .flatMap(([path, { optionalDependencies }]) =>
       Object.keys(optionalDependencies).filter(
         (name) =>
-          !packages.has(`node_modules/${name}`) && !packages.has(`${path}/node_modules/${name}`),
+          !packages.has(`${path.startsWith(CLIENTS) ? `${CLIENTS}/` : ''}node_modules/${name}`) &&
+          !packages.has(`${path}/node_modules/${name}`),
       ),
     )
   return [...incomplete, ...missing]

@@ -1,8 +1,8 @@
 import { ADMIN } from './requirements/admin.ts'
 import { DECISIONS } from './requirements/decisions.ts'
-import { SCREEN } from './requirements/screen.ts'
 import { SEVERAL_SERVERS } from './requirements/several-servers.ts'
 import { SPECIFICATION } from './requirements/specification.ts'
+import { WEB_UI } from './requirements/web-ui.ts'
 
 export interface Requirement {
   id: string
@@ -22,7 +22,7 @@ export type RequirementId =
   | IdIn<typeof SPECIFICATION>
   | IdIn<typeof DECISIONS>
   | IdIn<typeof ADMIN>
-  | IdIn<typeof SCREEN>
+  | IdIn<typeof WEB_UI>
   | IdIn<typeof SEVERAL_SERVERS>
 
 /** Every behaviour that the specification and the design require of this version; each has a test. */
@@ -30,16 +30,11 @@ export const REQUIREMENTS: readonly Requirement[] = Object.entries<Section>({
   ...SPECIFICATION,
   ...DECISIONS,
   ...ADMIN,
-  ...SCREEN,
+  ...WEB_UI,
   ...SEVERAL_SERVERS,
 }).flatMap(([source, section]) =>
   Object.entries(section).map(([id, says]) => ({ id, source, says })),
 )
-
-/** Required of the product, but not of this server: who has it. */
-export const LATER: Readonly<Record<string, string>> = {
-  'deployment to a cloud provider': 'is generated from the agent configuration',
-}
 
 declare module 'vitest' {
   interface TaskMeta {

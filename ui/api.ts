@@ -3,9 +3,9 @@ import { AgentServer, AgentServerError, type Fetch } from '../client/src/agent-s
 /** The whole API, with the session's cookie in place of the key. */
 export const API = '/ui/api'
 /** Tells the server that a page of its own asks: no form and no image can send a header. */
-const HEADERS = { 'x-agent-server-screen': '1' }
+const HEADERS = { 'x-agent-server-web-ui': '1' }
 
-const UNREACHABLE = 'The server does not answer. It may be restarting, or the connection is gone.'
+const UNREACHABLE = 'The server does not respond. It may be restarting, or the connection was lost.'
 
 let onSessionEnd: () => void = () => undefined
 
@@ -73,7 +73,7 @@ export interface SessionState {
   version: string
 }
 
-/** The way in, which is the screen's own and no part of the API. */
+/** The way in, which is the web UI's own and no part of the API. */
 export const session = {
   read: () => ask<SessionState>('GET', '/ui/session'),
   signIn: (secret: { key: string } | { token: string }) => ask('POST', '/ui/session', secret),

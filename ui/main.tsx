@@ -3,8 +3,10 @@ import './style/controls.css'
 import './style/parts.css'
 import './style/shell.css'
 import './style/pages.css'
+import './style/documents.css'
 import './style/search.css'
 import './style/chat.css'
+import './style/reader.css'
 import './style/admin.css'
 import './style/activity.css'
 import { render } from 'preact'
@@ -13,11 +15,11 @@ import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 import './theme.ts'
 
-function Screen() {
+function WebUi() {
   if (phase.value === 'unknown') return null
   return phase.value === 'signed-in' ? <Shell /> : <SignIn />
 }
 
-const root = document.getElementById('screen')
-if (root) render(<Screen />, root)
+const root = document.getElementById('web-ui')
+if (root) render(<WebUi />, root)
 void beginSession()

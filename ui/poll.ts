@@ -6,16 +6,19 @@ import { messageOf } from './api.ts'
 export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {
   const value = useSignal<Value | undefined>(undefined)
   const failure = useSignal('')
+  const refresh = async () => {
+    try {
+      value.value = await ask()
+      failure.value = ''
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let isOver = false
     const turn = async () => {
-      try {
-        if (!document.hidden) value.value = await ask()
-        failure.value = ''
-      } catch (error) {
-        failure.value = messageOf(error)
-      }
+      if (!document.hidden) await refresh()
       if (!isOver) timer = setTimeout(() => void turn(), everyMs)
     }
     void turn()
@@ -24,5 +27,5 @@ export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {
       clearTimeout(timer)
     }
   }, [])
-  return { value, failure }
+  return { value, failure, refresh }
 }

@@ -2,9 +2,11 @@ import { signal } from '@preact/signals'
 
 /** The parts of the address after `#/`: `['documents', 'doc_1']`. */
 export const route = signal(read())
+/** What stands behind the `?` of the address: `status=failed`. */
+export const routeQuery = signal(readQuery())
 
 window.addEventListener('hashchange', () => {
-  route.value = read()
+  show()
   window.scrollTo(0, 0)
 })
 
@@ -14,8 +16,28 @@ export function clearRoute(): void {
   route.value = []
 }
 
+/** Takes the place of the address, without a step in the history. */
+export function replaceRoute(...parts: string[]): void {
+  replaceAddress(href(...parts))
+}
+
+/** As `replaceRoute`, for an address that `href` made and that may have a query. */
+export function replaceAddress(address: string): void {
+  history.replaceState(null, '', address)
+  show()
+}
+
+function show(): void {
+  route.value = read()
+  routeQuery.value = readQuery()
+}
+
+function readQuery(): string {
+  return location.hash.split('?')[1] ?? ''
+}
+
 function read(): string[] {
-  const path = location.hash.replace(/^#\/?/, '')
+  const [path = ''] = location.hash.replace(/^#\/?/, '').split('?')
   return path.split('/').filter(Boolean).map(decode)
 }
 
@@ -29,4 +51,14 @@ function decode(part: string): string {
 
 export function href(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`
+}
+
+/** Where a passage is shown in its document. */
+export const documentAddress = ({ documentId, start, end }: Passage) =>
+  `${href('documents', documentId)}?at=${start}-${end}`
+
+interface Passage {
+  documentId: string
+  start: number
+  end: number
 }

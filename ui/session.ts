@@ -9,7 +9,7 @@ export const version = signal('')
 /** Why somebody is asked for the key, if there is more to say than that. */
 export const signInNote = signal('')
 
-/** Of what the screen keeps in this browser, besides the theme; signing out forgets all of it. */
+/** Of what the web UI keeps in this browser, besides the theme; signing out forgets all of it. */
 const forgetters = new Set<() => void>()
 
 export function onSignOut(forget: () => void): void {
@@ -20,7 +20,7 @@ export function onSignOut(forget: () => void): void {
 export async function beginSession(): Promise<void> {
   whenSessionEnds(() => {
     if (phase.value !== 'signed-in') return
-    signInNote.value = 'The session has ended. Sign in again to go on.'
+    signInNote.value = 'The session has ended. Sign in again to continue.'
     phase.value = 'signed-out'
   })
   const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1]

@@ -101,7 +101,7 @@ function NotFound() {
     <>
       <h1>Not found</h1>
       <p>
-        There is no page at this address. Go to the <a href={href()}>overview</a>.
+        There is no such page. Go to the <a href={href()}>overview</a>.
       </p>
     </>
   )

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { compose } from '../../src/compose/compose.ts'
+import { compose, openActivity } from '../../src/compose/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { MASTER } from '../../src/schemas/operator/api-key.ts'
 import type { SearchMode } from '../../src/schemas/query.ts'
@@ -20,8 +20,15 @@ export async function openEngine(
     AGENT_CONFIG: join(directory, 'agent.json'),
     ...environment,
   })
-  const composition = await compose(config, pino({ level: 'warn' }), (error) => {
+  const onFatal = (error: Error) => {
     throw error
+  }
+  const composition = await compose(config, pino({ level: 'warn' }), onFatal, {
+    environment: {},
+    given: { variables: {}, file: '.env' },
+    activity: openActivity(),
+    signal: new AbortController().signal,
+    restart: () => undefined,
   })
   await composition.start()
   const { retrieval } = composition.services.limitedTo(MASTER)

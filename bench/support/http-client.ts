@@ -54,7 +54,12 @@ export async function stream(prepared: Prepared): Promise<Streamed> {
   const response = await open(prepared)
   const streamed: Streamed = {
     status: response.statusCode ?? 0,
-    ...{ bytes: 0, deltas: 0, firstDelta: Number.NaN, milliseconds: 0, gaps: [], tail: '' },
+    bytes: 0,
+    deltas: 0,
+    firstDelta: Number.NaN,
+    milliseconds: 0,
+    gaps: [],
+    tail: '',
   }
   let lastArrival = 0
   let lastPart: Buffer = Buffer.alloc(0)

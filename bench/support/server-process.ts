@@ -2,11 +2,19 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const MAIN = new URL('../../src/start.ts', import.meta.url).pathname
+const { scripts } = createRequire(import.meta.url)('../../package.json')
+/** What `npm start` passes to Node.js; the paths are made to work from any directory. */
+const START: string[] = scripts.start
+  .split(' ')
+  .slice(1)
+  .map((part: string) =>
+    part.replace(/^(\.\/)?(?=src\/)/, `${resolve(import.meta.dirname, '../..')}/`),
+  )
 const POLL_MS = 5
 const START_DEADLINE_MS = 600_000
 
@@ -20,7 +28,7 @@ interface ServerOptions {
   nodeFlags?: readonly string[]
 }
 
-/** The server as users run it: src/start.ts in a separate process, with its log in a file. */
+/** The server as users run it: what `npm start` runs, with its log in a file. */
 export interface ServerProcess {
   url: string
   pid: number
@@ -55,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
 
 function spawnServer({ directory, environment, nodeFlags = [] }: ServerOptions, port: number) {
   const log = openSync(join(directory, 'server.log'), 'a')
-  const child = spawn(process.execPath, [...nodeFlags, MAIN], {
+  const child = spawn(process.execPath, [...nodeFlags, ...START], {
     cwd: directory,
     stdio: ['ignore', log, log],
     env: {

@@ -15,6 +15,7 @@ import type {
   DeploymentRequest,
   DeploymentTargets,
   Health,
+  LocalModelServers,
   McpTestResult,
   ModelTest,
   ModelTestRequest,
@@ -284,6 +285,13 @@ class ModelTests {
   list(request: ModelTestRequest, options?: RequestOptions): Call<ProviderModels['models']> {
     const answer = this.#ask<ProviderModels>('/admin/models/list', request, options)
     return mapCall(answer, ({ models }) => models)
+  }
+
+  /** Finds Ollama and LM Studio on the server's machine. */
+  local(options?: RequestOptions): Call<LocalModelServers['servers']> {
+    const request = { method: 'GET', path: '/admin/models/local' } as const
+    const answer = this.#transport.json<LocalModelServers>(request, options)
+    return mapCall(answer, ({ servers }) => servers)
   }
 
   #ask<Answer>(path: string, json: ModelTestRequest, options?: RequestOptions): Call<Answer> {

@@ -3,6 +3,7 @@ import { Agent, Artifacts } from './agent.ts'
 import type { Call } from './call.ts'
 import { ChatStream } from './chat-stream.ts'
 import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
+import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
 import { type Fetch, type RequestOptions, Transport } from './transport.ts'
 
@@ -48,6 +49,7 @@ export interface AgentServerOptions {
 export class AgentServer {
   readonly baseURL: string
   readonly documents: Documents
+  readonly conversations: Conversations
   readonly agent: Agent
   readonly artifacts: Artifacts
   readonly admin: Admin
@@ -72,6 +74,7 @@ export class AgentServer {
       defaultHeaders: options.defaultHeaders ?? {},
     })
     this.documents = new Documents(this.#transport)
+    this.conversations = new Conversations(this.#transport)
     this.agent = new Agent(this.#transport)
     this.artifacts = new Artifacts(this.#transport)
     this.admin = new Admin(this.#transport)

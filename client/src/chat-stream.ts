@@ -59,8 +59,12 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   readonly #events: AsyncGenerator<ChatEvent>
   readonly #finished = withResolvers<ChatResult>()
   readonly #listeners: Listeners = {
-    ...{ text: new Set(), tool: new Set(), approval: new Set(), done: new Set() },
-    ...{ error: new Set(), event: new Set() },
+    text: new Set(),
+    tool: new Set(),
+    approval: new Set(),
+    done: new Set(),
+    error: new Set(),
+    event: new Set(),
   }
   #isRead = false
   #text = ''

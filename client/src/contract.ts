@@ -9,13 +9,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the agent configuration as it stands on disk
-         * @description With every mistake in it, the prompt that the model would be given, and what differs from the configuration that runs.
+         * Get the agent configuration on disk
+         * @description Includes all validation errors, the prompt the model would receive, and the fields that differ from the running configuration.
          */
         get: operations["getAgentFile"];
         /**
          * Replace the agent configuration
-         * @description Checked first: with a mistake nothing is written. What was there is kept, see `GET /admin/agent/versions`. It takes effect with a restart.
+         * @description The configuration is validated first; if it is invalid, nothing is written. The previous version is kept, see `GET /admin/agent/versions`. Changes take effect after a restart. Only the SERVER_API_KEY may change `plugins`, `mcpServers`, `skills` and `sandbox`.
          */
         put: operations["saveAgentFile"];
         post?: never;
@@ -34,7 +34,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Look for mistakes in an agent configuration, and save nothing */
+        /** Validate an agent configuration without saving it */
         post: operations["checkAgentFile"];
         delete?: never;
         options?: never;
@@ -52,8 +52,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Connect to an MCP server of a configuration that need not be saved
-         * @description As `POST /agent/mcp/{connection}/test`; nothing that it offers is accepted.
+         * Test an MCP connection of an unsaved configuration
+         * @description Same as `POST /agent/mcp/{connection}/test`, but accepts no tool definitions.
          */
         post: operations["tryMcpConnection"];
         delete?: never;
@@ -72,8 +72,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify the sandbox of a configuration that need not be saved
-         * @description As `POST /agent/sandbox/verify`.
+         * Verify the sandbox of an unsaved configuration
+         * @description Same as `POST /agent/sandbox/verify`.
          */
         post: operations["trySandbox"];
         delete?: never;
@@ -92,8 +92,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the skills of a configuration that need not be saved
-         * @description With the warnings of each; nothing that is read is accepted.
+         * Check the skills of an unsaved configuration
+         * @description Includes the warnings for each skill. No remote content is accepted.
          */
         post: operations["trySkills"];
         delete?: never;
@@ -109,7 +109,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the last ten versions of the agent configuration that were replaced */
+        /** List the last ten replaced versions of the agent configuration */
         get: operations["listAgentVersions"];
         put?: never;
         post?: never;
@@ -126,7 +126,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an earlier version of the agent configuration */
+        /** Get an earlier version of the agent configuration */
         get: operations["getAgentVersion"];
         put?: never;
         post?: never;
@@ -146,8 +146,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Save an earlier version of the agent configuration again
-         * @description As `PUT /admin/agent` with its text.
+         * Restore an earlier version of the agent configuration
+         * @description Same as `PUT /admin/agent` with the text of that version.
          */
         post: operations["restoreAgentVersion"];
         delete?: never;
@@ -163,12 +163,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the places that this agent can be deployed to */
+        /** List deployment targets */
         get: operations["listDeploymentTargets"];
         put?: never;
         /**
-         * Make what brings this agent to a place to run
-         * @description As `npm run deploy`, of the settings and the agent configuration on disk; writes nothing. What cannot work there is told in `refusals`, with status 200.
+         * Generate deployment files
+         * @description Same as `npm run deploy`, using the settings and the agent configuration on disk, but writes no files. If the target cannot run this configuration, the response is still 200 and `refusals` explains why.
          */
         post: operations["makeDeployment"];
         delete?: never;
@@ -185,8 +185,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the log, the requests and the runs of this server
-         * @description Server-sent events, without names: first what is kept (the last 1,000 lines of the log, of which requests and runs have events of their own, and a sample of the metrics for every ten seconds of the last hour), then what happens. See `ActivityFrame`; leave room for further types. At most 16 follow at once.
+         * Stream this server’s log, requests and runs
+         * @description Unnamed server-sent events: first the recent history (the last 1,000 log lines, with separate events for requests and runs, and one metrics sample for every ten seconds of the last hour), then new events as they happen. See `ActivityFrame`; clients should ignore types they do not know. At most 16 clients can follow at once.
          */
         get: operations["followEvents"];
         put?: never;
@@ -205,14 +205,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the keys beside the SERVER_API_KEY
-         * @description With what each may do and when it was used last; never the key itself.
+         * List API keys
+         * @description Includes each key’s scopes and when it was last used, but never the secret. The SERVER_API_KEY is not listed.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make a key that may less than the SERVER_API_KEY
-         * @description Shown in this answer and never again. A key with `admin` makes narrower ones alone: without `admin`, within its own scopes, limits and time; they go with it when it is revoked.
+         * Create an API key with restricted scopes
+         * @description The secret is returned only in this response. A key with the `admin` scope can create only narrower keys: without `admin`, and within its own scopes, limits and expiry. Revoking it also revokes the keys it created.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -232,8 +232,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a key, and those that it made
-         * @description The very next request is refused; other servers on the same database refuse it within two seconds.
+         * Revoke an API key and the keys it created
+         * @description Takes effect immediately, on all servers that share the database.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -251,8 +251,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Launch a server that is stopped, or whose start failed
-         * @description As `POST /admin/restart`, which it is for a server that runs.
+         * Start a server that is stopped or failed to start
+         * @description On a running server, the same as `POST /admin/restart`.
          */
         post: operations["launchServer"];
         delete?: never;
@@ -270,8 +270,28 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the models that a model’s server says it has */
+        /** List the models a provider offers */
         post: operations["listProviderModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/local": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find model servers on this machine
+         * @description Looks for Ollama and LM Studio at their default ports of this machine, also from within a container, for at most 1.5 seconds.
+         */
+        get: operations["findLocalModelServers"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -288,8 +308,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask a model through the very path that chat and search take
-         * @description With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.
+         * Test a model
+         * @description Uses the settings on disk with the changes in `set` and `clear` applied. A failed test returns status 200 with the reason in `error`.
          */
         post: operations["testModel"];
         delete?: never;
@@ -308,8 +328,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restart the server in its place
-         * @description Checked first: what would not start again is refused, and the server goes on. Then open streams get SHUTDOWN_GRACE to finish, other requests are answered 503 `shutting_down`, and a new server takes the place of this one under the same process id.
+         * Restart the server
+         * @description The configuration is checked first; if the server would not start with it, the request is refused and nothing changes. Otherwise, open streams have SHUTDOWN_GRACE to finish, other requests get 503 `shutting_down`, and a new server starts in the same process.
          */
         post: operations["restartServer"];
         delete?: never;
@@ -325,7 +345,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a restart is needed, and for what */
+        /** Get the server’s state and pending changes */
         get: operations["getServerState"];
         put?: never;
         post?: never;
@@ -343,8 +363,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read every variable: what it means, its value, and where that comes from
-         * @description Of a secret never the value.
+         * List all settings with their values and sources
+         * @description Secret values are never returned.
          */
         get: operations["getSettings"];
         put?: never;
@@ -353,8 +373,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Set and clear variables in the file .env
-         * @description Checked as a whole first: with a mistake nothing is written. Comments and order stay. What the environment itself sets is refused by name. It takes effect with a restart.
+         * Change settings in the .env file
+         * @description All changes are validated together; if any is invalid, nothing is written. Comments and the order of lines are preserved. Variables set by the environment itself cannot be changed. Changes take effect after a restart. Only the SERVER_API_KEY may change secrets and what the server opens or calls.
          */
         patch: operations["saveSettings"];
         trace?: never;
@@ -369,8 +389,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop the server until it is launched again
-         * @description Open streams get SHUTDOWN_GRACE to finish. Then the public paths and `/admin` answer, and everything else is 503 `not_launched`, until `POST /admin/launch` or another start of the process.
+         * Stop the server
+         * @description Open streams have SHUTDOWN_GRACE to finish. After that, only the public paths and `/admin` respond; everything else returns 503 `not_launched` until `POST /admin/launch` is called or the process is started again. Only the SERVER_API_KEY may stop the server, since a stopped one accepts no other key.
          */
         post: operations["stopServer"];
         delete?: never;
@@ -386,7 +406,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the agent’s name, profile and loaded tools */
+        /** Get the agent’s name, profile and loaded tools */
         get: operations["getAgent"];
         put?: never;
         post?: never;
@@ -405,7 +425,7 @@ export interface paths {
         };
         /**
          * List skills, sandbox, MCP connections and plugins
-         * @description What works at this moment, not what is configured.
+         * @description Reports what currently works, which may differ from what is configured.
          */
         get: operations["getCapabilities"];
         put?: never;
@@ -446,8 +466,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Connect to an MCP server as chat does, and report each step
-         * @description Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.
+         * Test an MCP connection step by step
+         * @description Connects the way chat does, lists the server’s tools, optionally calls one, and accepts new or changed definitions with `accept`. Also works for connections that are not enabled yet. A failure is reported as a step that is not `ok` rather than as an error.
          */
         post: operations["testMcpConnection"];
         delete?: never;
@@ -466,8 +486,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try what the sandbox must do, and what it must prevent
-         * @description Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.
+         * Verify the sandbox
+         * @description Runs real code the way the `run_python` tool does: a computation, reading and writing a file, then attempts to reach environment variables, the server’s files and the network, and to exceed the memory and time limits. Takes a few seconds. A failure is reported as a probe that is not `ok`, with a remedy, rather than as an error. `GET /agent/capabilities` includes the last report.
          */
         post: operations["verifySandbox"];
         delete?: never;
@@ -486,8 +506,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the sources of skills again
-         * @description A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.
+         * Reload skills
+         * @description If a remote source has changed since it was accepted, the new content is used only with `accept`; until then, the accepted copy stays in use.
          */
         post: operations["reloadSkills"];
         delete?: never;
@@ -503,8 +523,119 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List every loaded tool */
+        /** List all loaded tools */
         get: operations["listTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat, in Ollama’s protocol
+         * @description Lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.
+         */
+        post: operations["ollamaChat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/embed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create embeddings, in Ollama’s protocol
+         * @description Requires `EMBEDDING_MODEL`.
+         */
+        post: operations["ollamaEmbed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer one question, in Ollama’s protocol
+         * @description Like `/api/chat`, for a single question.
+         */
+        post: operations["ollamaGenerate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Get the agent as a model, in Ollama’s protocol */
+        post: operations["ollamaShow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the agent as a model, in Ollama’s protocol */
+        get: operations["ollamaTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the version of Ollama’s protocol */
+        get: operations["ollamaVersion"];
         put?: never;
         post?: never;
         delete?: never;
@@ -521,8 +652,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a file that a tool made
-         * @description Its path is the `url` of an artifact in `done` or in the `agent` field; its `link` needs no key.
+         * Download a file created by a tool
+         * @description The path is the `url` of an artifact in the `done` frame or the `agent` field. Its `link` works without a key for an hour.
          */
         get: operations["getArtifact"];
         put?: never;
@@ -560,17 +691,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List documents: by metadata, title and status, in the order of your choice */
+        /** List documents */
         get: operations["listDocuments"];
         put?: never;
         /**
-         * Ingest a new document into the corpus
-         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it. With `url` and without `text` the page or file there is fetched first: what cannot be had is answered at once.
+         * Ingest a new document
+         * @description Responds once the document is durable; ingestion continues in the background. Poll the URL in `Location` until the status is `ready` or `failed`, or use `wait`. With `url` but no `text`, the page or file at that URL is fetched first; if that fails, the request fails.
          */
         post: operations["createDocument"];
         /**
-         * Delete all documents that a selection takes
-         * @description Ask with `dryRun=true` how many there are, then send their number as `confirm`: if there are more or fewer by then, it answers 409 and nothing is deleted. What is deleted is so from the very next query on; who leaves early keeps the rest.
+         * Delete documents that match a selection
+         * @description First send `dryRun=true` to count the documents, then send that number as `confirm`. If the number has changed by then, the response is 409 and nothing is deleted. Deletions take effect immediately. If you disconnect, documents not yet deleted remain.
          */
         delete: operations["deleteDocuments"];
         options?: never;
@@ -585,24 +716,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a document’s state */
+        /** Get a document */
         get: operations["getDocument"];
         /**
-         * Replace a document, or ingest it under an id of your own
-         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it. Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.
+         * Create or replace a document under your own id
+         * @description Responds once the document is durable; ingestion continues in the background. Poll the URL in `Location` until the status is `ready` or `failed`, or use `wait`. Until ingestion succeeds, queries find the previous content; afterwards, only the new content.
          */
         put: operations["putDocument"];
         post?: never;
         /**
          * Delete a document and its chunks
-         * @description The very next query no longer finds it.
+         * @description Takes effect immediately.
          */
         delete: operations["deleteDocument"];
         options?: never;
         head?: never;
         /**
-         * Change metadata of a document without ingesting it again
-         * @description The very next query filters by it. A replacement that is under way keeps the change.
+         * Change a document’s metadata
+         * @description The document is not ingested again. Takes effect immediately, and is kept if a replacement of the document is in progress.
          */
         patch: operations["patchDocument"];
         trace?: never;
@@ -616,7 +747,7 @@ export interface paths {
         };
         /**
          * List the chunks of a document
-         * @description Of the revision that queries find; none before the document is first ready.
+         * @description Returns the chunks of the revision that queries find; the list is empty until the document is first ready.
          */
         get: operations["listChunks"];
         put?: never;
@@ -635,8 +766,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download the file that a document was sent as
-         * @description The one that queries find; before the document is first ready, the newest.
+         * Download a document’s original file
+         * @description Returns the file of the revision that queries find, or the newest one if the document has never been ready.
          */
         get: operations["getDocumentFile"];
         put?: never;
@@ -657,8 +788,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Fetch a document again from its web address
-         * @description What has not changed is not ingested again: `revision` stays. What cannot be had answers `fetch_failed` and leaves the document as it was; `source` tells it, too.
+         * Fetch a document from its URL again
+         * @description Unchanged content is not ingested again, and `revision` stays the same. If the URL cannot be fetched, the response is `fetch_failed` and the document is unchanged; the failure is also recorded in `source`.
          */
         post: operations["refreshDocument"];
         delete?: never;
@@ -676,7 +807,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ingest a failed document again */
+        /** Retry a failed ingestion */
         post: operations["retryDocument"];
         delete?: never;
         options?: never;
@@ -692,8 +823,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the text of a document, or a part of it
-         * @description The text that was sent, or read out of the file, of the revision that queries find: `start` and `end` of hits and chunks are offsets into it. Of a file that was read in parts, white space between chunks may come as line breaks.
+         * Get all or part of a document’s text
+         * @description Returns the text that was sent or extracted, in the revision that queries find. `start` and `end` of hits and chunks are offsets into this text. If a large file was read in parts, white space between chunks may be replaced by line breaks.
          */
         get: operations["getDocumentText"];
         put?: never;
@@ -714,10 +845,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ingest many new documents at once
-         * @description As `application/json` it takes a list, and answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.
+         * Ingest several documents
+         * @description With `application/json`, send a list; the response comes once all documents that could be stored are durable. If any document is invalid, the whole batch is refused and the error names its position. If the queue or the disk is full, only the affected documents fail.
          *
-         *     As `application/x-ndjson` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers `queue_full`: send it again later. Who breaks off keeps what was answered.
+         *     With `application/x-ndjson`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with `queue_full` and can be sent again later. Documents already acknowledged are kept if you disconnect.
          */
         post: operations["createDocuments"];
         delete?: never;
@@ -736,8 +867,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ingest the pages that a sitemap names
-         * @description Each page of the sitemap’s own host becomes a document. Answers a line for each as it is stored; who breaks off keeps what was answered. Sent again it fetches the pages again, and adds new ones.
+         * Ingest the pages listed in a sitemap
+         * @description Every page on the sitemap’s own host becomes a document. The response has one line per page, sent as soon as it is stored; documents already acknowledged are kept if you disconnect. Sending the request again refreshes the pages and adds new ones.
          */
         post: operations["addSite"];
         delete?: never;
@@ -753,7 +884,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process answers */
+        /** Check that the process is running */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -773,8 +904,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Speak the Model Context Protocol, over streamable HTTP
-         * @description The documents and the agent for editors and assistants: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources; a key is offered what its scopes allow. See docs/mcp.md.
+         * Model Context Protocol endpoint (streamable HTTP)
+         * @description Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/mcp.md.
          */
         post: operations["mcp"];
         delete?: never;
@@ -790,7 +921,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Metrics for Prometheus */
+        /** Get Prometheus metrics */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -809,7 +940,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retrieve the most relevant chunks for a query */
+        /** Search the documents */
         post: operations["query"];
         delete?: never;
         options?: never;
@@ -825,8 +956,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether every part of the server works
-         * @description Without the SERVER_API_KEY it may be a second old, and names no number of documents.
+         * Check that all parts of the server work
+         * @description Without the SERVER_API_KEY, the result may be up to a second old and contains no document counts.
          */
         get: operations["readiness"];
         put?: never;
@@ -847,10 +978,141 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Chat through the chat-completions interface
-         * @description Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.
+         * Create a chat completion
+         * @description Streams unless `stream` is false or, where it is omitted, the `Accept` header names JSON and does not prefer event streams. Below `/openai/v1`, an omitted `stream` is false. The server runs its own tools; `agent.hits` holds the passages that `[n]` cites.
          */
         post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conversations
+         * @description Extension of the protocol. The most recently changed first.
+         */
+        get: operations["listConversations"];
+        put?: never;
+        /**
+         * Create a conversation
+         * @description Conversations are stored for the key that creates them: at most 10,000 and 1 GB, the least recently changed being deleted first, for a year after their last change. Continue one with `conversation` in `/v1/responses` or `/chat`.
+         */
+        post: operations["createConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a conversation */
+        get: operations["getConversation"];
+        put?: never;
+        /** Update a conversation */
+        post: operations["updateConversation"];
+        /**
+         * Delete a conversation
+         * @description Deletes it with all its items. An answer in progress is stopped.
+         */
+        delete: operations["deleteConversation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List items
+         * @description The items of the current branch or, with `branches`, of all branches.
+         */
+        get: operations["listConversationItems"];
+        put?: never;
+        /**
+         * Add items
+         * @description Adds up to 20 items at the end of the current branch.
+         */
+        post: operations["createConversationItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an item */
+        get: operations["getConversationItem"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an item
+         * @description Items that followed it then follow the one before it.
+         */
+        delete: operations["deleteConversationItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items/{item}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop an answer
+         * @description Extension of the protocol. Stops an answer of `/chat` that is being generated; what there is of it is kept.
+         */
+        post: operations["cancelAnswer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items/{item}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow an answer
+         * @description Extension of the protocol. Streams an answer of `/chat` from its beginning with the same frames, and goes on while it is generated: by any client, as often as needed, also after a lost connection.
+         */
+        get: operations["followAnswer"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -867,8 +1129,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make vectors with the embedding model of the server
-         * @description Refused where there is none: see `EMBEDDING_MODEL`.
+         * Create embeddings with the server’s embedding model
+         * @description Requires `EMBEDDING_MODEL`.
          */
         post: operations["createEmbeddings"];
         delete?: never;
@@ -889,7 +1151,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file as a document
-         * @description As `POST /documents` with a form; ingestion goes on in the background.
+         * @description Same as `POST /documents` with a form. Ingestion continues in the background.
          */
         post: operations["createFile"];
         delete?: never;
@@ -905,12 +1167,69 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a document as a file */
+        /** Get a document as a file */
         get: operations["getFile"];
         put?: never;
         post?: never;
         /** Delete a document */
         delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file
+         * @description The original file, or the text of a document that was sent as text.
+         */
+        get: operations["getFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a message, in Anthropic’s protocol
+         * @description The key may also be sent as `x-api-key`. The server runs its own tools; `agent.hits`, in a stream on `message_delta`, holds the passages that `[n]` cites.
+         */
+        post: operations["createMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate the tokens of a message, in Anthropic’s protocol */
+        post: operations["countMessageTokens"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -940,7 +1259,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the agent as a model */
+        /** Get the agent as a model */
         get: operations["getModel"];
         put?: never;
         post?: never;
@@ -960,8 +1279,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Chat through the Responses interface
-         * @description The same agent as in chat completions. Its searches are `file_search_call` items, its citations `file_citation` annotations; calls of the client’s functions end the response. What cannot be followed is refused by name.
+         * Create a response
+         * @description Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search`, or `include` their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -977,13 +1296,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a response that was kept */
+        /** Get a stored response */
         get: operations["getResponse"];
         put?: never;
         post?: never;
         /**
-         * Delete a response that was kept
-         * @description What went on from it keeps what was said until then.
+         * Delete a stored response
+         * @description Responses that continue from it are unaffected.
          */
         delete: operations["deleteResponse"];
         options?: never;
@@ -999,12 +1318,32 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a kept response answered
-         * @description Its input, after all that was said before it.
+         * List input items
+         * @description The earlier items of the conversation, then the input of this response.
          */
         get: operations["listInputItems"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/input_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimate the tokens of a response’s input
+         * @description Takes the same body as `POST /v1/responses`. Counts everything said before in the conversation.
+         */
+        post: operations["countInputTokens"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1018,12 +1357,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the corpus and each collection as vector stores */
+        /** List vector stores */
         get: operations["listVectorStores"];
         put?: never;
         /**
-         * Name a collection as a vector store
-         * @description It is there as soon as it is named; documents are put into it as its files.
+         * Create a vector store
+         * @description A vector store is a collection. It exists as soon as it is named; add documents to it as its files.
          */
         post: operations["createVectorStore"];
         delete?: never;
@@ -1039,11 +1378,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a collection as a vector store */
+        /** Get a vector store */
         get: operations["getVectorStore"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a vector store
+         * @description Removes all documents from the collection; they stay in the corpus.
+         */
+        delete: operations["deleteVectorStore"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1059,8 +1402,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put several documents into a collection
-         * @description None is, where one of them does not exist. Attributes become metadata.
+         * Add several files to a vector store
+         * @description If one of the documents does not exist, none is added. Attributes become metadata.
          */
         post: operations["createFileBatch"];
         delete?: never;
@@ -1076,7 +1419,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read how the ingestion of a batch goes */
+        /** Get a batch’s ingestion status */
         get: operations["getFileBatch"];
         put?: never;
         post?: never;
@@ -1095,7 +1438,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take those of a batch out of the collection that are not ready yet */
+        /**
+         * Cancel a batch
+         * @description Removes files that are not ready yet from the vector store; their documents stay.
+         */
         post: operations["cancelFileBatch"];
         delete?: never;
         options?: never;
@@ -1131,8 +1477,8 @@ export interface paths {
         get: operations["listAttachedFiles"];
         put?: never;
         /**
-         * Put a document into a collection
-         * @description It leaves the one it was in. Attributes become metadata.
+         * Add a file to a vector store
+         * @description The document moves from its current collection. Attributes become metadata.
          */
         post: operations["attachFile"];
         delete?: never;
@@ -1148,12 +1494,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read how the ingestion of a file goes */
+        /** Get a file’s ingestion status */
         get: operations["getAttachedFile"];
         put?: never;
-        post?: never;
-        /** Take a document out of a collection */
+        /** Change a file’s attributes */
+        post: operations["updateAttachedFile"];
+        /** Remove a file from a vector store */
         delete: operations["detachFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/files/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a file’s text */
+        get: operations["getAttachedFileContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1169,8 +1533,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retrieve passages from a vector store
-         * @description As `POST /query`, within the collection.
+         * Search a vector store
+         * @description Same as `POST /query`, limited to the collection.
          */
         post: operations["searchVectorStore"];
         delete?: never;
@@ -1200,69 +1564,73 @@ export interface components {
             }[];
         };
         AgentCheck: {
-            /** @description What the text says, with every default. Absent where it is not valid. */
+            /** @description The parsed configuration with all defaults filled in. Absent if the text is invalid. */
             configuration?: {
                 [key: string]: unknown;
             };
-            /** @description Every mistake, at its field. */
+            /** @description All mistakes, each with its field. */
             mistakes: components["schemas"]["Mistake"][];
-            /** @description With the prompt of the configuration, where it is valid. */
+            /** @description The prompt the model would receive; includes the configured prompt if the configuration is valid. */
             prompt: {
-                /** @description The whole system message that the model would be given. */
+                /** @description The complete system message. */
                 assembled: string;
-                /** @description What it tells of the skills at this moment. */
+                /** @description The list of currently available skills. */
                 catalogue: string;
-                /** @description What the server itself tells the model, always first. */
+                /** @description The server’s own rules, which always come first. */
                 rules: string;
             };
             valid: boolean;
         };
-        /** @description Extension: the retrieved chunks; `[n]` in the answer cites the n-th of them. */
+        /** @description Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks. */
         AgentExtra: {
             approval?: components["schemas"]["Approval"];
-            /** @description The files that tools made in the run. Absent where there are none. */
+            /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
             /** @enum {string} */
             finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
             hits: components["schemas"]["Hit"][];
-            /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+            /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-            /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+            /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
             searchedFor?: string;
-            /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+            /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
             unknownCitations?: number[];
         };
         AgentFile: {
-            /** @description What the text says, with every default. Absent where it is not valid. */
+            /** @description The parsed configuration with all defaults filled in. Absent if the text is invalid. */
             configuration?: {
                 [key: string]: unknown;
             };
-            /** @description SHA-256 of the text, in hexadecimal digits. */
+            /** @description SHA-256 hash of the text, in hexadecimal. */
             digest: string;
-            /** @description Whether there is a file; without one the agent has the defaults. */
+            /** @description Whether the file exists. Without it, the agent uses the defaults. */
             found: boolean;
-            /** @description Every mistake, at its field. */
+            /** @description All mistakes, each with its field. */
             mistakes: components["schemas"]["Mistake"][];
             /** @description AGENT_CONFIG. */
             path: string;
-            /** @description With the prompt of the configuration, where it is valid. */
+            /** @description The prompt the model would receive; includes the configured prompt if the configuration is valid. */
             prompt: {
-                /** @description The whole system message that the model would be given. */
+                /** @description The complete system message. */
                 assembled: string;
-                /** @description What it tells of the skills at this moment. */
+                /** @description The list of currently available skills. */
                 catalogue: string;
-                /** @description What the server itself tells the model, always first. */
+                /** @description The server’s own rules, which always come first. */
                 rules: string;
             };
-            /** @description The fields that differ from the configuration that runs, until a restart. */
+            /** @description The fields that differ from the running configuration and take effect after a restart. */
             restartFields: string[];
-            /** @description As it stands on disk; empty where there is no file. */
+            /** @description The text on disk; empty if there is no file. */
             text: string;
+            /** @description The names allowed under `tools`, with descriptions. */
+            toolSwitches: {
+                [key: string]: string;
+            };
             valid: boolean;
         };
         /**
@@ -1271,7 +1639,7 @@ export interface components {
          *     }
          */
         AgentRestore: {
-            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
             basedOn: string;
         };
         /**
@@ -1281,13 +1649,13 @@ export interface components {
          *     }
          */
         AgentSave: {
-            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
             basedOn: string;
             /** @description The whole configuration, as JSON. */
             text: string;
         };
         AgentSaved: {
-            /** @description The fields that say something else than before. */
+            /** @description The fields that have changed. */
             changed: string[];
             file: components["schemas"]["AgentFile"];
         };
@@ -1301,110 +1669,558 @@ export interface components {
             text: string;
         };
         AgentVersion: {
-            /** @description SHA-256 of the text, in hexadecimal digits. */
+            /** @description SHA-256 hash of the text, in hexadecimal. */
             digest: string;
             text: string;
         };
         AgentVersions: {
-            /** @description What the file said before, latest first. */
+            /** @description Earlier versions of the file, newest first. */
             versions: {
-                /** @description SHA-256 of the text, in hexadecimal digits. */
+                /** @description SHA-256 hash of the text, in hexadecimal. */
                 digest: string;
                 /** Format: date-time */
                 replacedAt: string;
             }[];
         };
+        /** @description A tool call, with its result if there is one. */
+        AnswerStep: {
+            callId: string;
+            input: unknown;
+            isError?: boolean;
+            milliseconds?: number;
+            /** @description Cut after 20,000 characters. */
+            output?: string;
+            tool: string;
+        };
+        /** @description One for each hit that the text cites. */
+        AnthropicCitation: {
+            cited_text: string;
+            /** @description Empty. */
+            encrypted_index: string;
+            title: string | null;
+            /** @constant */
+            type: "web_search_result_location";
+            url: string;
+        } | {
+            cited_text: string;
+            /** @description The index of the hit in `agent.hits`. */
+            document_index: number;
+            document_title: string | null;
+            /** @description End offset (exclusive). */
+            end_char_index: number;
+            /** @description The id of the document. */
+            file_id: string;
+            /** @description Start offset in the document, in UTF-16 code units. */
+            start_char_index: number;
+            /** @constant */
+            type: "char_location";
+        };
+        AnthropicContentBlock: {
+            citations?: components["schemas"]["AnthropicCitation"][];
+            text: string;
+            /** @constant */
+            type: "text";
+        } | {
+            signature: string;
+            thinking: string;
+            /** @constant */
+            type: "thinking";
+        } | {
+            id: string;
+            input: unknown;
+            name: string;
+            /** @constant */
+            type: "tool_use";
+        };
+        /**
+         * @example {
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        AnthropicCountRequest: {
+            collection?: string | null;
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            messages: {
+                /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
+                content: string | ({
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    source: {
+                        data: string;
+                        /** @enum {string} */
+                        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+                        /** @constant */
+                        type: "base64";
+                    } | {
+                        /** @constant */
+                        type: "url";
+                        url: string;
+                    };
+                    /** @constant */
+                    type: "image";
+                } | {
+                    source: {
+                        data: string;
+                        /** @constant */
+                        type: "text";
+                    } | ({
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    });
+                    title?: string | null;
+                    /** @constant */
+                    type: "document";
+                } | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | {
+                    id: string;
+                    input: {
+                        [key: string]: unknown;
+                    };
+                    name: string;
+                    /** @constant */
+                    type: "tool_use";
+                } | {
+                    content?: (string | ({
+                        text: string;
+                        /** @constant */
+                        type: "text";
+                    } | {
+                        source: {
+                            data: string;
+                            /** @enum {string} */
+                            media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+                            /** @constant */
+                            type: "base64";
+                        } | {
+                            /** @constant */
+                            type: "url";
+                            url: string;
+                        };
+                        /** @constant */
+                        type: "image";
+                    } | {
+                        source: {
+                            data: string;
+                            /** @constant */
+                            type: "text";
+                        } | ({
+                            type: string;
+                        } & {
+                            [key: string]: unknown;
+                        });
+                        title?: string | null;
+                        /** @constant */
+                        type: "document";
+                    } | ({
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    }))[]) | null;
+                    is_error?: boolean | null;
+                    tool_use_id: string;
+                    /** @constant */
+                    type: "tool_result";
+                })[];
+                /** @enum {string} */
+                role: "user" | "assistant" | "system";
+            }[];
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            model?: string | null;
+            output_config?: {
+                effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                format?: {
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    /** @constant */
+                    type: "json_schema";
+                } | null;
+            } | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            system?: (string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[]) | null;
+            /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
+            thinking?: {
+                type: string;
+            } | null;
+            tool_choice?: ({
+                /** @enum {string} */
+                type: "auto" | "any" | "none";
+            } | {
+                name: string;
+                /** @constant */
+                type: "tool";
+            }) | null;
+            /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
+            tools?: {
+                description?: string | null;
+                input_schema: {
+                    [key: string]: unknown;
+                };
+                name: string;
+                type?: "custom" | null;
+            }[] | null;
+            topK?: number | null;
+        };
+        AnthropicError: {
+            error: {
+                /** @description Stable error code, listed in docs/errors.md. */
+                code: string;
+                /** @description What went wrong and how to fix it. */
+                message: string;
+                param: string | null;
+                type: string;
+            };
+            request_id: string;
+            /** @constant */
+            type: "error";
+        };
+        /** @description The JSON object in each `data` line; its `type` is also the name of the event. */
+        AnthropicEvent: {
+            message: components["schemas"]["AnthropicMessage"];
+            /** @constant */
+            type: "message_start";
+        } | {
+            content_block: components["schemas"]["AnthropicContentBlock"];
+            index: number;
+            /** @constant */
+            type: "content_block_start";
+        } | {
+            delta: {
+                text: string;
+                /** @constant */
+                type: "text_delta";
+            } | {
+                thinking: string;
+                /** @constant */
+                type: "thinking_delta";
+            } | {
+                partial_json: string;
+                /** @constant */
+                type: "input_json_delta";
+            } | {
+                citation: components["schemas"]["AnthropicCitation"];
+                /** @constant */
+                type: "citations_delta";
+            };
+            index: number;
+            /** @constant */
+            type: "content_block_delta";
+        } | {
+            index: number;
+            /** @constant */
+            type: "content_block_stop";
+        } | {
+            agent?: components["schemas"]["AgentExtra"];
+            delta: {
+                /** @enum {string} */
+                stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
+                stop_sequence: null;
+            };
+            /** @constant */
+            type: "message_delta";
+            usage: components["schemas"]["AnthropicUsage"];
+        } | {
+            /** @constant */
+            type: "message_stop";
+        } | components["schemas"]["AnthropicError"];
+        AnthropicMessage: {
+            agent?: components["schemas"]["AgentExtra"];
+            content: components["schemas"]["AnthropicContentBlock"][];
+            id: string;
+            model: string;
+            /** @constant */
+            role: "assistant";
+            stop_reason: ("end_turn" | "max_tokens" | "tool_use" | "refusal") | null;
+            stop_sequence: null;
+            /** @constant */
+            type: "message";
+            usage: components["schemas"]["AnthropicUsage"];
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "max_tokens": 1024,
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        AnthropicRequest: {
+            collection?: string | null;
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            max_tokens?: number | null;
+            messages: {
+                /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
+                content: string | ({
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    source: {
+                        data: string;
+                        /** @enum {string} */
+                        media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+                        /** @constant */
+                        type: "base64";
+                    } | {
+                        /** @constant */
+                        type: "url";
+                        url: string;
+                    };
+                    /** @constant */
+                    type: "image";
+                } | {
+                    source: {
+                        data: string;
+                        /** @constant */
+                        type: "text";
+                    } | ({
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    });
+                    title?: string | null;
+                    /** @constant */
+                    type: "document";
+                } | ({
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                }) | {
+                    id: string;
+                    input: {
+                        [key: string]: unknown;
+                    };
+                    name: string;
+                    /** @constant */
+                    type: "tool_use";
+                } | {
+                    content?: (string | ({
+                        text: string;
+                        /** @constant */
+                        type: "text";
+                    } | {
+                        source: {
+                            data: string;
+                            /** @enum {string} */
+                            media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+                            /** @constant */
+                            type: "base64";
+                        } | {
+                            /** @constant */
+                            type: "url";
+                            url: string;
+                        };
+                        /** @constant */
+                        type: "image";
+                    } | {
+                        source: {
+                            data: string;
+                            /** @constant */
+                            type: "text";
+                        } | ({
+                            type: string;
+                        } & {
+                            [key: string]: unknown;
+                        });
+                        title?: string | null;
+                        /** @constant */
+                        type: "document";
+                    } | ({
+                        type: string;
+                    } & {
+                        [key: string]: unknown;
+                    }))[]) | null;
+                    is_error?: boolean | null;
+                    tool_use_id: string;
+                    /** @constant */
+                    type: "tool_result";
+                })[];
+                /** @enum {string} */
+                role: "user" | "assistant" | "system";
+            }[];
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
+            model?: string | null;
+            output_config?: {
+                effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                format?: {
+                    schema: {
+                        [key: string]: unknown;
+                    };
+                    /** @constant */
+                    type: "json_schema";
+                } | null;
+            } | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            stop_sequences?: string[] | null;
+            /** @description Default: false. */
+            stream?: boolean | null;
+            system?: (string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[]) | null;
+            temperature?: number | null;
+            /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
+            thinking?: {
+                type: string;
+            } | null;
+            tool_choice?: ({
+                /** @enum {string} */
+                type: "auto" | "any" | "none";
+            } | {
+                name: string;
+                /** @constant */
+                type: "tool";
+            }) | null;
+            /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
+            tools?: {
+                description?: string | null;
+                input_schema: {
+                    [key: string]: unknown;
+                };
+                name: string;
+                type?: "custom" | null;
+            }[] | null;
+            top_p?: number | null;
+            topK?: number | null;
+        };
+        AnthropicTokenCount: {
+            /** @description Estimated from the length of what was sent. The server adds its rules and the passages that it finds. */
+            input_tokens: number;
+        };
+        /** @description Total tokens of all model calls in the run. */
+        AnthropicUsage: {
+            /** @description Not known; always 0. */
+            cache_creation_input_tokens: number;
+            cache_read_input_tokens: number;
+            /** @description Without those that the model took from its cache. */
+            input_tokens: number;
+            output_tokens: number;
+        };
         ApiKey: {
-            /** @description The only ones that it sees and writes into; all where absent. Not with `admin`. */
+            /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
             /** Format: date-time */
             createdAt: string;
-            /** @description The id of the key that made it; else the master key. */
+            /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
             createdBy?: string;
             /**
              * Format: date-time
-             * @description From then on it is refused.
+             * @description The key is refused from this time on.
              */
             expiresAt?: string;
-            /** @description As the log names it; no secret. */
+            /** @description Identifier of the key, as shown in the log. Not a secret. */
             id: string;
             /**
              * Format: date-time
-             * @description To within some seconds.
+             * @description Accurate to a few seconds.
              */
             lastUsedAt?: string;
-            /** @description What the key is for, as the log and the screen name it. */
+            /** @description Name of the key, shown in the log and the web UI. */
             name: string;
-            /** @description On each server; no bound of its own where absent. */
+            /** @description Limit per server; unlimited if absent. */
             requestsPerMinute?: number;
-            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
             scopes: ("query" | "chat" | "ingest" | "admin")[];
-            /** @description Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it. */
             tokensPerDay?: number;
-            /** @description Of the day of UTC; a few seconds old. */
+            /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
         };
         ApiKeyCreated: {
-            /** @description The only ones that it sees and writes into; all where absent. Not with `admin`. */
+            /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
             /** Format: date-time */
             createdAt: string;
-            /** @description The id of the key that made it; else the master key. */
+            /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
             createdBy?: string;
             /**
              * Format: date-time
-             * @description From then on it is refused.
+             * @description The key is refused from this time on.
              */
             expiresAt?: string;
-            /** @description As the log names it; no secret. */
+            /** @description Identifier of the key, as shown in the log. Not a secret. */
             id: string;
             /**
              * Format: date-time
-             * @description To within some seconds.
+             * @description Accurate to a few seconds.
              */
             lastUsedAt?: string;
-            /** @description What the key is for, as the log and the screen name it. */
+            /** @description Name of the key, shown in the log and the web UI. */
             name: string;
-            /** @description On each server; no bound of its own where absent. */
+            /** @description Limit per server; unlimited if absent. */
             requestsPerMinute?: number;
-            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
             scopes: ("query" | "chat" | "ingest" | "admin")[];
-            /** @description The key itself, as it is sent: shown this once, kept nowhere. */
+            /** @description The secret that clients send. It is shown only once and is not stored. */
             secret: string;
-            /** @description Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it. */
+            /** @description Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it. */
             tokensPerDay?: number;
-            /** @description Of the day of UTC; a few seconds old. */
+            /** @description Model tokens used in the current UTC day; may be a few seconds old. */
             tokensToday: number;
         };
         ApiKeyList: {
             keys: components["schemas"]["ApiKey"][];
         };
-        /** @description Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`. */
+        /** @description Tool calls, at least one of which needs the client’s approval. Send the same request again with `resume`. */
         Approval: {
-            /** @description The calls of this round; none of them has run. */
+            /** @description The calls of this round. None of them has been executed. */
             calls: {
                 callId: string;
                 input: unknown;
                 tool: string;
             }[];
-            /** @description To be sent back in `resume`, within a day. */
+            /** @description Send this back in `resume`, once, within 24 hours. */
             state: string;
         };
-        /** @description The model calls a tool that waits for the client: nothing has run, and `done` follows with `approval_required`. The same request with `resume` goes on. */
+        /** @description The model called a tool that needs the client’s approval. Nothing has been executed, and `done` follows with `approval_required`. Send the same request with `resume` to continue. */
         ApprovalRequiredFrame: {
-            /** @description The calls of this round; none of them has run. */
+            /** @description The calls of this round. None of them has been executed. */
             calls: {
                 callId: string;
                 input: unknown;
                 tool: string;
             }[];
-            /** @description To be sent back in `resume`, within a day. */
+            /** @description Send this back in `resume`, once, within 24 hours. */
             state: string;
             /** @constant */
             type: "approval-required";
         };
         /**
-         * @description A file that a tool made.
+         * @description A file created by a tool.
          * @example {
          *       "id": "art_0198c5f28f2e7c1b9d580c9f5f0f4a11",
          *       "name": "sales.png",
@@ -1417,89 +2233,93 @@ export interface components {
         Artifact: {
             /**
              * Format: date-time
-             * @description From then on it is gone; earlier, where newer artifacts need the room.
+             * @description When the file is deleted; it may be deleted earlier to make room for newer artifacts, first of the key that has the most.
              */
             expiresAt: string;
             id: string;
-            /** @description Path of this server that gives the file to whoever has it, without a key, for an hour. */
+            /** @description Path on this server that works without a key for one hour. */
             link?: string;
             mediaType: string;
-            /** @description A file name without folders. */
+            /** @description File name without a path. */
             name: string;
             /** @description In bytes. */
             size: number;
-            /** @description Path of this server, behind the key. */
+            /** @description Path on this server; requires a key. */
             url: string;
         };
-        /** @description This one was not stored: send it again. */
+        /** @description The document was not stored; send it again. */
         BatchFailure: {
             error: components["schemas"]["DocumentError"];
         };
         Capabilities: {
             chat: {
+                /** @description Enabled tools left out because the context window is too small. */
+                leftOut?: string[];
                 model: string;
                 /** @description Whether the chat model calls tools. */
                 tools: boolean;
+                /** @description Size of the context window in tokens: the configured size or, if smaller, the size reported by the model’s server. */
+                window: number;
             };
-            /** @description Makes the vectors by which meaning is searched. */
+            /** @description The model that creates embeddings for vector search. */
             embedder: {
                 /**
-                 * @description `builtin`: in a process of this server.
+                 * @description `builtin`: runs in a process of this server.
                  * @enum {string}
                  */
                 kind?: "builtin" | "remote";
-                /** @description Chunks that words find and meaning does not find yet; more in `/readiness`. */
+                /** @description Chunks that have no embedding yet and are found by keywords only; see `/readiness`. */
                 missing?: number;
                 model?: string;
                 reason?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
             };
             mcp: {
                 name: string;
-                /** @description Revision of the protocol. */
+                /** @description Protocol version. */
                 protocol?: string;
                 reason?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
-                /** @description How many of its tools can be used. */
+                /** @description Number of usable tools. */
                 tools?: number;
                 /** @enum {string} */
                 transport?: "streamable-http" | "sse";
-                /** @description As configured, variables not filled in. */
+                /** @description The configured URL, with variables not replaced. */
                 url: string;
-                /** @description Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`. */
+                /** @description Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`. */
                 waiting?: string[];
             }[];
             plugins: {
                 name: string;
                 reason?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
             }[];
-            /** @description Puts the hits of a search into a better order. */
+            /** @description The model that reranks search results. */
             reranker: {
                 model?: string;
                 reason?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
             };
-            /** @description The agent configuration on disk differs from the one that runs. */
+            /** @description Whether the agent configuration on disk differs from the running one. */
             restartRequired: boolean;
             /**
-             * @description `lexical`: BM25 alone; `hybrid`: fused with embeddings.
+             * @description `lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.
              * @enum {string}
              */
             retrieval: "lexical" | "hybrid";
@@ -1508,14 +2328,14 @@ export interface components {
                 description: string;
                 name: string;
                 reason?: string;
-                /** @description Where it comes from, as configured. */
+                /** @description The configured source. */
                 source?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
-                /** @description What departs from the format of skills and was put up with. */
+                /** @description Deviations from the skill format that were tolerated. */
                 warnings?: string[];
             }[];
         };
@@ -1526,7 +2346,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -1545,25 +2365,31 @@ export interface components {
          */
         ChatRequest: {
             collection?: string | null;
+            conversation?: {
+                /** @description From `POST /v1/conversations`. */
+                id: string;
+                /** @description The item that the question follows; null begins a new branch at the start. Default: the last item of the current branch. With `resume`, the answer to continue. */
+                parent?: string | null;
+            } | null;
             conversationId?: string | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
-             * @description Also stream `tool-call` and `tool-result` frames.
+             * @description Also stream tool calls, tool results, reasoning and progress.
              * @default false
              */
             includeSteps?: boolean | null;
-            /** @description The conversation; the latest user message is what is answered. */
+            /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["ChatMessage"][];
             mode?: ("hybrid" | "lexical" | "dense") | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
-             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
              * @default true
              */
             rewrite?: boolean | null;
             topK?: number | null;
         };
-        /** @description A passage of a document; its fields are those of a hit. */
+        /** @description A passage of a document; its fields have the same meaning as those of a hit. */
         Chunk: {
             end: number;
             heading?: string;
@@ -1575,9 +2401,9 @@ export interface components {
             text: string;
         };
         ChunkList: {
-            /** @description In the order of the text. */
+            /** @description Chunks in the order of the text. */
             chunks: components["schemas"]["Chunk"][];
-            /** @description Hand it back as `cursor` to read on; absent on the last page. Refused once the document was replaced. */
+            /** @description Send as `cursor` to get the next page; absent on the last page. Becomes invalid when the document is replaced. */
             nextCursor?: string;
         };
         Completion: {
@@ -1588,7 +2414,7 @@ export interface components {
                 index: number;
                 logprobs: null;
                 message: {
-                    /** @description A citation for each mark `[n]` of a document with an address of the web. */
+                    /** @description One annotation for each citation `[n]` of a document with a web URL. */
                     annotations?: components["schemas"]["UrlCitation"][];
                     content: string | null;
                     reasoning_content?: string;
@@ -1620,7 +2446,7 @@ export interface components {
             agent?: components["schemas"]["AgentExtra"];
             choices: {
                 delta: {
-                    /** @description A citation for each mark `[n]` of a document with an address of the web. */
+                    /** @description One annotation for each citation `[n]` of a document with a web URL. */
                     annotations?: components["schemas"]["UrlCitation"][];
                     content?: string;
                     reasoning_content?: string;
@@ -1651,7 +2477,7 @@ export interface components {
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
         CompletionMessage: {
-            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
                 text: string;
                 /** @constant */
@@ -1671,7 +2497,7 @@ export interface components {
             /** @enum {string} */
             role: "system" | "developer";
         } | {
-            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
                 text: string;
                 /** @constant */
@@ -1729,7 +2555,7 @@ export interface components {
                 type?: "function";
             }[] | null;
         } | {
-            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
                 text: string;
                 /** @constant */
@@ -1770,7 +2596,7 @@ export interface components {
             max_tokens?: number | null;
             messages: components["schemas"]["CompletionMessage"][];
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description Accepted for the sake of clients; the server runs its one configured agent. */
+            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
             n?: 1 | null;
             presence_penalty?: number | null;
@@ -1780,22 +2606,26 @@ export interface components {
             } | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
-             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
              * @default true
              */
             rewrite?: boolean | null;
             seed?: number | null;
             stop?: (string | string[]) | null;
-            /** @description Default: true, or false where the `Accept` header names JSON alone. */
+            /** @description Default: true, or false if the `Accept` header accepts only JSON. */
             stream?: boolean | null;
             stream_options?: {
                 include_usage?: boolean | null;
             } | null;
             temperature?: number | null;
-            tool_choice?: (string | {
-                [key: string]: unknown;
+            tool_choice?: (("auto" | "none" | "required") | {
+                function: {
+                    name: string;
+                };
+                /** @constant */
+                type: "function";
             }) | null;
-            /** @description The client's own tools: calls to them are returned as `tool_calls`. */
+            /** @description The client’s own tools. Calls to them are returned as `tool_calls`. */
             tools?: {
                 function: {
                     description?: string | null;
@@ -1810,41 +2640,132 @@ export interface components {
             top_p?: number | null;
             topK?: number | null;
         };
-        /** @description Tokens of all model calls of the run, summed. */
+        /** @description Total tokens of all model calls in the run. */
         CompletionUsage: {
             completion_tokens: number;
             prompt_tokens: number;
+            prompt_tokens_details?: {
+                cached_tokens: number;
+            };
             total_tokens: number;
         };
+        Conversation: {
+            created_at: number;
+            id: string;
+            /** @description The last item of the current branch: what lists of items end with. */
+            last_item_id: string | null;
+            metadata: {
+                [key: string]: string;
+            };
+            /** @constant */
+            object: "conversation";
+            title: string | null;
+            /** @description When an item was last added or completed, in seconds since 1970. */
+            updated_at: number;
+        };
+        ConversationDeleted: {
+            /** @constant */
+            deleted: true;
+            id: string;
+            /** @constant */
+            object: "conversation.deleted";
+        };
+        ConversationItem: {
+            agent?: {
+                approval?: components["schemas"]["Approval"];
+                /** @description Files created by tools in this run. Absent if there are none. */
+                artifacts?: components["schemas"]["Artifact"][];
+                /**
+                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @constant
+                 */
+                degraded?: true;
+                error?: components["schemas"]["ErrorDetail"];
+                /** @enum {string} */
+                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
+                hits?: components["schemas"]["Hit"][];
+                /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
+                limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+                milliseconds?: number;
+                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+                searchedFor?: string;
+                steps?: components["schemas"]["AnswerStep"][];
+                /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
+                unknownCitations?: number[];
+                usage?: components["schemas"]["Usage"];
+            };
+            id: string;
+            /** @description Extension of the protocol: the item that it follows; null at the start. */
+            parent_id: string | null;
+            status?: string;
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        ConversationItemList: {
+            data: components["schemas"]["ConversationItem"][];
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Send as `after` to get the next page. */
+            last_id: string | null;
+            /** @constant */
+            object: "list";
+        };
+        ConversationList: {
+            data: components["schemas"]["Conversation"][];
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Send as `after` to get the next page. */
+            last_id: string | null;
+            /** @constant */
+            object: "list";
+        };
+        /**
+         * @example {
+         *       "metadata": {
+         *         "topic": "library"
+         *       }
+         *     }
+         */
+        ConversationPatch: {
+            /** @description Extension of the protocol: the last item of the branch to continue with. */
+            last_item_id?: string | null;
+            /** @description Replaces all metadata. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description Extension of the protocol: the new title. */
+            title?: string | null;
+        };
         Deletion: {
-            /** @description How many of them are gone: none with `dryRun`, and not those that somebody else had deleted. */
+            /** @description Number of documents deleted by this request; 0 with `dryRun`. */
             deleted: number;
-            /** @description How many documents were meant. */
+            /** @description Number of documents that match the selection. */
             matched: number;
         };
         Deployment: {
-            /** @description In order. */
+            /** @description The commands to run, in this order. */
             commands: {
                 run: string;
                 title: string;
             }[];
-            /** @description To be put into `deployment/<target>` of the project; `DEPLOY.md` says how to go on. */
+            /** @description Save these in `deployment/<target>` of the project; `DEPLOY.md` describes the next steps. */
             files: {
                 name: string;
                 text: string;
             }[];
-            /** @description All that stands against it; then there are no files. */
+            /** @description Reasons why the configuration cannot run on this target. If there are any, no files are generated. */
             refusals: {
-                /** @description A variable, a field of `agent.json` or of the request. */
+                /** @description A variable, a field of `agent.json`, or a field of the request. */
                 field: string;
                 message: string;
                 remedy: string;
             }[];
-            /** @description Names of the variables to set at the platform; their values are in no file. */
+            /** @description Names of the variables to set as secrets on the platform. The generated files do not contain their values. */
             secrets: string[];
             target: string;
             warnings: {
-                /** @description A variable, a field of `agent.json` or of the request. */
+                /** @description A variable, a field of `agent.json`, or a field of the request. */
                 field: string;
                 message: string;
                 remedy: string;
@@ -1857,14 +2778,14 @@ export interface components {
          *     }
          */
         DeploymentRequest: {
-            /** @description The name that it will be called by. */
+            /** @description The public host name. */
             domain?: string | null;
             /**
-             * @description Servers side by side.
+             * @description Number of server instances.
              * @default 1
              */
             instances?: number | null;
-            /** @description A name that `GET /admin/deploy` lists. */
+            /** @description One of the names listed by `GET /admin/deploy`. */
             target: string;
         };
         DeploymentTargets: {
@@ -1874,14 +2795,21 @@ export interface components {
             }[];
         };
         Document: {
-            /** @description How often ingestion was begun. */
+            /** @description Number of ingestion attempts. */
             attempts: number;
             /** @description Length of the text in UTF-16 code units, the unit of every offset. */
             characters: number;
-            /** @description How many chunks the document was split into. */
+            /** @description Number of chunks. */
             chunks: number;
             /** Format: date-time */
             createdAt: string;
+            /** @description Progress of the embeddings; absent if search is lexical only. */
+            embeddings?: {
+                /** @description Chunks that have no embedding yet and are found by keywords only. */
+                missing: number;
+                /** @description Estimated maximum time until none are missing; absent if not known yet. */
+                seconds?: number;
+            };
             error?: components["schemas"]["DocumentError"];
             file?: components["schemas"]["DocumentFile"];
             /**
@@ -1889,32 +2817,25 @@ export interface components {
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
-            /** @description How far the search by meaning is; absent where search goes by words alone. */
-            meaning?: {
-                /** @description Chunks that words find and meaning does not find yet. */
-                missing: number;
-                /** @description About how long it takes at most until it does; absent until that is known. */
-                seconds?: number;
-            };
             metadata?: components["schemas"]["Metadata"];
-            /** @description How many pages that are pictures were begun, while its file is being read. */
+            /** @description While the file is being read, the number of scanned pages processed so far. */
             page?: number;
-            /** @description Grows by 1 with each replacement of the content, from 1. */
+            /** @description Revision of the content, starting at 1 and increasing with each replacement. */
             revision: number;
-            /** @description The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one. */
+            /** @description The revision that queries find; absent until the first is ready. If lower than `revision`, a replacement is in progress or has failed, and all fields except `status`, `error` and `attempts` describe the served revision. */
             servedRevision?: number;
-            /** @description Of a document that was fetched from `url`: what its last fetch answered. Lists are without it. */
+            /** @description The last fetch, if the document was fetched from `url`. Not included in lists. */
             source?: components["schemas"]["DocumentSource"];
             status: components["schemas"]["DocumentStatus"];
             title?: string;
             /** Format: date-time */
             updatedAt: string;
             url?: string;
-            /** @description What of its file could not be read, where anything; the rest is found. */
+            /** @description Parts of the file that could not be read; the rest is searchable. */
             warnings?: components["schemas"]["DocumentWarning"][];
         };
         DocumentBatchResult: {
-            /** @description One per document, in the order of the request. */
+            /** @description One result per document, in the order of the request. */
             results: (components["schemas"]["DocumentCreated"] | components["schemas"]["BatchFailure"])[];
         };
         /**
@@ -1924,40 +2845,40 @@ export interface components {
          *     }
          */
         DocumentCreated: {
+            /** @description Progress of the embeddings; absent if search is lexical only. */
+            embeddings?: {
+                /** @description Chunks that have no embedding yet and are found by keywords only. */
+                missing: number;
+                /** @description Estimated maximum time until none are missing; absent if not known yet. */
+                seconds?: number;
+            };
             error?: components["schemas"]["DocumentError"];
             /**
              * @description Identifier of the document.
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
-            /** @description How far the search by meaning is; absent where search goes by words alone. */
-            meaning?: {
-                /** @description Chunks that words find and meaning does not find yet. */
-                missing: number;
-                /** @description About how long it takes at most until it does; absent until that is known. */
-                seconds?: number;
-            };
             status: components["schemas"]["DocumentStatus"];
         };
-        /** @description Why ingestion failed, or why its last attempt did; see docs/ingestion.md. */
+        /** @description Why ingestion or its last attempt failed; see docs/ingestion.md. */
         DocumentError: {
             code: string;
             message: string;
         };
-        /** @description What the document was sent as, if not as text. */
+        /** @description The original file, if the document was sent as one. */
         DocumentFile: {
             mediaType: string;
-            /** @description As it was sent, without a path. */
+            /** @description Name of the uploaded file, without a path. */
             name: string;
             /** @description In bytes. */
             size: number;
         };
         DocumentList: {
-            /** @description In the order of `sort`, newest first by itself. */
+            /** @description Documents in the order of `sort`; newest first by default. */
             documents: components["schemas"]["Document"][];
-            /** @description Hand it back as `cursor` to read on; absent on the last page. */
+            /** @description Send as `cursor` to get the next page; absent on the last page. */
             nextCursor?: string;
-            /** @description How many there are on all pages; with `total=true`. */
+            /** @description Total number of matching documents. Only with `total=true`. */
             total?: number;
         };
         /**
@@ -1969,68 +2890,71 @@ export interface components {
          *     }
          */
         DocumentPatch: {
-            /** @description Fields to set; null takes one out. What is not named stays. */
+            /** @description Fields to set, or null to remove a field. Fields not listed are unchanged. */
             metadata: {
                 [key: string]: (string | number | boolean) | null;
             };
         };
         /** @enum {string} */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
-        /** @description The last fetch of the address in `url`. */
+        /** @description The last fetch of the document’s URL. */
         DocumentSource: {
-            /** @description Why there is nothing new; the document stays as it was. */
+            /** @description Why no new content was fetched; the document is unchanged. */
             error?: string;
             /**
              * Format: date-time
-             * @description When it was last asked for.
+             * @description When the URL was last requested.
              */
             fetchedAt: string;
             /**
              * Format: date-time
-             * @description When it is fetched next.
+             * @description When the URL will be fetched again.
              */
             nextAt?: string;
             refresh?: string;
-            /** @description The HTTP status of the answer; absent where there was none. */
+            /** @description HTTP status of the response; absent if there was none. */
             status?: number;
         };
         /**
-         * @description `pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.
+         * @description `pending`: waiting for ingestion. `processing`: being ingested. `ready`: found by keyword search. `failed`: see `error`.
          * @enum {string}
          */
         DocumentStatus: "pending" | "processing" | "ready" | "failed";
-        /** @description What of the document could not be read. */
+        /** @description A part of the document that could not be read. */
         DocumentWarning: {
             code: string;
             message: string;
         };
         /** @description The answer is complete. Always the last frame. */
         DoneFrame: {
-            /** @description The files that tools made in the run. Absent where there are none. */
+            /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
-            /** @enum {string} */
-            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
-            /** @description The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1. */
+            /**
+             * @description `cancelled` and `interrupted` only with `conversation`: a client stopped the answer, or the server stopped.
+             * @enum {string}
+             */
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
+            /** @description The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1. */
             hits: components["schemas"]["Hit"][];
-            /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+            /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-            /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+            /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
             searchedFor?: string;
             /** @constant */
             type: "done";
-            /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+            /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
             unknownCitations?: number[];
-            /** @description Absent where the model does not report it. */
+            /** @description Absent if the model does not report it. */
             usage?: components["schemas"]["Usage"];
         };
         Embeddings: {
             data: {
-                /** @description A vector of length 1; with `base64` its little-endian 32-bit floats. */
+                /** @description A vector of length 1; with `base64`, encoded as little-endian 32-bit floats. */
                 embedding: number[] | string;
                 index: number;
                 /** @constant */
@@ -2039,7 +2963,7 @@ export interface components {
             model: string;
             /** @constant */
             object: "list";
-            /** @description Not known, and 0. */
+            /** @description Estimated from the length of the texts. */
             usage: {
                 prompt_tokens: number;
                 total_tokens: number;
@@ -2051,31 +2975,32 @@ export interface components {
          *     }
          */
         EmbeddingsRequest: {
-            dimensions?: null;
+            /** @description Must be those of the model, if given. */
+            dimensions?: number | null;
             /** @default float */
             encoding_format?: ("float" | "base64") | null;
             input: string | string[];
-            /** @description The model is the one that is configured. */
+            /** @description Ignored; the configured model is used. */
             model?: string | null;
         };
-        /** @description The one shape that every failed request answers with. */
+        /** @description The response body of every failed request. */
         Error: {
             error: components["schemas"]["ErrorDetail"];
         };
         ErrorDetail: {
             /**
-             * @description Stable name of the error; see the table in docs/errors.md.
+             * @description Stable error code, listed in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "screen_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
-            /** @description What went wrong and what can be done about it. */
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            /** @description What went wrong and how to fix it. */
             message: string;
-            /** @description The field at fault as a dotted path, or null. */
+            /** @description Dotted path of the invalid field, or null. */
             param: string | null;
-            /** @description Also in the `x-request-id` header and in the log. */
+            /** @description Identifies the request; also in the `x-request-id` header and the log. */
             request_id: string;
             /**
-             * @description The family of the error.
+             * @description The category of the error.
              * @enum {string}
              */
             type: "invalid_request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "server_error" | "upstream_error";
@@ -2087,7 +3012,7 @@ export interface components {
             type: "error";
         };
         /**
-         * @description Holds where the field does all that is asked. A value is compared with its own kind only: numbers by size, strings by code points, which suits ISO dates.
+         * @description Matches if the field meets all given conditions. Values match only values of the same type. Strings are compared by code points, which suits ISO dates.
          * @example {
          *       "field": "year",
          *       "gte": 2020,
@@ -2095,19 +3020,19 @@ export interface components {
          *     }
          */
         FieldCondition: {
-            /** @description Equal to this. */
+            /** @description Equal to this value. */
             eq?: (string | number | boolean) | null;
-            /** @description Name of a field of the metadata. */
+            /** @description Name of a metadata field. */
             field: string;
-            /** @description More than this. */
+            /** @description Greater than this value. */
             gt?: (string | number) | null;
-            /** @description This or more. */
+            /** @description Greater than or equal to this value. */
             gte?: (string | number) | null;
-            /** @description Equal to one of these. */
+            /** @description Equal to one of these values. */
             in?: (string | number | boolean)[] | null;
-            /** @description Less than this. */
+            /** @description Less than this value. */
             lt?: (string | number) | null;
-            /** @description This or less. */
+            /** @description Less than or equal to this value. */
             lte?: (string | number) | null;
         };
         FileBatch: {
@@ -2120,29 +3045,28 @@ export interface components {
                 in_progress: number;
                 total: number;
             };
-            /** @description Names the files, and so is as long as they are many. */
             id: string;
             /** @constant */
             object: "vector_store.files_batch";
             /**
-             * @description `cancelled` where a file has left the store, `failed` where all have failed.
+             * @description `cancelled` if a file was removed from the store, `failed` if all files failed.
              * @enum {string}
              */
             status: "in_progress" | "completed" | "cancelled" | "failed";
             vector_store_id: string;
         };
         FileCitation: {
-            /** @description Where it ends (exclusive). */
+            /** @description End offset (exclusive). */
             end: number;
             /** @description The document. */
             file_id: string;
             /** @description Its title. */
             filename: string;
-            /** @description Where the mark stands in the text, in UTF-16 code units. */
+            /** @description Position of the citation in the text, in UTF-16 code units. */
             index: number;
-            /** @description The number in the mark: which of the hits it is. */
+            /** @description The number in the citation, which is the position of the hit. */
             number: number;
-            /** @description Where the passage begins in the document, in UTF-16 code units. */
+            /** @description Start offset of the passage in the document, in UTF-16 code units. */
             start: number;
             /** @constant */
             type: "file_citation";
@@ -2152,12 +3076,12 @@ export interface components {
             data: components["schemas"]["FileObject"][];
             first_id: string | null;
             has_more: boolean;
-            /** @description Hand it back as `after` to read on. */
+            /** @description Send as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
         };
-        /** @description A document, whatever it was sent as. */
+        /** @description A document as a file, however it was sent. */
         FileObject: {
             bytes: number;
             created_at: number;
@@ -2172,7 +3096,7 @@ export interface components {
             status_details?: string;
         };
         /**
-         * @description Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.
+         * @description Restricts the search to documents whose metadata match: a condition on one field, or `and`, `or` and `not` of filters, up to four levels deep. `not` also matches documents without the field.
          * @example {
          *       "and": [
          *         {
@@ -2236,40 +3160,40 @@ export interface components {
          *     }
          */
         Hit: {
-            /** @description In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise. */
+            /** @description In chat, adjacent chunks of a document are merged into one hit, which lists the ids of all of them in order. Absent otherwise. */
             chunkIds?: string[];
             documentId: string;
-            /** @description Where the chunk ends in the document (exclusive). */
+            /** @description End offset of the chunk in the document (exclusive). */
             end: number;
-            /** @description The headings above the chunk, outermost first, joined by ` > `. */
+            /** @description Headings above the chunk, outermost first, joined by ` > `. */
             heading?: string;
             /** @description Chunk identifier. */
             id: string;
             metadata?: components["schemas"]["Metadata"];
-            /** @description The page or slide that the chunk begins on, from 1; of files that have pages. */
+            /** @description Page or slide on which the chunk begins, from 1. Only for files with pages. */
             page?: number;
-            /** @description The page or slide that it ends on. */
+            /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
-            /** @description The row of a table, from 1, where the hit is one; the head and blank rows do not count. */
+            /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
-            /** @description Relevance of the chunk for the query; comparable within one response only. */
+            /** @description Relevance of the chunk to the query. Comparable only within one response. */
             score: number;
-            /** @description The sheet of a workbook that the row is of. */
+            /** @description Sheet of the workbook that contains the row. */
             sheet?: string;
-            /** @description What each stage made of the chunk. Only with `explain`. */
+            /** @description The chunk’s score in each stage of the search. Only with `explain`. */
             stages?: {
-                /** @description Cosine to the query, moved towards the best hits; absent where it was not embedded. */
+                /** @description Cosine similarity to the query after adjustment towards the best hits; absent if the query was not embedded. */
                 dense?: number;
-                /** @description BM25; absent where the chunk is not among the best by words. */
+                /** @description BM25 score; absent if the chunk is not among the best keyword matches. */
                 lexical?: number;
-                /** @description What the reranking model gave it; then also the score of the hit. */
+                /** @description Score from the reranking model, which is then also the score of the hit. */
                 rerank?: number;
             };
-            /** @description Where the chunk begins in the document, in UTF-16 code units. */
+            /** @description Start offset of the chunk in the document, in UTF-16 code units. */
             start: number;
             /** @description Chunk text. */
             text: string;
-            /** @description Title of the source document; empty if it was given none. */
+            /** @description Title of the document; empty if it has none. */
             title: string;
             url?: string;
         };
@@ -2282,50 +3206,66 @@ export interface components {
             })[];
             first_id: string | null;
             has_more: boolean;
-            /** @description Hand it back as `after` to read on. */
+            /** @description Send as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
         };
-        /** @description This line changed nothing; the others count. */
+        InputTokens: {
+            /** @description Estimated from the length of what was sent. The server adds its rules and the passages that it finds. */
+            input_tokens: number;
+            /** @constant */
+            object: "response.input_tokens";
+        };
+        /** @description The line was refused; the other lines are not affected. */
         LineRefused: {
             error: {
                 code: string;
                 message: string;
                 param: string | null;
             };
-            /** @description Number of the line in the request, from 1. */
+            /** @description Line number in the request, from 1. */
             line: number;
         };
-        /** @description One per line of the request that is not blank, in the order of the request. */
+        /** @description One result per non-blank line, in the order of the request. */
         LineResult: components["schemas"]["LineStored"] | components["schemas"]["LineRefused"];
-        /** @description This document is durable; ingestion goes on in the background. */
+        /** @description The document is durable; ingestion continues in the background. */
         LineStored: {
+            /** @description Progress of the embeddings; absent if search is lexical only. */
+            embeddings?: {
+                /** @description Chunks that have no embedding yet and are found by keywords only. */
+                missing: number;
+                /** @description Estimated maximum time until none are missing; absent if not known yet. */
+                seconds?: number;
+            };
             error?: components["schemas"]["DocumentError"];
             /**
              * @description Identifier of the document.
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
-            /** @description Number of the line in the request, from 1. */
+            /** @description Line number in the request, from 1. */
             line: number;
-            /** @description How far the search by meaning is; absent where search goes by words alone. */
-            meaning?: {
-                /** @description Chunks that words find and meaning does not find yet. */
-                missing: number;
-                /** @description About how long it takes at most until it does; absent until that is known. */
-                seconds?: number;
-            };
             status: components["schemas"]["DocumentStatus"];
+        };
+        LocalModelServers: {
+            servers: {
+                /** @description A value for CHAT_BASE_URL. */
+                baseUrl: string;
+                /** @description The models that it lists. */
+                models: string[];
+                /** @description What the server is, such as `Ollama`. */
+                name: string;
+            }[];
         };
         LogEvent: {
             /** Format: date-time */
             at: string;
-            /** @description What else the line holds. */
+            /** @description Other fields of the log line. */
             details: {
                 [key: string]: unknown;
             };
-            /** @description Greater than that of every event before it. */
+            /** @description Increases with every event. */
             id: number;
             /** @enum {string} */
             level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
@@ -2368,41 +3308,41 @@ export interface components {
          */
         McpTestRequest: {
             /**
-             * @description Accept the definitions that `digest` names; tools that are new or changed can be used from then on.
+             * @description Accept the tool definitions identified by `digest`, so that new or changed tools can be used.
              * @default false
              */
             accept?: boolean | null;
             /**
-             * @description What the tool is called with.
+             * @description Arguments of the tool call.
              * @default {}
              */
             arguments?: {
                 [key: string]: unknown;
             } | null;
-            /** @description With `accept`: that of the answer whose tools you have looked at. Where the server has others by now, nothing is accepted. */
+            /** @description Required with `accept`: the `digest` of the test result you have reviewed. If the server’s tools have changed since, nothing is accepted. */
             digest?: string | null;
-            /** @description A tool to call, by the name that the server has for it. */
+            /** @description Name of a tool to call, as the MCP server names it. */
             tool?: string | null;
         };
         McpTestResult: {
             artifacts?: components["schemas"]["Artifact"][];
             connection: string;
-            /** @description Of the definitions of all tools, to accept these and no others. */
+            /** @description Identifies these tool definitions, so that exactly these can be accepted. */
             digest: string;
             /** @description Whether every step succeeded. */
             ok: boolean;
-            /** @description What the tool answered, for the model. */
+            /** @description The tool’s output as given to the model. */
             output?: string;
             server?: {
                 name: string;
-                /** @description Revision of the protocol. */
+                /** @description Protocol version. */
                 protocol: string;
                 /** @enum {string} */
                 transport: "streamable-http" | "sse";
                 version: string;
             };
             steps: {
-                /** @description Why it failed, or what was found. */
+                /** @description The result of the step, or why it failed. */
                 message?: string;
                 milliseconds: number;
                 ok: boolean;
@@ -2411,20 +3351,20 @@ export interface components {
             }[];
             tools: {
                 description: string;
-                /** @description As the model sees it. */
+                /** @description The name shown to the model. */
                 name: string;
                 reason?: string;
-                /** @description As the server has it. */
+                /** @description The name on the MCP server. */
                 remoteName: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
             }[];
         };
         /**
-         * @description Flat facts about a document, at most 32, for filters and shown with its hits.
+         * @description Up to 32 flat fields about a document, used in filters and returned with hits.
          * @example {
          *       "language": "en",
          *       "year": 2026,
@@ -2435,7 +3375,7 @@ export interface components {
             [key: string]: string | number | boolean;
         };
         Mistake: {
-            /** @description As a dotted path; empty for the whole. */
+            /** @description Dotted path of the field; empty if the mistake concerns the whole input. */
             field: string;
             message: string;
         };
@@ -2454,35 +3394,43 @@ export interface components {
         ModelTest: {
             chat?: {
                 answer: string;
-                /** @description Until the first words of the answer. */
+                /** @description Time to the first words of the answer. */
                 firstMilliseconds?: number;
-                /** @description Whether the answer came in parts. */
+                /** @description Enabled tools left out of a chat because the context window is too small. */
+                leftOut: string[];
+                /** @description Tokens of the first question of a chat, with rules, tools and one passage. */
+                promptTokens?: number;
+                /** @description Whether the model streams its answers. */
                 streams: boolean;
+                /** @description How fast the model writes. */
+                tokensPerSecond?: number;
                 /**
-                 * @description `called`: it calls tools. `ignored`: it was given one and did not call it. `none`: it takes none.
+                 * @description `called`: the model calls tools. `ignored`: the model was offered a tool but did not call it. `none`: the model does not support tools.
                  * @enum {string}
                  */
                 tools: "called" | "ignored" | "none";
+                /** @description Size of the context window in tokens, as far as it is known. */
+                window: number;
             };
             embedding?: {
                 dimension: number;
             };
-            /** @description What fails, and what to do about it. */
+            /** @description What failed and how to fix it. */
             error?: string;
             /** @enum {string} */
             kind: "chat" | "embedding" | "reranking";
-            /** @description For everything that was asked. */
+            /** @description Duration of the whole test. */
             milliseconds: number;
             model: string;
             ok: boolean;
             reranking?: {
-                /** @description Whether the passage that answers comes first. */
+                /** @description Whether the passage with the answer was ranked first. */
                 ranksRight: boolean;
                 scores: number[];
             };
         };
         /**
-         * @description With `set` and `clear`, settings are tried that are not saved.
+         * @description Use `set` and `clear` to test settings before saving them.
          * @example {
          *       "kind": "chat",
          *       "set": {
@@ -2492,14 +3440,14 @@ export interface components {
          */
         ModelTestRequest: {
             /**
-             * @description Variables that get their default again, or none.
+             * @description Variables to reset to their defaults.
              * @default []
              */
             clear?: string[] | null;
             /** @enum {string} */
             kind: "chat" | "embedding" | "reranking";
             /**
-             * @description New values by the names of variables. What is not named stays as it is.
+             * @description New values by variable name. Variables not listed keep their values.
              * @default {}
              */
             set?: {
@@ -2520,12 +3468,41 @@ export interface components {
         NewApiKey: {
             collections?: string[] | null;
             expiresAt?: string | null;
-            /** @description What the key is for, as the log and the screen name it. */
+            /** @description Name of the key, shown in the log and the web UI. */
             name: string;
             requestsPerMinute?: number | null;
-            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            /** @description What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server. */
             scopes: ("query" | "chat" | "ingest" | "admin")[];
             tokensPerDay?: number | null;
+        };
+        /**
+         * @example {
+         *       "metadata": {
+         *         "topic": "library"
+         *       }
+         *     }
+         */
+        NewConversation: {
+            /** @description The first items. */
+            items?: components["schemas"]["ResponseInputItem"][] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description Extension of the protocol. Default: made from the first question. */
+            title?: string | null;
+        };
+        /**
+         * @example {
+         *       "items": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        NewConversationItems: {
+            items: components["schemas"]["ResponseInputItem"][];
         };
         /**
          * @example {
@@ -2535,19 +3512,19 @@ export interface components {
          *     }
          */
         NewDocument: {
-            /** @description The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none. */
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
             refresh?: string | null;
-            /** @description Raw text content of the document; without it, what is at `url` is fetched. */
+            /** @description Text of the document. If absent, the content at `url` is fetched. */
             text?: string | null;
             /** @description Title of the document. */
             title?: string | null;
-            /** @description URL where the document originated. */
+            /** @description URL of the original document. */
             url?: string | null;
         };
         /**
-         * @description The parts may come in any order.
+         * @description The parts may be sent in any order.
          * @example {
          *       "file": "%PDF-1.7 …",
          *       "title": "Annual report",
@@ -2556,55 +3533,56 @@ export interface components {
          */
         NewDocumentFile: {
             /**
-             * @description The collection that the document belongs to.
+             * @description The collection of the document.
              * @example default
              */
             collection?: string;
             /**
              * Format: binary
-             * @description The bytes of the file, with its name. At most FILE_LIMIT.
+             * @description Content of the file, with its name. At most FILE_LIMIT.
              */
             file: string;
             /**
-             * @description A JSON object: the flat facts about the document, as `metadata` of NewDocument.
+             * @description Metadata as a JSON object, as in `metadata` of NewDocument.
              * @example {"year": 2026}
              */
             metadata?: string;
             /**
-             * @description Title of the document; the name of the file where it has none.
+             * @description Title of the document. Default: the file name.
              * @example Annual report
              */
             title?: string;
             /**
-             * @description URL where the document originated.
+             * Format: uri
+             * @description URL of the original document.
              * @example https://example.org/report
              */
             url?: string;
         };
         /**
-         * @description A document of a list, or of a stream with one per line, each a JSON object: at most 100000 lines of at most 10000000 bytes.
+         * @description A document in a list, or in a stream of JSON objects, one per line: at most 100000 lines of at most 10000000 bytes each.
          * @example {
          *       "id": "owls",
          *       "text": "Owls hunt at night."
          *     }
          */
         NewDocumentItem: {
-            /** @description The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none. */
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
-            /** @description As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again. */
+            /** @description Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe. */
             id?: string | null;
-            /** @description As the header of `POST /documents`: what comes with a known key answers the document that the first one made. */
+            /** @description Same as the header of `POST /documents`: a repeated key returns the document that was created first. */
             idempotencyKey?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description Raw text content of the document. */
+            /** @description Text of the document. */
             text: string;
             /** @description Title of the document. */
             title?: string | null;
-            /** @description URL where the document originated. */
+            /** @description URL of the original document. */
             url?: string | null;
         };
         /**
-         * @description At most 1000 documents; BODY_LIMIT bounds them further.
+         * @description At most 1000 documents; BODY_LIMIT also applies.
          * @example [
          *       {
          *         "text": "Owls hunt at night."
@@ -2625,7 +3603,7 @@ export interface components {
         NewFile: {
             /**
              * Format: binary
-             * @description The bytes of the file, with its name. At most FILE_LIMIT.
+             * @description Content of the file, with its name. At most FILE_LIMIT.
              */
             file: string;
             /** @description Has no effect. */
@@ -2639,12 +3617,12 @@ export interface components {
          *     }
          */
         NewFileBatch: {
-            /** @description Of all of `file_ids`. */
+            /** @description Attributes of all documents in `file_ids`. */
             attributes?: components["schemas"]["Metadata"] | null;
             chunking_strategy?: null;
-            /** @description Documents. */
+            /** @description Identifiers of documents. */
             file_ids?: string[] | null;
-            /** @description In place of `file_ids`, where each document has attributes of its own. */
+            /** @description Alternative to `file_ids` that gives each document its own attributes. */
             files?: components["schemas"]["NewVectorStoreFile"][] | null;
         };
         /**
@@ -2656,7 +3634,7 @@ export interface components {
         NewSite: {
             collection?: string | null;
             /**
-             * @description The most pages that are fetched.
+             * @description Maximum number of pages to fetch.
              * @default 1000
              */
             limit?: number | null;
@@ -2664,7 +3642,7 @@ export interface components {
             refresh?: string | null;
             /**
              * Format: uri
-             * @description Address of the sitemap: XML, an index of them, either packed with gzip, or one address a line.
+             * @description URL of the sitemap: XML or an XML sitemap index, optionally gzipped, or plain text with one URL per line.
              */
             url: string;
         };
@@ -2676,9 +3654,9 @@ export interface components {
         NewVectorStore: {
             chunking_strategy?: null;
             expires_after?: null;
-            /** @description Documents to put into it. */
+            /** @description Documents to add. */
             file_ids?: string[] | null;
-            /** @description The collection that the store is. */
+            /** @description Name of the collection. */
             name: string;
         };
         /**
@@ -2695,6 +3673,272 @@ export interface components {
              */
             file_id: string;
         };
+        /** @description The answer as a whole, or the next line of it; `done` is true in the last line. */
+        OllamaChatAnswer: {
+            agent?: components["schemas"]["AgentExtra"];
+            created_at: string;
+            done: boolean;
+            /** @enum {string} */
+            done_reason?: "stop" | "length" | "load";
+            /** @description Tokens that were generated in the run. */
+            eval_count?: number;
+            eval_duration?: number;
+            load_duration?: number;
+            message: {
+                content: string;
+                /** @constant */
+                role: "assistant";
+                thinking?: string;
+                tool_calls?: {
+                    function: {
+                        arguments: unknown;
+                        index: number;
+                        name: string;
+                    };
+                    id: string;
+                }[];
+            };
+            model: string;
+            /** @description Tokens of all prompts of the run. */
+            prompt_eval_count?: number;
+            /** @description Until the answer began. */
+            prompt_eval_duration?: number;
+            /** @description In nanoseconds, as are all durations. */
+            total_duration?: number;
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        OllamaChatRequest: {
+            collection?: string | null;
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            format?: (("" | "json") | {
+                [key: string]: unknown;
+            }) | null;
+            /** @description The conversation. Without messages nothing is generated. */
+            messages?: {
+                content?: string | null;
+                /** @description JPEG, PNG, GIF or WebP in base64, for models that support images. */
+                images?: string[] | null;
+                /** @enum {string} */
+                role: "system" | "user" | "assistant" | "tool";
+                /** @description In a result: the `id` of the call. */
+                tool_call_id?: string | null;
+                tool_calls?: {
+                    function: {
+                        arguments: {
+                            [key: string]: unknown;
+                        };
+                        name: string;
+                    };
+                    id?: string | null;
+                }[] | null;
+                /** @description In a result: the tool that was called. */
+                tool_name?: string | null;
+            }[] | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
+            model: string;
+            options?: {
+                frequency_penalty?: number | null;
+                num_predict?: number | null;
+                presence_penalty?: number | null;
+                seed?: number | null;
+                stop?: (string | string[]) | null;
+                temperature?: number | null;
+                top_p?: number | null;
+            } | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /** @description Default: true. */
+            stream?: boolean | null;
+            /** @description Also send the model’s reasoning, in `thinking`. */
+            think?: (boolean | ("low" | "medium" | "high" | "max")) | null;
+            /** @description The client’s own tools. */
+            tools?: {
+                function: {
+                    description?: string | null;
+                    name: string;
+                    parameters?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+                /**
+                 * @default function
+                 * @constant
+                 */
+                type?: "function";
+            }[] | null;
+            topK?: number | null;
+        };
+        OllamaEmbeddings: {
+            /** @description Vectors of length 1. */
+            embeddings: number[][];
+            load_duration: number;
+            model: string;
+            /** @description Estimated from the length of the texts. */
+            prompt_eval_count: number;
+            total_duration: number;
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "input": "Owls hunt at night."
+         *     }
+         */
+        OllamaEmbedRequest: {
+            /** @description Must be those of the model, if given. */
+            dimensions?: number | null;
+            input: string | string[];
+            /** @description Ignored; the configured model is used. */
+            model?: string | null;
+        };
+        OllamaError: {
+            /** @description Stable error code, listed in docs/errors.md. */
+            code: string;
+            /** @description What went wrong and how to fix it. */
+            error: string;
+            param: string | null;
+            request_id: string;
+        };
+        /** @description The answer as a whole, or the next line of it; `done` is true in the last line. */
+        OllamaGenerateAnswer: {
+            agent?: components["schemas"]["AgentExtra"];
+            created_at: string;
+            done: boolean;
+            /** @enum {string} */
+            done_reason?: "stop" | "length" | "load";
+            /** @description Tokens that were generated in the run. */
+            eval_count?: number;
+            eval_duration?: number;
+            load_duration?: number;
+            model: string;
+            /** @description Tokens of all prompts of the run. */
+            prompt_eval_count?: number;
+            /** @description Until the answer began. */
+            prompt_eval_duration?: number;
+            response: string;
+            thinking?: string;
+            /** @description In nanoseconds, as are all durations. */
+            total_duration?: number;
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "prompt": "When does the library open?"
+         *     }
+         */
+        OllamaGenerateRequest: {
+            collection?: string | null;
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            format?: (("" | "json") | {
+                [key: string]: unknown;
+            }) | null;
+            /** @description JPEG, PNG, GIF or WebP in base64, for models that support images. */
+            images?: string[] | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
+            model: string;
+            options?: {
+                frequency_penalty?: number | null;
+                num_predict?: number | null;
+                presence_penalty?: number | null;
+                seed?: number | null;
+                stop?: (string | string[]) | null;
+                temperature?: number | null;
+                top_p?: number | null;
+            } | null;
+            /** @description The question. Without one nothing is generated. */
+            prompt?: string | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /** @description Default: true. */
+            stream?: boolean | null;
+            suffix?: null;
+            system?: string | null;
+            /** @description Also send the model’s reasoning, in `thinking`. */
+            think?: (boolean | ("low" | "medium" | "high" | "max")) | null;
+            topK?: number | null;
+        };
+        OllamaModelInfo: {
+            capabilities: string[];
+            details: {
+                families: string[];
+                family: string;
+                format: string;
+                parameter_size: string;
+                parent_model: string;
+                quantization_level: string;
+            };
+            license: string;
+            model_info: {
+                [key: string]: unknown;
+            };
+            modelfile: string;
+            modified_at: string;
+            parameters: string;
+            template: string;
+        };
+        /** @description The agent, and the agent over each collection. */
+        OllamaModels: {
+            models: {
+                details: {
+                    families: string[];
+                    family: string;
+                    format: string;
+                    parameter_size: string;
+                    parent_model: string;
+                    quantization_level: string;
+                };
+                /** @description Made from the name. */
+                digest: string;
+                model: string;
+                modified_at: string;
+                name: string;
+                size: number;
+            }[];
+        };
+        /**
+         * @example {
+         *       "model": "agent"
+         *     }
+         */
+        OllamaShowRequest: {
+            model?: string | null;
+            /** @description What older clients send in place of `model`. */
+            name?: string | null;
+        };
+        OllamaVersion: {
+            /** @description The version of Ollama’s API that is spoken here. */
+            version: string;
+        };
+        /** @description Progress of the model’s server before the answer begins: it is loading the model, or has processed this many tokens of the prompt. Only with `includeSteps`. */
+        ProgressFrame: {
+            /** @enum {string} */
+            phase: "loading" | "prefill";
+            processed?: number;
+            total?: number;
+            /** @constant */
+            type: "progress";
+        };
         ProviderModels: {
             models: string[];
         };
@@ -2706,31 +3950,31 @@ export interface components {
          */
         QueryRequest: {
             collection?: string | null;
-            /** @description Also tell the score of each stage of the search with each hit. */
+            /** @description Include the score from each stage of the search in each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The question or text to find matches for in the vector store. */
+            /** @description The question or text to search for. */
             query: string;
             /** @default 5 */
             topK?: number | null;
         };
         QueryResponse: {
             /**
-             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
-            /** @description Matching chunks, best first. */
+            /** @description The matching chunks, best first. */
             hits: components["schemas"]["Hit"][];
             /** @description The original query. */
             query: string;
         };
         Readiness: {
-            /** @description One entry per part: `store`, `index`, `agent`, `ingestion`, and `embedder` and `reranker` where there is one. The last three make the server `degraded`, not `not_ready`: it answers without them. */
+            /** @description One entry per part: `store`, `index`, `agent`, `ingestion` and, if configured, `embedder` and `reranker`. A failure of one of the last three makes the server `degraded` rather than `not_ready`, since it can respond without them. */
             checks: {
                 [key: string]: {
-                    /** @description What fails, where something does. */
+                    /** @description The reason for a failure. */
                     message?: string;
                     milliseconds: number;
                     /** @enum {string} */
@@ -2738,7 +3982,7 @@ export interface components {
                 };
             };
             /**
-             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -2748,28 +3992,28 @@ export interface components {
                 processing: number;
                 ready: number;
             };
-            /** @description How far the vectors are; absent where search goes by words alone. */
-            meaning?: {
-                /** @description Chunks that words find and meaning does not find yet. */
+            /** @description Progress of the embeddings; absent if search is lexical only. */
+            embeddings?: {
+                /** @description Chunks that have no embedding yet and are found by keywords only, as counted last. */
                 missing: number;
                 reason?: string;
-                /** @description Chunks that the embedding model does not take. */
+                /** @description Chunks that the embedding model refused. */
                 refused: number;
-                /** @description About how long the missing ones take. */
+                /** @description Estimated time until none are missing. */
                 seconds?: number;
                 /**
-                 * @description `waiting`: the embedding model does not work now, see `reason`.
+                 * @description `done`: every chunk of every server has been counted and has its embedding. `waiting`: the embedding model is not working, see `reason`.
                  * @enum {string}
                  */
                 state: "done" | "embedding" | "waiting";
             };
-            /** @description How far the vectors of EMBEDDING_MODEL_NEXT are. */
-            reindex?: {
+            /** @description Progress of the vectors for EMBEDDING_MODEL_NEXT. */
+            reEmbedding?: {
                 done: number;
                 model: string;
                 reason?: string;
                 /**
-                 * @description `ready`: a start with this model as EMBEDDING_MODEL swaps the vectors; `waiting`: tried again, see `reason`.
+                 * @description `ready`: the next start with this model as EMBEDDING_MODEL switches to the new vectors. `waiting`: will be retried, see `reason`.
                  * @enum {string}
                  */
                 state: "embedding" | "ready" | "waiting";
@@ -2780,6 +4024,12 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "not_ready";
         };
+        /** @description The next fragment of the model’s reasoning. Only with `includeSteps`. */
+        ReasoningDeltaFrame: {
+            text: string;
+            /** @constant */
+            type: "reasoning-delta";
+        };
         Removed: {
             /** @constant */
             deleted: true;
@@ -2787,22 +4037,22 @@ export interface components {
             object: string;
         };
         RequestEvent: {
-            /** @description The caller’s. */
+            /** @description The client’s IP address. */
             address?: string;
             /** Format: date-time */
             at: string;
-            /** @description Greater than that of every event before it. */
+            /** @description Increases with every event. */
             id: number;
-            /** @description Its name and id, unless it was the SERVER_API_KEY. */
+            /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
             key?: string;
             method: string;
             /** @description Milliseconds. */
             milliseconds: number;
-            /** @description As in this contract; `unknown` where no route fits. */
+            /** @description The operation id in this contract; `unknown` if no route matched. */
             operation: string;
             path: string;
             requestId?: string;
-            /** @description 499 where the caller hung up before the answer was complete. */
+            /** @description 499 if the client disconnected before the response was complete. */
             status: number;
             /** @constant */
             type: "request";
@@ -2810,10 +4060,10 @@ export interface components {
         Response: {
             agent?: {
                 approval?: components["schemas"]["Approval"];
-                /** @description The files that tools made in the run. Absent where there are none. */
+                /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
                 /**
-                 * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
                  */
                 degraded?: true;
@@ -2821,14 +4071,17 @@ export interface components {
                 /** @enum {string} */
                 finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
                 hits?: components["schemas"]["Hit"][];
-                /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+                /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
                 limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-                /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
                 searchedFor?: string;
-                /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+                /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
                 unknownCitations?: number[];
             };
             completed_at: number | null;
+            conversation: {
+                id: string;
+            } | null;
             created_at: number;
             error: {
                 code: string;
@@ -2867,7 +4120,7 @@ export interface components {
             top_p: number | null;
             /** @constant */
             truncation: "auto";
-            /** @description Null where the model does not report it; the details are not known and 0. */
+            /** @description Null if the model does not report it. Unknown details are 0. */
             usage: {
                 input_tokens: number;
                 input_tokens_details: {
@@ -2888,7 +4141,7 @@ export interface components {
             /** @constant */
             object: "response";
         };
-        /** @description The JSON object in each `data` line; the event bears its `type`. The last one is `response.completed`, `response.incomplete`, `response.failed` or, where nothing had begun, `error`. */
+        /** @description The JSON object in each `data` line; the event is named after its `type`. The last event is `response.completed`, `response.incomplete`, `response.failed` or, if the response had not begun, `error`. */
         ResponseEvent: {
             annotation?: components["schemas"]["FileCitation"];
             annotation_index?: number;
@@ -3028,11 +4281,14 @@ export interface components {
         ResponseRequest: {
             background?: false | null;
             collection?: string | null;
-            conversation?: null;
+            /** @description The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`. */
+            conversation?: (string | {
+                id: string;
+            }) | null;
             conversationId?: string | null;
             filter?: components["schemas"]["Filter"] | null;
             include?: ("file_search_call.results" | "reasoning.encrypted_content" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs")[] | null;
-            /** @description The question, or what was said and done since the previous response. */
+            /** @description The question, or the new items since the previous response. */
             input: string | components["schemas"]["ResponseInputItem"][];
             instructions?: string | null;
             max_output_tokens?: number | null;
@@ -3041,10 +4297,10 @@ export interface components {
                 [key: string]: string;
             } | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`; any other name is the agent, too. */
+            /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
             parallel_tool_calls?: true | null;
-            /** @description The response, kept with `store`, that this one goes on from. */
+            /** @description The stored response to continue from. */
             previous_response_id?: string | null;
             prompt?: null;
             reasoning?: {
@@ -3052,12 +4308,12 @@ export interface components {
             } | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
-             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
              * @default true
              */
             rewrite?: boolean | null;
             /**
-             * @description Whether it is kept for `GET` and `previous_response_id`: for 30 days, the oldest going first where room is short.
+             * @description Whether to store the response for `GET` and `previous_response_id`. Stored responses are kept for 30 days; if space runs out, the oldest of the key that has the most are deleted earlier.
              * @default true
              */
             store?: boolean | null;
@@ -3082,7 +4338,7 @@ export interface components {
                 /** @constant */
                 type: "file_search";
             }) | null;
-            /** @description The client's own functions, and `file_search` to say what the server's own search takes; the server's other tools are always there. */
+            /** @description The client’s own functions, and `file_search` to configure the server’s search. The server’s other tools are always available. */
             tools?: ({
                 description?: string | null;
                 name: string;
@@ -3096,25 +4352,25 @@ export interface components {
                 filters?: ({
                     key: string;
                     /** @enum {string} */
-                    type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                    type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                     value: (string | number | boolean) | (string | number | boolean)[];
                 } | {
                     filters: ({
                         key: string;
                         /** @enum {string} */
-                        type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                        type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                         value: (string | number | boolean) | (string | number | boolean)[];
                     } | {
                         filters: ({
                             key: string;
                             /** @enum {string} */
-                            type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                            type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                             value: (string | number | boolean) | (string | number | boolean)[];
                         } | {
                             filters: {
                                 key: string;
                                 /** @enum {string} */
-                                type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                                type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                                 value: (string | number | boolean) | (string | number | boolean)[];
                             }[];
                             /** @enum {string} */
@@ -3137,18 +4393,18 @@ export interface components {
             truncation?: "auto" | null;
         };
         Restarting: {
-            /** @description What open streams get to finish. */
+            /** @description How long open streams have to finish. */
             graceSeconds: number;
             /**
              * Format: date-time
-             * @description Of the server that ends now.
+             * @description Start time of the server that is now shutting down.
              */
             startedAt: string;
         };
         Resume: {
-            /** @description The `callId` of each call that may run; the others count as refused. */
+            /** @description The `callId` of each approved call; all others are refused. */
             approved: string[];
-            /** @description As it came with the calls that wait; `messages` are those of the request before. */
+            /** @description The `state` received with the pending calls. It works once. Send it with the `messages` of the original request. */
             state: string;
         };
         /** @description A run of the agent has ended. */
@@ -3156,15 +4412,15 @@ export interface components {
             /** Format: date-time */
             at: string;
             completionTokens?: number;
-            /** @description Milliseconds to the first text. */
+            /** @description Milliseconds until the first text. */
             firstDelta?: number;
-            /** @description Greater than that of every event before it. */
+            /** @description Increases with every event. */
             id: number;
             /** @description Milliseconds. */
             milliseconds: number;
-            /** @description The finish reason, an error code, or `abandoned` where the caller left. */
+            /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
-            /** @description As the model reports them. */
+            /** @description As reported by the model. */
             promptTokens?: number;
             /** @description How often each tool was called. */
             tools: {
@@ -3173,31 +4429,31 @@ export interface components {
             /** @constant */
             type: "run";
         };
-        /** @description What the server did in some seconds. */
+        /** @description Metrics of the server over a short interval. */
         SampleEvent: {
             /** Format: date-time */
             at: string;
-            /** @description Documents that became ready, or failed. */
+            /** @description Documents that became `ready` or `failed`. */
             documents: number;
-            /** @description Those answered with a status from 500 on. */
+            /** @description Requests that failed with a status of 500 or higher. */
             failedRequests: number;
-            /** @description Greater than that of every event before it. */
+            /** @description Increases with every event. */
             id: number;
-            /** @description Resident, in bytes. */
+            /** @description Resident memory in bytes. */
             memory: number;
-            /** @description Runs under way at its end. */
+            /** @description Runs in progress at the end of the interval. */
             openRuns: number;
-            /** @description How many of them were busy. */
+            /** @description Average number of busy processors. */
             processors: number;
-            /** @description The mean of a request. */
+            /** @description Mean duration of a request. */
             requestMilliseconds: number;
             requests: number;
             /** @description Runs that ended. */
             runs: number;
             searches: number;
-            /** @description The mean of a search. */
+            /** @description Mean duration of a search. */
             searchMilliseconds: number;
-            /** @description What it covers. */
+            /** @description Length of the sampled interval. */
             seconds: number;
             /** @constant */
             type: "sample";
@@ -3205,7 +4461,7 @@ export interface components {
         Sandbox: {
             /** @enum {string} */
             kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
-            /** @description What code may take. */
+            /** @description Limits for code. */
             limits?: {
                 cpus: number;
                 fileMegabytes: number;
@@ -3216,11 +4472,11 @@ export interface components {
             };
             reason?: string;
             /**
-             * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+             * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
              * @enum {string}
              */
             state: "on" | "off" | "unavailable";
-            /** @description What the last verification found, since the server was started. */
+            /** @description The last verification since the server was started. */
             verified?: components["schemas"]["SandboxReport"];
         };
         SandboxProbe: {
@@ -3237,74 +4493,79 @@ export interface components {
             /** @enum {string} */
             kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
             milliseconds: number;
-            /** @description Whether every probe is. */
+            /** @description Whether every probe is `ok`. */
             ok: boolean;
             probes: components["schemas"]["SandboxProbe"][];
             /** Format: date-time */
             verifiedAt: string;
         };
         ServerState: {
-            /** @description What would keep the server from starting, as it stands on disk now. */
+            /** @description Mistakes in the files on disk that would prevent the next start. */
             mistakes: {
                 agent: components["schemas"]["Mistake"][];
                 settings: components["schemas"]["Mistake"][];
             };
             /**
-             * @description SERVER_MODE: everything, or documents, search and grounded chat without tools, skills, MCP and sandbox.
+             * @description SERVER_MODE. `agent`: all features. `knowledge`: documents, search and cited chat, without tools, skills, MCP and sandbox.
              * @enum {string}
              */
             mode: "agent" | "knowledge";
             /** @description Why the start failed. */
             reason?: string;
             restart: {
-                /** @description The fields of the agent configuration that it would. */
+                /** @description Fields of the agent configuration that a restart would change. */
                 agent: string[];
-                /** @description Whether `POST /admin/restart` works here. */
-                possible: boolean;
-                /** @description Why it does not. */
-                reason?: string;
                 /** @description Whether a restart would change anything. */
                 required: boolean;
-                /** @description The variables that it would. */
+                /** @description Variables that a restart would change. */
                 settings: string[];
             };
             /**
              * Format: date-time
-             * @description Another one after a restart.
+             * @description When this server was started; changes with each restart.
              */
             startedAt: string;
             /**
-             * @description What is not `running` answers 503 `not_launched` to all but the public paths and `/admin`.
+             * @description Unless the state is `running`, everything but the public paths and `/admin` returns 503 `not_launched`.
              * @enum {string}
              */
             state: "running" | "stopped" | "failed";
         };
         Setting: {
-            /** @description Absent where there is none. */
+            /** @description The only values that it takes; absent if there are others. */
+            choices?: string[];
+            /** @description Absent if there is none. */
             default?: string;
-            /** @description The last four characters of a secret that is set and long enough. */
+            /** @description The last four characters of a secret, if it is long enough. */
             ending?: string;
             group: string;
+            /** @description What the web UI calls it; the name for variables of the agent. */
+            label: string;
             meaning: string;
             name: string;
-            /** @description Whether the server runs with another value. */
+            /** @description Whether the running server uses a different value. */
             restartRequired: boolean;
-            /** @description Whether its value is never sent. */
+            /** @description Whether the value is a secret, which is never returned. */
             secret: boolean;
             /**
-             * @description Where its value comes from. What the environment sets cannot be changed here.
+             * @description Where the value comes from. Values set by the environment cannot be changed here.
              * @enum {string}
              */
             source: "environment" | "file" | "default";
-            /** @description Absent where there is none, and of a secret. */
+            /**
+             * @description What its number counts, if that is not obvious.
+             * @enum {string}
+             */
+            unit?: "bytes" | "seconds" | "tokens";
+            /** @description Absent for secrets and for variables without a value. */
             value?: string;
         };
         Settings: {
-            /** @description SHA-256 of that file, in hexadecimal digits. */
+            /** @description SHA-256 hash of that file, in hexadecimal. */
             digest: string;
-            /** @description What would keep the server from starting. */
+            /** @description Mistakes that would prevent the server from starting. */
             mistakes: components["schemas"]["Mistake"][];
-            /** @description The file that settings are written to. */
+            /** @description The file in which settings are saved. */
             path: string;
             settings: components["schemas"]["Setting"][];
         };
@@ -3320,22 +4581,22 @@ export interface components {
          *     }
          */
         SettingsPatch: {
-            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            /** @description The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`. */
             basedOn: string;
             /**
-             * @description Variables that get their default again, or none.
+             * @description Variables to reset to their defaults.
              * @default []
              */
             clear?: string[] | null;
             /**
-             * @description Gives a variable the value of another one, secrets included, which is cleared: from the name to the name.
+             * @description Moves values from one variable to another and clears the first. Also works for secrets.
              * @default {}
              */
             move?: {
                 [key: string]: string;
             } | null;
             /**
-             * @description New values by the names of variables. What is not named stays as it is.
+             * @description New values by variable name. Variables not listed keep their values.
              * @default {}
              */
             set?: {
@@ -3343,15 +4604,15 @@ export interface components {
             } | null;
         };
         SettingsSaved: {
-            /** @description The variables that have another value than before. */
+            /** @description The variables whose values have changed. */
             changed: string[];
             settings: components["schemas"]["Settings"];
         };
-        /** @description First how many pages there are, then one line for each. */
+        /** @description The first line has the number of pages; then one line follows for each. */
         SiteLine: {
-            /** @description Pages that are on other hosts, or beyond `limit`. */
+            /** @description Number of pages skipped because they are on other hosts or exceed `limit`. */
             left: number;
-            /** @description How many pages follow. */
+            /** @description Number of pages that follow. */
             pages: number;
         } | {
             /**
@@ -3359,18 +4620,18 @@ export interface components {
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
-            /** @description Number of the page, from 1. */
+            /** @description Page number, from 1. */
             page: number;
             status: components["schemas"]["DocumentStatus"];
-            /** @description Whether it is ingested as it is now. */
+            /** @description Whether the current content was already ingested. */
             unchanged: boolean;
-            /** @description Its address. */
+            /** @description URL of the page. */
             url: string;
         } | {
             error: components["schemas"]["DocumentError"];
-            /** @description Number of the page, from 1. */
+            /** @description Page number, from 1. */
             page: number;
-            /** @description Its address. */
+            /** @description URL of the page. */
             url: string;
         };
         SkillList: {
@@ -3378,14 +4639,14 @@ export interface components {
                 description: string;
                 name: string;
                 reason?: string;
-                /** @description Where it comes from, as configured. */
+                /** @description The configured source. */
                 source?: string;
                 /**
-                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
                  * @enum {string}
                  */
                 state: "on" | "off" | "unavailable";
-                /** @description What departs from the format of skills and was put up with. */
+                /** @description Deviations from the skill format that were tolerated. */
                 warnings?: string[];
             }[];
         };
@@ -3397,11 +4658,11 @@ export interface components {
          */
         SkillReload: {
             /**
-             * @description Accept what remote sources give now, though it has changed since it was accepted.
+             * @description Accept the current content of remote sources even if it has changed since it was last accepted.
              * @default false
              */
             accept?: boolean | null;
-            /** @description A source as `agent.json` names it; all of them where this is absent. */
+            /** @description A source listed in `agent.json`. If absent, all sources are reloaded. */
             source?: string | null;
         };
         /** @description The next fragment of the answer. */
@@ -3412,7 +4673,7 @@ export interface components {
         };
         Tool: {
             /**
-             * @description Each call waits for the client: see `approval-required` in `ChatFrame`.
+             * @description Each call needs the client’s approval: see `approval-required` in `ChatFrame`.
              * @constant
              */
             approval?: "always";
@@ -3426,13 +4687,15 @@ export interface components {
             /** @description `builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`. */
             source: string;
             /**
-             * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+             * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
              * @enum {string}
              */
             state: "on" | "off" | "unavailable";
+            /** @description The name under `tools` in `agent.json` that enables or disables this built-in tool. */
+            switch?: string;
             title: string;
         };
-        /** @description A tool is called. Only with `includeSteps`. */
+        /** @description A tool call. Only with `includeSteps`. */
         ToolCallFrame: {
             callId: string;
             input: unknown;
@@ -3443,7 +4706,7 @@ export interface components {
         ToolList: {
             tools: components["schemas"]["Tool"][];
         };
-        /** @description What a tool answered. Only with `includeSteps`. */
+        /** @description The result of a tool call. Only with `includeSteps`. */
         ToolResultFrame: {
             callId: string;
             isError: boolean;
@@ -3452,26 +4715,36 @@ export interface components {
             /** @constant */
             type: "tool-result";
         };
+        /** @description The question is stored. Always the first frame with `conversation`, and never sent without it. */
+        TurnStartFrame: {
+            answerId: string;
+            conversationId: string;
+            questionId: string;
+            /** @constant */
+            type: "turn-start";
+        };
         UrlCitation: {
             /** @constant */
             type: "url_citation";
             url_citation: {
-                /** @description Where it ends (exclusive). */
+                /** @description End offset (exclusive). */
                 end_index: number;
-                /** @description Where the mark begins in the answer, in UTF-16 code units. */
+                /** @description Start offset of the citation in the answer, in UTF-16 code units. */
                 start_index: number;
                 title: string;
                 url: string;
             };
         };
-        /** @description Tokens of all model calls of the run, summed. */
+        /** @description Total tokens of all model calls in the run. */
         Usage: {
+            /** @description Prompt tokens served from the model’s cache, if the model reports them. */
+            cachedTokens?: number;
             completionTokens: number;
             promptTokens: number;
             totalTokens: number;
         };
         VectorStore: {
-            /** @description When its oldest document came; now, where it has none. */
+            /** @description When the oldest document was created; the current time if there is none. */
             created_at: number;
             file_counts: {
                 cancelled: number;
@@ -3488,7 +4761,7 @@ export interface components {
             object: "vector_store";
             /** @enum {string} */
             status: "in_progress" | "completed";
-            /** @description Not known, and 0. */
+            /** @description Not known; always 0. */
             usage_bytes: number;
         };
         VectorStoreFile: {
@@ -3506,14 +4779,37 @@ export interface components {
             usage_bytes: number;
             vector_store_id: string;
         };
+        VectorStoreFileContent: {
+            data: {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[];
+            has_more: boolean;
+            /** @description Send as `page` to get the rest of a long text. */
+            next_page: string | null;
+            /** @constant */
+            object: "vector_store.file_content.page";
+        };
         VectorStoreFileList: {
             data: components["schemas"]["VectorStoreFile"][];
             first_id: string | null;
             has_more: boolean;
-            /** @description Hand it back as `after` to read on. */
+            /** @description Send as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
+        };
+        /**
+         * @example {
+         *       "attributes": {
+         *         "year": 2026
+         *       }
+         *     }
+         */
+        VectorStoreFileUpdate: {
+            /** @description Are added to the metadata; those of the same names replaced. */
+            attributes: components["schemas"]["Metadata"];
         };
         VectorStoreList: {
             data: components["schemas"]["VectorStore"][];
@@ -3531,25 +4827,25 @@ export interface components {
             filters?: ({
                 key: string;
                 /** @enum {string} */
-                type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                 value: (string | number | boolean) | (string | number | boolean)[];
             } | {
                 filters: ({
                     key: string;
                     /** @enum {string} */
-                    type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                    type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                     value: (string | number | boolean) | (string | number | boolean)[];
                 } | {
                     filters: ({
                         key: string;
                         /** @enum {string} */
-                        type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                        type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                         value: (string | number | boolean) | (string | number | boolean)[];
                     } | {
                         filters: {
                             key: string;
                             /** @enum {string} */
-                            type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                            type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
                             value: (string | number | boolean) | (string | number | boolean)[];
                         }[];
                         /** @enum {string} */
@@ -3566,7 +4862,7 @@ export interface components {
             query: string | string[];
             ranking_options?: {
                 ranker?: ("auto" | "default-2024-11-15" | "none") | null;
-                /** @description Results of a lower score are left out. */
+                /** @description Results with a lower score are omitted. */
                 score_threshold?: number | null;
             } | null;
             rewrite_query?: false | null;
@@ -3582,9 +4878,9 @@ export interface components {
                 end: number;
                 file_id: string;
                 filename: string;
-                /** @description Comparable within one answer only. */
+                /** @description Comparable only within one response. */
                 score: number;
-                /** @description Where the passage begins in the document. */
+                /** @description Start offset of the passage in the document. */
                 start: number;
             }[];
             /** @constant */
@@ -3613,6 +4909,16 @@ export type AgentSaved = components['schemas']['AgentSaved'];
 export type AgentText = components['schemas']['AgentText'];
 export type AgentVersion = components['schemas']['AgentVersion'];
 export type AgentVersions = components['schemas']['AgentVersions'];
+export type AnswerStep = components['schemas']['AnswerStep'];
+export type AnthropicCitation = components['schemas']['AnthropicCitation'];
+export type AnthropicContentBlock = components['schemas']['AnthropicContentBlock'];
+export type AnthropicCountRequest = components['schemas']['AnthropicCountRequest'];
+export type AnthropicError = components['schemas']['AnthropicError'];
+export type AnthropicEvent = components['schemas']['AnthropicEvent'];
+export type AnthropicMessage = components['schemas']['AnthropicMessage'];
+export type AnthropicRequest = components['schemas']['AnthropicRequest'];
+export type AnthropicTokenCount = components['schemas']['AnthropicTokenCount'];
+export type AnthropicUsage = components['schemas']['AnthropicUsage'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyCreated = components['schemas']['ApiKeyCreated'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
@@ -3631,6 +4937,12 @@ export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
 export type CompletionRequest = components['schemas']['CompletionRequest'];
 export type CompletionUsage = components['schemas']['CompletionUsage'];
+export type Conversation = components['schemas']['Conversation'];
+export type ConversationDeleted = components['schemas']['ConversationDeleted'];
+export type ConversationItem = components['schemas']['ConversationItem'];
+export type ConversationItemList = components['schemas']['ConversationItemList'];
+export type ConversationList = components['schemas']['ConversationList'];
+export type ConversationPatch = components['schemas']['ConversationPatch'];
 export type Deletion = components['schemas']['Deletion'];
 export type Deployment = components['schemas']['Deployment'];
 export type DeploymentRequest = components['schemas']['DeploymentRequest'];
@@ -3664,9 +4976,11 @@ export type FilterLevel4 = components['schemas']['FilterLevel4'];
 export type Health = components['schemas']['Health'];
 export type Hit = components['schemas']['Hit'];
 export type InputItemList = components['schemas']['InputItemList'];
+export type InputTokens = components['schemas']['InputTokens'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];
 export type LineStored = components['schemas']['LineStored'];
+export type LocalModelServers = components['schemas']['LocalModelServers'];
 export type LogEvent = components['schemas']['LogEvent'];
 export type McpAnswer = components['schemas']['McpAnswer'];
 export type McpMessage = components['schemas']['McpMessage'];
@@ -3679,6 +4993,8 @@ export type ModelList = components['schemas']['ModelList'];
 export type ModelTest = components['schemas']['ModelTest'];
 export type ModelTestRequest = components['schemas']['ModelTestRequest'];
 export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewConversation = components['schemas']['NewConversation'];
+export type NewConversationItems = components['schemas']['NewConversationItems'];
 export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
@@ -3688,10 +5004,23 @@ export type NewFileBatch = components['schemas']['NewFileBatch'];
 export type NewSite = components['schemas']['NewSite'];
 export type NewVectorStore = components['schemas']['NewVectorStore'];
 export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
+export type OllamaChatAnswer = components['schemas']['OllamaChatAnswer'];
+export type OllamaChatRequest = components['schemas']['OllamaChatRequest'];
+export type OllamaEmbeddings = components['schemas']['OllamaEmbeddings'];
+export type OllamaEmbedRequest = components['schemas']['OllamaEmbedRequest'];
+export type OllamaError = components['schemas']['OllamaError'];
+export type OllamaGenerateAnswer = components['schemas']['OllamaGenerateAnswer'];
+export type OllamaGenerateRequest = components['schemas']['OllamaGenerateRequest'];
+export type OllamaModelInfo = components['schemas']['OllamaModelInfo'];
+export type OllamaModels = components['schemas']['OllamaModels'];
+export type OllamaShowRequest = components['schemas']['OllamaShowRequest'];
+export type OllamaVersion = components['schemas']['OllamaVersion'];
+export type ProgressFrame = components['schemas']['ProgressFrame'];
 export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
+export type ReasoningDeltaFrame = components['schemas']['ReasoningDeltaFrame'];
 export type Removed = components['schemas']['Removed'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type Response = components['schemas']['Response'];
@@ -3720,11 +5049,14 @@ export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];
 export type ToolList = components['schemas']['ToolList'];
 export type ToolResultFrame = components['schemas']['ToolResultFrame'];
+export type TurnStartFrame = components['schemas']['TurnStartFrame'];
 export type UrlCitation = components['schemas']['UrlCitation'];
 export type Usage = components['schemas']['Usage'];
 export type VectorStore = components['schemas']['VectorStore'];
 export type VectorStoreFile = components['schemas']['VectorStoreFile'];
+export type VectorStoreFileContent = components['schemas']['VectorStoreFileContent'];
 export type VectorStoreFileList = components['schemas']['VectorStoreFileList'];
+export type VectorStoreFileUpdate = components['schemas']['VectorStoreFileUpdate'];
 export type VectorStoreList = components['schemas']['VectorStoreList'];
 export type VectorStoreSearch = components['schemas']['VectorStoreSearch'];
 export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
@@ -3763,7 +5095,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is on disk. */
+            /** @description The changes were saved. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3861,7 +5193,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Every skill and its state. */
+            /** @description All skills and their states. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3881,7 +5213,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Latest first. */
+            /** @description The versions, newest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3897,14 +5229,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description SHA-256 of the text, in hexadecimal digits. */
+                /** @description SHA-256 hash of the text, in hexadecimal. */
                 digest: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description As it was. */
+            /** @description The earlier version. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3920,7 +5252,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description SHA-256 of the text, in hexadecimal digits. */
+                /** @description SHA-256 hash of the text, in hexadecimal. */
                 digest: string;
             };
             cookie?: never;
@@ -3931,7 +5263,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is on disk. */
+            /** @description The changes were saved. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3975,7 +5307,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The files, or the refusals. */
+            /** @description The generated files, or the reasons why there are none. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3989,9 +5321,9 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                /** @description The `id` of the last event that you have. */
+                /** @description The `id` of the last event you have received. */
                 after?: number;
-                /** @description False ends the stream after what is kept. */
+                /** @description With `false`, the stream ends after the recent history. */
                 follow?: "true" | "false";
             };
             header?: never;
@@ -4020,7 +5352,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The oldest first. */
+            /** @description The keys, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4084,7 +5416,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It begins. */
+            /** @description The start has begun. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,6 +5447,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProviderModels"];
+                };
+            };
+        };
+    };
+    findLocalModelServers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Those that respond, with the models they list. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocalModelServers"];
                 };
             };
         };
@@ -4152,7 +5504,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It begins. */
+            /** @description The restart has begun. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4172,7 +5524,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As it is now. */
+            /** @description The current state. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4216,7 +5568,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is on disk. */
+            /** @description The changes were saved. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4236,7 +5588,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It begins. */
+            /** @description The shutdown has begun. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4370,7 +5722,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Every skill and its state. */
+            /** @description All skills and their states. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4390,7 +5742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tools and their state. */
+            /** @description The tools and their states. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4401,10 +5753,148 @@ export interface operations {
             };
         };
     };
+    ollamaChat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer, or its lines as they are generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaChatAnswer"];
+                    "application/x-ndjson": components["schemas"]["OllamaChatAnswer"];
+                };
+            };
+        };
+    };
+    ollamaEmbed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaEmbedRequest"];
+            };
+        };
+        responses: {
+            /** @description The embeddings, in the order of the input. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaEmbeddings"];
+                };
+            };
+        };
+    };
+    ollamaGenerate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaGenerateRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer, or its lines as they are generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaGenerateAnswer"];
+                    "application/x-ndjson": components["schemas"]["OllamaGenerateAnswer"];
+                };
+            };
+        };
+    };
+    ollamaShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaShowRequest"];
+            };
+        };
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaModelInfo"];
+                };
+            };
+        };
+    };
+    ollamaTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaModels"];
+                };
+            };
+        };
+    };
+    ollamaVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaVersion"];
+                };
+            };
+        };
+    };
     getArtifact: {
         parameters: {
             query?: {
-                /** @description In place of a key. */
+                /** @description Replaces the key. */
                 signature?: string;
                 until?: string;
             };
@@ -4416,7 +5906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file, in its own media type. */
+            /** @description The file, in its own media type; a script as `text/plain`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4454,17 +5944,17 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
-                /** @description Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken. */
+                /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
                 collection?: string;
-                /** @description `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON. */
+                /** @description Only documents whose metadata match this filter: a JSON `Filter` as in `/query`. */
                 filter?: string;
-                /** @description How many to answer at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
                 sort?: components["schemas"]["DocumentSort"];
                 status?: components["schemas"]["DocumentStatus"];
-                /** @description Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id. */
+                /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
                 title?: string;
                 /** @description Also tell how many documents there are on all pages. */
                 total?: "true" | "false";
@@ -4475,7 +5965,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of results. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4489,13 +5979,13 @@ export interface operations {
     createDocument: {
         parameters: {
             query?: {
-                /** @description What to wait for: that words find the document (`ready`), or that meaning does as well. */
-                for?: "ready" | "meaning";
-                /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
+                /** @description What to wait for. `ready`: the document is found by keyword search. `embeddings`: its embeddings are complete as well. */
+                for?: "ready" | "embeddings";
+                /** @description Maximum number of seconds, up to 60, to wait until the document is `ready` or `failed`. */
                 wait?: number;
             };
             header?: {
-                /** @description Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409. */
+                /** @description Makes retries safe: repeating a request with the same key returns the document that was created first, as long as it exists. Using the key for a different document returns 409. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -4508,7 +5998,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ingestion has ended: the document is ready, or has failed. */
+            /** @description Ingestion has finished: the document is `ready` or `failed`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4517,7 +6007,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentCreated"];
                 };
             };
-            /** @description The document is stored and waits for ingestion, or is in it. */
+            /** @description The document is stored and is waiting for ingestion or being ingested. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4531,16 +6021,16 @@ export interface operations {
     deleteDocuments: {
         parameters: {
             query?: {
-                /** @description Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken. */
+                /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
                 collection?: string;
-                /** @description How many documents are to go, as `dryRun=true` has told; needed to delete any. */
+                /** @description The number of documents to delete, as reported with `dryRun=true`. Required to delete documents. */
                 confirm?: number;
-                /** @description Only count what would be deleted. */
+                /** @description Only count the documents that would be deleted. */
                 dryRun?: "true" | "false";
-                /** @description Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON. */
+                /** @description Only documents whose metadata match this filter: a JSON `Filter` as in `/query`. */
                 filter?: string;
                 status?: components["schemas"]["DocumentStatus"];
-                /** @description Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id. */
+                /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
                 title?: string;
             };
             header?: never;
@@ -4549,7 +6039,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was deleted. */
+            /** @description The number of documents deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4589,15 +6079,15 @@ export interface operations {
     putDocument: {
         parameters: {
             query?: {
-                /** @description What to wait for: that words find the document (`ready`), or that meaning does as well. */
-                for?: "ready" | "meaning";
-                /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
+                /** @description What to wait for. `ready`: the document is found by keyword search. `embeddings`: its embeddings are complete as well. */
+                for?: "ready" | "embeddings";
+                /** @description Maximum number of seconds, up to 60, to wait until the document is `ready` or `failed`. */
                 wait?: number;
             };
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the document, chosen by the caller.
+                 * @description Identifier of the document, chosen by the client.
                  * @example hours
                  */
                 id: string;
@@ -4611,7 +6101,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ingestion has ended: the document is ready, or has failed. */
+            /** @description Ingestion has finished: the document is `ready` or `failed`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4620,7 +6110,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentCreated"];
                 };
             };
-            /** @description The document is stored and waits for ingestion, or is in it. */
+            /** @description The document is stored and is waiting for ingestion or being ingested. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4674,7 +6164,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The document as it is now. */
+            /** @description The updated document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4688,9 +6178,9 @@ export interface operations {
     listChunks: {
         parameters: {
             query?: {
-                /** @description `nextCursor` of the page before. */
+                /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
-                /** @description How many to answer at most. */
+                /** @description Maximum number of results. */
                 limit?: number;
             };
             header?: never;
@@ -4705,7 +6195,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description A page of results. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4731,7 +6221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file, byte for byte. */
+            /** @description The original file. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4783,7 +6273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The document waits for ingestion again. */
+            /** @description The document is queued for ingestion again. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4797,13 +6287,13 @@ export interface operations {
     getDocumentText: {
         parameters: {
             query?: {
-                /** @description Where to end (exclusive); by itself the end of the text. */
+                /** @description End offset (exclusive). Default: the end of the text. */
                 end?: number;
-                /** @description Where to begin, in UTF-16 code units, as in hits; 0 by itself. */
+                /** @description Start offset in UTF-16 code units, as in hits. Default: 0. */
                 start?: number;
             };
             header?: {
-                /** @description `bytes=0-999`: these bytes alone, of what `start` and `end` leave. */
+                /** @description Byte range such as `bytes=0-999`, applied to the part selected by `start` and `end`. */
                 range?: string;
             };
             path: {
@@ -4817,7 +6307,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The text. */
+            /** @description The text of the document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4826,7 +6316,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The bytes that `Range` asks for. */
+            /** @description The requested byte range. */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -4851,7 +6341,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description To a stream: what became of each line. */
+            /** @description For a stream: the result of each line. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4860,7 +6350,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["LineResult"];
                 };
             };
-            /** @description To a list: what became of each; at least one is stored. */
+            /** @description For a list: the result of each document; at least one was stored. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4884,7 +6374,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each page. */
+            /** @description The result of each page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4904,7 +6394,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process is running. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4928,7 +6418,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer, or a stream that ends with it. */
+            /** @description The response, or a stream that ends with it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4938,7 +6428,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["McpAnswer"];
                 };
             };
-            /** @description Taken note of. */
+            /** @description The notification was accepted. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5000,7 +6490,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Every part works. */
+            /** @description All parts work. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5024,7 +6514,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description One completion, or its chunks as they are generated. */
+            /** @description The completion, or its chunks as they are generated. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5032,6 +6522,277 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Completion"];
                     "text/event-stream": components["schemas"]["CompletionChunk"];
+                };
+            };
+        };
+    };
+    listConversations: {
+        parameters: {
+            query?: {
+                /** @description The last conversation of the previous page. */
+                after?: string;
+                limit?: number;
+                /** @description Only conversations with this text in the title or in a question; case is ignored. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of conversations. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationList"];
+                };
+            };
+        };
+    };
+    createConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConversation"];
+            };
+        };
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    updateConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationPatch"];
+            };
+        };
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    deleteConversation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationDeleted"];
+                };
+            };
+        };
+    };
+    listConversationItems: {
+        parameters: {
+            query?: {
+                /** @description The last item of the previous page. */
+                after?: string;
+                /** @description Extension of the protocol: list the items of all branches, in the order in which they were added. */
+                branches?: "true" | "false";
+                limit?: number;
+                /** @description Order of the conversation; newest first by default. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+        };
+    };
+    createConversationItems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConversationItems"];
+            };
+        };
+        responses: {
+            /** @description The new items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemList"];
+                };
+            };
+        };
+    };
+    getConversationItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItem"];
+                };
+            };
+        };
+    };
+    deleteConversationItem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+        };
+    };
+    cancelAnswer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItem"];
+                };
+            };
+        };
+    };
+    followAnswer: {
+        parameters: {
+            query?: {
+                /** @description Also stream tool calls, tool results, reasoning and progress. */
+                includeSteps?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatFrame"];
                 };
             };
         };
@@ -5049,7 +6810,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description In the order of the input. */
+            /** @description The embeddings, in the order of the input. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5064,15 +6825,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The last file of the page before.
+                 * @description The last file of the previous page.
                  * @example doc_0198c5f28f2e7c1b
                  */
                 after?: string;
-                /** @description A page has 1,000 files at most. */
+                /** @description Maximum number of files; a page has at most 1,000. */
                 limit?: number;
-                /** @description By age. */
+                /** @description Order by creation time. */
                 order?: "asc" | "desc";
-                /** @description All files are for `assistants`. */
+                /** @description All files have the purpose `assistants`. */
                 purpose?: string;
             };
             header?: never;
@@ -5168,6 +6929,81 @@ export interface operations {
             };
         };
     };
+    getFileContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+        };
+    };
+    createMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnthropicRequest"];
+            };
+        };
+        responses: {
+            /** @description The message, or its events as they are generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicMessage"];
+                    "text/event-stream": components["schemas"]["AnthropicEvent"];
+                };
+            };
+        };
+    };
+    countMessageTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnthropicCountRequest"];
+            };
+        };
+        responses: {
+            /** @description The estimate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnthropicTokenCount"];
+                };
+            };
+        };
+    };
     listModels: {
         parameters: {
             query?: never;
@@ -5223,7 +7059,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The response, or with `stream` its events as they happen. */
+            /** @description The response or, with `stream`, its events. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5284,10 +7120,10 @@ export interface operations {
     listInputItems: {
         parameters: {
             query?: {
-                /** @description The last item of the page before. */
+                /** @description The last item of the previous page. */
                 after?: string;
                 limit?: number;
-                /** @description Of the conversation: newest first. */
+                /** @description Order of the conversation; newest first by default. */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -5309,6 +7145,30 @@ export interface operations {
             };
         };
     };
+    countInputTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description The estimate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputTokens"];
+                };
+            };
+        };
+    };
     listVectorStores: {
         parameters: {
             query?: never;
@@ -5318,7 +7178,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The corpus first. */
+            /** @description The whole corpus first, then each collection. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5358,7 +7218,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5376,12 +7236,35 @@ export interface operations {
             };
         };
     };
+    deleteVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removed"];
+                };
+            };
+        };
+    };
     createFileBatch: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5408,9 +7291,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As the batch was answered. */
+                /** @description Identifier of the batch. */
                 batch: string;
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5433,9 +7316,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description As the batch was answered. */
+                /** @description Identifier of the batch. */
                 batch: string;
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5457,20 +7340,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The last file of the page before.
+                 * @description The last file of the previous page.
                  * @example doc_0198c5f28f2e7c1b
                  */
                 after?: string;
                 filter?: "in_progress" | "completed" | "failed" | "cancelled";
                 limit?: number;
-                /** @description By age. */
+                /** @description Order by creation time. */
                 order?: "asc" | "desc";
             };
             header?: never;
             path: {
-                /** @description As the batch was answered. */
+                /** @description Identifier of the batch. */
                 batch: string;
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5492,18 +7375,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The last file of the page before.
+                 * @description The last file of the previous page.
                  * @example doc_0198c5f28f2e7c1b
                  */
                 after?: string;
                 filter?: "in_progress" | "completed" | "failed" | "cancelled";
                 limit?: number;
-                /** @description By age. */
+                /** @description Order by creation time. */
                 order?: "asc" | "desc";
             };
             header?: never;
             path: {
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5526,7 +7409,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
@@ -5558,12 +7441,44 @@ export interface operations {
                  * @example doc_0198c5f28f2e7c1b
                  */
                 id: string;
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The file in its store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+        };
+    };
+    updateAttachedFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VectorStoreFileUpdate"];
+            };
+        };
         responses: {
             /** @description The file in its store. */
             200: {
@@ -5586,14 +7501,14 @@ export interface operations {
                  * @example doc_0198c5f28f2e7c1b
                  */
                 id: string;
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Taken out. */
+            /** @description The file was removed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5604,12 +7519,43 @@ export interface operations {
             };
         };
     };
+    getAttachedFileContent: {
+        parameters: {
+            query?: {
+                /** @description From `next_page`. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileContent"];
+                };
+            };
+        };
+    };
     searchVectorStore: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
                 store: string;
             };
             cookie?: never;

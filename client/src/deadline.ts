@@ -47,7 +47,10 @@ export function startDeadline(
   if (caller?.aborted) abort()
   refresh()
   return {
-    ...{ signal: controller.signal, refresh, hold, end },
+    signal: controller.signal,
+    refresh,
+    hold,
+    end,
     explain(cause) {
       if (caller?.aborted) return aborted(caller)
       if (isOver) return new TimeoutError(`${what}: nothing was heard for ${timeout} ms`)

@@ -126,7 +126,9 @@ export class Transport {
     }
     try {
       const response = await this.#fetch(request, {
-        ...{ method, signal: deadline.signal, headers: { ...headers, ...body?.headers } },
+        method,
+        signal: deadline.signal,
+        headers: { ...headers, ...body?.headers },
         body: body?.content ?? (request.json === undefined ? null : JSON.stringify(request.json)),
       })
       const requestId = requestIdOf(response)

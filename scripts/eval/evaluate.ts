@@ -88,11 +88,11 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
 async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
   const goOn = createStandstill()
   for (;;) {
-    const { documents, meaning } = await admin.readiness()
+    const { documents, embeddings } = await admin.readiness()
     const { pending = 0, processing = 0, failed = 0 } = documents ?? {}
     const waiting = pending + processing
-    if (documents && waiting === 0 && (meaning?.state ?? 'done') === 'done') return failed
-    const { missing = 0, reason } = meaning ?? {}
+    if (documents && waiting === 0 && (embeddings?.state ?? 'done') === 'done') return failed
+    const { missing = 0, reason } = embeddings ?? {}
     progress(`${waiting} documents not ready yet, ${missing} passages not embedded`)
     goOn(waiting + missing, reason ?? `${waiting} documents are not ready`)
     await delay(POLL_MS)

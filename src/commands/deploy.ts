@@ -2,9 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { settingsOf } from '../config.ts'
 import { readIfPresent } from '../lib/files.ts'
-import { generate, TARGET_NAMES } from '../services/deployment/generate.ts'
-import { readAgentSource } from '../services/deployment/project.ts'
-import type { Problem } from '../services/deployment/target.ts'
+import { generate, TARGET_NAMES } from '../operator/deployment/generate.ts'
+import { readAgentSource } from '../operator/deployment/project.ts'
+import type { Problem } from '../operator/deployment/target.ts'
+import { HOST_NAME } from '../schemas/operator/deployment.ts'
 import { type Command, type CommandContext, parseParameters } from './command.ts'
 import { verifyDeployment } from './verify-deployment.ts'
 
@@ -63,7 +64,9 @@ async function writeDeployment(context: CommandContext): Promise<number> {
   if (options.check) {
     const lines = differing.map(({ name, state }) => `  ${name}: ${state}\n`)
     stderr.write(
-      lines.length === 0 ? 'Nothing has changed\n' : `Not as written:\n${lines.join('')}`,
+      lines.length === 0
+        ? 'No changes\n'
+        : `Different from what would be generated:\n${lines.join('')}`,
     )
     return lines.length === 0 ? 0 : 1
   }
@@ -75,8 +78,8 @@ async function writeDeployment(context: CommandContext): Promise<number> {
   }
   await mkdir(join(ROOT, folder), { recursive: true })
   for (const { name } of differing) await writeFile(join(ROOT, folder, name), files[name] ?? '')
-  const known = warnings.length > 0 ? `To be known:\n${warnings.map(formatProblem).join('')}` : ''
-  stderr.write(`${known}Secrets to set: ${secrets.join(', ')}\nGo on with ${folder}/DEPLOY.md\n`)
+  const known = warnings.length > 0 ? `Warnings:\n${warnings.map(formatProblem).join('')}` : ''
+  stderr.write(`${known}Secrets to set: ${secrets.join(', ')}\nContinue with ${folder}/DEPLOY.md\n`)
   return 0
 }
 
@@ -99,8 +102,8 @@ export function readDeployParameters(parameters: readonly string[]): DeployParam
   if (target === undefined || more.length > 0 || values.help) return undefined
   const { out, instances: count = '1', ...options } = values
   if (!/^\d{1,3}$/.test(count)) throw new Error('--instances must be a number, at most 999')
-  if (options.domain !== undefined && !/^[\w.-]{1,253}(?::\d+)?$/.test(options.domain)) {
-    throw new Error('--domain must be a name like agent.example.org')
+  if (options.domain !== undefined && !HOST_NAME.test(options.domain)) {
+    throw new Error('--domain must be a host name such as agent.example.org')
   }
   const folder = toRelative(resolve(out ?? join(ROOT, 'deployment', basename(target))))
   return { target, folder, options, instances: Number(count) }

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import { chosenVectors } from '../compose/models.ts'
 import { fillIndex } from '../compose/rebuild.ts'
-import { openCorpus, shareAccepted } from '../compose/stores.ts'
+import { openCorpus } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
-import { readCorpusFile, writeCorpusFile } from '../services/transfer/corpus-file.ts'
-import { fittingCorpus, moveCorpus, type Watch } from '../services/transfer/move-corpus.ts'
+import { readCorpusFile, writeCorpusFile } from '../knowledge/transfer/corpus-file.ts'
+import { fittingCorpus, moveCorpus, type Watch } from '../knowledge/transfer/move-corpus.ts'
 import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
 import { createProgressBar, type ProgressTarget } from './command.ts'
@@ -62,13 +62,12 @@ export const runMigrate: Command = async ({
   const moved: Config = { ...config, ...destination }
   await copy(config, moved, stderr, signal)
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
-  await shareAccepted(moved, log)
   {
     using bar = createProgressBar(stderr, 'indexing')
     const progress = bar.update
     await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
   }
-  stderr.write('Everything is there: set DATABASE_URL and QDRANT_URL, and start the servers\n')
+  stderr.write('Everything was copied: set DATABASE_URL and QDRANT_URL, and start the servers\n')
   return 0
 }
 
@@ -90,13 +89,13 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
   const source = await openCorpus({ ...from, DATABASE_URL: undefined })
   const watch: Watch = (records, after) => {
     counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
-    if (after) stderr.write(`Going on after ${describe(counts)}\n`)
-    else if (isGoingOn) stderr.write('They have changed since: beginning anew\n')
+    if (after) stderr.write(`Continuing after ${describe(counts)}\n`)
+    else if (isGoingOn) stderr.write('The documents have changed since: starting again\n')
     isGoingOn = after !== undefined
     return watched(records, counts, stderr, 'copying')
   }
   const isCopied = await moveCorpus(source, await openCorpus(to), watch, signal)
-  const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents are there already'
+  const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents were already copied'
   stderr.write(`${outcome}\n`)
 }
 

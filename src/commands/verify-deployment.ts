@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
 import { pause, untilAborted } from '../lib/abort.ts'
+import { ignore } from '../lib/ignore.ts'
 import { type CommandContext, parseParameters } from './command.ts'
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
@@ -69,7 +71,8 @@ const health: Check = async ({ client, signal }) => {
   const { response } = await client.admin.health({ signal }).withResponse()
   const clock = Date.parse(response.headers.get('date') ?? '')
   const apart = Math.round(Math.abs(Date.now() - clock) / 1_000)
-  if (apart > MAX_CLOCK_SECONDS) throw new Error(`its clock is ${apart} s apart from the one here`)
+  if (apart > MAX_CLOCK_SECONDS)
+    throw new Error(`its clock differs by ${apart} s from the one here`)
   return `its clock is ${Number.isNaN(clock) ? 'not known' : `${apart} s apart`}`
 }
 
@@ -79,18 +82,20 @@ const readiness: Check = async ({ client, signal }) => {
   return Object.keys(checks).join(', ')
 }
 
+const Contract = z.object({ info: z.object({ version: z.string() }) })
+
 const reference: Check = async ({ url, signal }) => {
   const page = await fetch(`${url}/reference`, { signal })
   const contract = await fetch(`${url}/openapi.json`, { signal })
   if (!page.ok || !contract.ok) throw new Error(`answers ${page.status} and ${contract.status}`)
-  const { info } = Object(await contract.json())
-  return `version ${info?.version}`
+  const { info } = Contract.parse(await contract.json())
+  return `version ${info.version}`
 }
 
 const wrongKey: Check = async ({ url, signal }) => {
   const stranger = new AgentServer({ baseURL: url, apiKey: 'a-key-that-is-wrong', maxRetries: 0 })
   const outcome = await stranger.agent.get({ signal }).catch((error: unknown) => error)
-  if (!(outcome instanceof AuthenticationError)) throw new Error('it is let in')
+  if (!(outcome instanceof AuthenticationError)) throw new Error('it is accepted')
   return 'refused'
 }
 
@@ -103,7 +108,8 @@ const ingest: Check = async ({ client, added, signal }) => {
 
 const query: Check = async ({ client, added, signal }) => {
   const { hits } = await client.query({ query: 'Ottilie Brandt lighthouse lantern' }, { signal })
-  if (!hits.some(({ documentId }) => added.has(documentId))) throw new Error('does not find it')
+  if (!hits.some(({ documentId }) => added.has(documentId)))
+    throw new Error('does not find the test document')
   return `${hits.length} hits`
 }
 
@@ -116,7 +122,8 @@ const chat: Check = async ({ client, added, signal }) => {
   )
   for await (const _event of stream) times.push(performance.now() - started)
   const { hits, text } = await stream.result()
-  if (!hits.some(({ documentId }) => added.has(documentId))) throw new Error('does not cite it')
+  if (!hits.some(({ documentId }) => added.has(documentId)))
+    throw new Error('does not cite the test document')
   if (text === '') throw new Error('has no text')
   const [first = 0, last = 0] = [times[0], times.at(-1)]
   const timing = `first frame after ${Math.round(first)} ms, last ${Math.round(last - first)} ms later`
@@ -136,7 +143,7 @@ const longStream: Check = async ({ url, key, seconds, added, signal }) => {
   const answering = fetch(`${url}/documents/batch`, request)
   const inTime = () => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
   const end = performance.now() + seconds * 1_000
-  void send(0).catch(() => undefined)
+  void ignore(send(0), 'the answer tells of a stream that broke')
   const response = await untilAborted(answering, inTime())
   if (!response.ok || !response.body) throw new Error(`is answered ${response.status}`)
   const lines = response.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -169,6 +176,14 @@ const remove: Check = async ({ client, added, signal }) => {
 }
 
 const CHECKS: readonly (readonly [string, Check])[] = Object.entries({
-  ...{ health, readiness, reference, 'wrong key': wrongKey, ingest, query, chat },
-  ...{ 'long stream': longStream, upload, delete: remove },
+  health,
+  readiness,
+  reference,
+  'wrong key': wrongKey,
+  ingest,
+  query,
+  chat,
+  'long stream': longStream,
+  upload,
+  delete: remove,
 })

@@ -1,39 +1,25 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, DEFAULTS, findMistakes, loadConfig, settingsOf } from '../config.ts'
+import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
+import { type Config, findMistakes, loadConfig, settingsOf } from '../config.ts'
+import { AppError } from '../errors.ts'
 import { type Environment, variablesIn } from '../lib/environment.ts'
-import { isMissing } from '../lib/files.ts'
-import type { SkillList } from '../schemas/agent.ts'
-import type { McpTestResult } from '../schemas/mcp.ts'
-import type {
-  Deployment,
-  DeploymentRequest,
-  DeploymentTargets,
-} from '../schemas/operator/deployment.ts'
-import type { SandboxReport } from '../schemas/sandbox.ts'
-import { configurationOf, createAgentFile } from '../services/admin/agent-file.ts'
-import { createModelTrials } from '../services/admin/model-trial.ts'
-import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
-import { createSettings, type SettingsService } from '../services/admin/settings.ts'
-import {
-  AgentConfigurationError,
-  type LoadedConfiguration,
-  loadConfiguration,
-} from '../services/agent/configuration.ts'
-import type { AgentSource } from '../services/deployment/project.ts'
-import type { Problem } from '../services/deployment/target.ts'
-import type { Keys } from '../services/keys/keys.ts'
-import type { Activity } from '../services/ops/activity.ts'
-import type { OpenLockFile } from '../stores/lock-file.ts'
-import type { AgentStores } from '../stores/opened-store.ts'
-import type { SkillCopies } from '../stores/skill-copies.ts'
+import { createAgentFile } from '../operator/admin/agent-file.ts'
+import { createAgentTrials } from '../operator/admin/agent-trials.ts'
+import { type ConversationBeginning, createModelTrials } from '../operator/admin/model-trial.ts'
+import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
+import { createSettings } from '../operator/admin/settings.ts'
+import { createDeployments } from '../operator/deployment/deployments.ts'
+import type { Keys } from '../operator/keys/keys.ts'
+import type { Activity } from '../operator/ops/activity.ts'
+import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
+import { LABELS } from '../variable-labels.ts'
+import { VARIABLES } from '../variables.ts'
 import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-/** Documents every variable. */
-const EXAMPLE = join(ROOT, '.env.example')
 
 /** Where the server's variables come from. */
 export interface GivenEnvironment {
@@ -52,18 +38,20 @@ interface Parts {
   environment: Environment
   given: GivenEnvironment
   loaded: Pick<LoadedConfiguration, 'changedFields'>
-  stores: Pick<AgentStores, 'artifacts'>
+  /** Absent while the server is not launched. */
+  artifacts?: ArtifactStore
   /** The description of the available skills at this moment, as the prompt lists them. */
   catalogue: () => string
+  /** What every conversation begins with; absent while the server is not launched. */
+  beginning?: ConversationBeginning
   phase: Phase
-  /** Absent if the process cannot restart itself. */
-  restart: BeginAnew | undefined
+  restart: Restart
   /** Throws if the open store would refuse to start with this configuration. */
   checkStart: (next: Config) => Promise<void>
 }
 
 /** Creates the services to set the server up, for its operator. */
-export async function composeAdmin(parts: Parts) {
+export function composeAdmin(parts: Parts) {
   const { config, log, environment, given, loaded, catalogue, checkStart } = parts
   const agentFile = createAgentFile({
     path: config.AGENT_CONFIG,
@@ -76,16 +64,19 @@ export async function composeAdmin(parts: Parts) {
     given: given.variables,
     // A snapshot, because the environment of a process may change.
     running: { ...environment },
-    defaults: DEFAULTS,
+    variables: VARIABLES,
+    labels: LABELS,
     referred: async () => {
       const { configuration } = await agentFile.read()
       return variablesIn(JSON.stringify(configuration?.mcpServers ?? {}))
     },
-    example: await readFile(EXAMPLE, 'utf8'),
     findMistakes,
   })
   const server = createServerState({
-    ...{ agentFile, settings, phase: parts.phase, restart: parts.restart },
+    agentFile,
+    settings,
+    phase: parts.phase,
+    restart: parts.restart,
     mode: config.SERVER_MODE,
     graceSeconds: config.SHUTDOWN_GRACE,
     checkStart: async (variables) => {
@@ -96,62 +87,40 @@ export async function composeAdmin(parts: Parts) {
   })
   const models = createModelTrials({
     settings,
+    log,
+    beginning: parts.beginning,
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
-  const trials = composeAgentTrials({
-    ...{ config, log, stores: parts.stores },
-    environment: settings.environment,
+  const trials = createAgentTrials({
+    // The environment of the next start, so that values just saved are tried, too.
+    async openMcp(servers) {
+      const { artifacts = NO_ARTIFACTS } = parts
+      const forgetful = { artifacts, acceptedTools: ALL_TOOLS }
+      return composeMcp(config, servers, await settings.environment(), forgetful, log)
+    },
+    openSandbox: (section) => composeSandbox(config, section, log),
+    openSkills: (wanted) => composeSkills(config, wanted, NO_COPIES, log),
   })
-  const deployments = composeDeployments(settings)
+  const deployments = createDeployments({
+    root: ROOT,
+    async settings() {
+      const variables = await settings.preview({ set: {}, clear: [] })
+      const next = loadConfig(variables)
+      return { agentConfig: next.AGENT_CONFIG, ...settingsOf(variables, next) }
+    },
+  })
   const { activity, keys } = parts
-  return { ...{ activity, keys }, agentFile, settings, server, models, trials, deployments }
+  return { activity, keys, agentFile, settings, server, models, trials, deployments }
 }
 
-interface TrialParts {
-  config: Config
-  /** The environment of the next start, so that values just saved are tried, too. */
-  environment: () => Promise<Environment>
-  stores: Pick<AgentStores, 'artifacts'>
-  log: FastifyBaseLogger
-}
-
-/**
- * Tries parts of an agent configuration without saving it, on the same code path as a run. Each throws
- * `invalid_request` for a text with mistakes; nothing found counts as accepted.
- */
-function composeAgentTrials({ config, environment, stores, log }: TrialParts) {
-  return {
-    async mcp(text: string, name: string, signal: AbortSignal): Promise<McpTestResult> {
-      const { mcpServers } = configurationOf(text)
-      const tried = mcpServers[name]
-      const servers = tried ? { [name]: { ...tried, enabled: true } } : {}
-      const forgetful = { artifacts: stores.artifacts, openLockFile: lockFileInMemory }
-      const mcp = await composeMcp(config, servers, await environment(), forgetful, log)
-      try {
-        return await mcp.test(name, { accept: false, arguments: {} }, signal)
-      } finally {
-        await mcp.close()
-      }
-    },
-
-    async sandbox(text: string, signal: AbortSignal): Promise<SandboxReport> {
-      const sandbox = await composeSandbox(config, configurationOf(text).sandbox, log)
-      try {
-        return await sandbox.verify(signal)
-      } finally {
-        await sandbox.close()
-      }
-    },
-
-    async skills(text: string, signal: AbortSignal): Promise<SkillList> {
-      const skills = await composeSkills(config, configurationOf(text).skills, NO_COPIES, log)
-      try {
-        return await skills.reload({ accept: false }, signal)
-      } finally {
-        await skills.close()
-      }
-    },
-  }
+/** Without a document store there is no place for the files of tools that are tried. */
+const NO_ARTIFACTS: ArtifactStore = {
+  maximumBytes: Number.POSITIVE_INFINITY,
+  async add() {
+    throw new AppError('not_launched', 'Files can be stored only while the server is running')
+  },
+  read: async () => undefined,
+  remove: async () => false,
 }
 
 const NO_COPIES: SkillCopies = {
@@ -160,63 +129,8 @@ const NO_COPIES: SkillCopies = {
   keep: async () => true,
 }
 
-const lockFileInMemory: OpenLockFile = async (_name, _schema, initial) => {
-  let content = initial
-  return {
-    read: async () => content,
-    async update(change) {
-      content = change(content)
-      return content
-    },
-  }
-}
-
-/** Loaded on demand: most servers never deploy another. */
-const loadGenerator = () => import('../services/deployment/generate.ts')
-
-/** Generates what `npm run deploy` would write, from the settings and the agent configuration on disk. */
-function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
-  return {
-    targets: async (): Promise<DeploymentTargets> => ({
-      targets: (await loadGenerator()).TARGET_TITLES,
-    }),
-
-    /** Throws `invalid_request` for settings that no server would start with. */
-    async make({ target, instances, domain }: DeploymentRequest): Promise<Deployment> {
-      const nothing = { target, files: [], secrets: [], commands: [], warnings: [] }
-      const environment = await settings.preview({ set: {}, clear: [] })
-      const config = loadConfig(environment)
-      const source = await readSource(config.AGENT_CONFIG)
-      if ('remedy' in source) return { ...nothing, refusals: [source] }
-      const folder = `deployment/${target}`
-      const numbers = { ...settingsOf(environment, config), instances, folder }
-      const { generate } = await loadGenerator()
-      const made = generate(source, { ...numbers, ...(domain && { domain }) }, target)
-      if ('refusals' in made) return { ...nothing, refusals: [...made.refusals] }
-      const files = Object.entries(made.files).map(([name, text]) => ({ name, text }))
-      const { secrets, commands, warnings } = made
-      return {
-        ...{ target, files, refusals: [], secrets: [...secrets] },
-        ...{ commands: [...commands], warnings: [...warnings] },
-      }
-    },
-  }
-}
-
-const WITHOUT_PROJECT = {
-  field: 'target',
-  message: 'cannot be made here: this installation, such as an image, lacks files of the project',
-  remedy: 'ask a server that was started in a clone of the project, or npm run deploy there',
-}
-
-async function readSource(agentConfig: string): Promise<AgentSource | Problem> {
-  const { readAgentSource } = await import('../services/deployment/project.ts')
-  try {
-    return await readAgentSource(ROOT, agentConfig)
-  } catch (error) {
-    if (isMissing(error)) return WITHOUT_PROJECT
-    if (!(error instanceof AgentConfigurationError)) throw error
-    const remedy = 'mend it on the Agent page, see docs/agent-configuration.md'
-    return { field: 'AGENT_CONFIG', message: `cannot be used: ${error.message}`, remedy }
-  }
+/** Definitions that are only tried count as accepted. */
+const ALL_TOOLS: AcceptedTools = {
+  see: async (_connection, _url, tools) => tools,
+  accept: async () => undefined,
 }

@@ -2,49 +2,33 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
+import type { ChunkIndex, IndexSource } from '../indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import type { QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
-import type { Preparer } from '../services/ingestion/preparer.ts'
-import { createTermStatistics, type TermStatistics } from '../services/ingestion/term-statistics.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
-type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'terms' | 'listChunks'>
+type Store = IndexSource & Pick<DocumentStore, 'identity' | 'vectorsGeneration'>
 
 /**
- * The index that is configured: in Qdrant, which other servers may change, too (`shared`), or in this process and in
- * `DATA_DIR`. Await `open` before using it; it throws `index_unavailable` if it may be tried again.
+ * The index that is configured: in Qdrant, or in this process and in `DATA_DIR`. It is not opened yet.
  */
 export async function openChunkIndex(
   config: Config,
   store: Store,
-  preparer: Pick<Preparer, 'analyse'>,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-) {
+): Promise<ChunkIndex> {
   if (config.QDRANT_URL !== undefined) {
     const { createQdrantIndex } = await import('../indexes/qdrant/qdrant-index.ts')
-    const options = await qdrantOptions(config, config.QDRANT_URL, { store, preparer, log })
-    const index = createQdrantIndex(options)
-    const { statistics } = options
-    const open = async (signal?: AbortSignal) => {
-      await statistics.refresh()
-      return index.open(signal)
-    }
-    return { index, open, lost: index.lost, shared: true, statistics }
+    return createQdrantIndex(await qdrantOptions(config, config.QDRANT_URL, { store, log }))
   }
-  const index = createEmbeddedIndex({
+  return createEmbeddedIndex({
     directory: join(config.DATA_DIR, 'index'),
     ...(await embeddedFingerprints(config, store)),
+    source: store,
     onCrash: onFatal,
     log,
   })
-  return {
-    index,
-    open: async () => false,
-    lost: async () => undefined,
-    shared: false,
-    statistics: undefined,
-  }
 }
 
 /**
@@ -66,10 +50,8 @@ export async function embeddedFingerprints(
 export async function qdrantOptions(
   config: Config,
   url: string,
-  parts: { store: Store; preparer: Pick<Preparer, 'analyse'>; log: FastifyBaseLogger },
-): Promise<QdrantIndexOptions & { statistics: TermStatistics }> {
-  const { fingerprint: analyser } = createAnalyser(config.SEARCH_LANGUAGE)
-  const statistics = createTermStatistics({ ...parts, analyser })
+  parts: { store: IndexSource & Pick<Store, 'vectorsGeneration'>; log: FastifyBaseLogger },
+): Promise<QdrantIndexOptions> {
   return {
     address: {
       url,
@@ -86,12 +68,9 @@ export async function qdrantOptions(
       termsMemory: config.QDRANT_TERMS_MEMORY,
       filtersMemory: config.QDRANT_FILTERS_MEMORY,
     },
-    fingerprint: analyser,
+    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
     vectorFingerprint: String(await parts.store.vectorsGeneration()),
-    ...{ statistics, log: parts.log },
-    async averageLength(signal = new AbortController().signal) {
-      await statistics.complete(signal)
-      return statistics.meanLength()
-    },
+    source: parts.store,
+    log: parts.log,
   }
 }

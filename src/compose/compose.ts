@@ -1,54 +1,37 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, ConfigError, embeddingModel } from '../config.ts'
+import { loadConfiguration } from '../agent/configuration.ts'
+import { type Config, embeddingModel } from '../config.ts'
+import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
+import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
+import { createLineIngestion } from '../knowledge/ingestion/batch.ts'
+import { createAdmission, createDocuments } from '../knowledge/ingestion/documents.ts'
+import { createFiles } from '../knowledge/ingestion/uploads.ts'
+import { createReranking } from '../knowledge/retrieval/rerank.ts'
+import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/retrieval/search.ts'
+import { openPages } from '../knowledge/web/pages.ts'
 import type { Environment } from '../lib/environment.ts'
+import type { Phase, Restart } from '../operator/admin/server-state.ts'
+import { createKeys } from '../operator/keys/keys.ts'
+import { type Activity, createActivity } from '../operator/ops/activity.ts'
+import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
-import type { Readiness } from '../schemas/operator/ops.ts'
-import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
-import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
-import { createEmbeddings } from '../services/embedding/embedding.ts'
-import { createLineIngestion } from '../services/ingestion/batch.ts'
-import {
-  createAdmission,
-  createDocuments,
-  type Documents,
-} from '../services/ingestion/documents.ts'
-import { readdChunks } from '../services/ingestion/index-sync.ts'
-import { createFiles } from '../services/ingestion/uploads.ts'
-import { limitTo } from '../services/keys/corpus-access.ts'
-import { createKeys, type Keys } from '../services/keys/keys.ts'
-import { EMPTY_KEY_FILE, KEY_FILE, KeyFile } from '../services/keys/record.ts'
-import { type Activity, createActivity } from '../services/ops/activity.ts'
-import { createReadiness } from '../services/ops/readiness.ts'
-import { analyseChunks, createFeedback } from '../services/retrieval/feedback.ts'
-import { createFileSearch } from '../services/retrieval/file-search.ts'
-import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
-import { createReranking } from '../services/retrieval/rerank.ts'
-import {
-  createRetrieval,
-  NOTHING_TO_FIND,
-  type Retrieval,
-  watchSearches,
-} from '../services/retrieval/search.ts'
-import type { AgentStores } from '../stores/opened-store.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
-import { composeAgent, listCollections } from './agent.ts'
+import { composeAgent } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
-import { composePages } from './outbound.ts'
-import { openAgentStores } from './stores.ts'
+import { createProcessChecks, processesOf } from './processes.ts'
 
 /** What the process passes in. */
 export interface ProcessParts {
   /** Includes what the `.env` file adds. */
-  environment?: Environment
+  environment: Environment
   /** Receives the log, too. */
-  activity?: Activity
-  given?: GivenEnvironment
+  activity: Activity
+  given: GivenEnvironment
   /** Ends the wait for an unreachable database. */
-  signal?: AbortSignal
-  /** Absent if the process cannot restart itself. */
-  restart?: BeginAnew | undefined
+  signal: AbortSignal
+  restart: Restart
 }
 
 /** Builds the whole server; only `src/compose/` knows which stores, indexes and models there are. */
@@ -56,89 +39,124 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-  parts: ProcessParts = {},
+  parts: ProcessParts,
 ) {
-  const { environment = {}, signal, restart, activity = createActivity() } = parts
-  const { given = { variables: environment, file: '.env' } } = parts
+  const { environment, given, signal, restart, activity } = parts
   const loaded = await loadConfiguration(config.AGENT_CONFIG, config.SERVER_MODE)
   const { AGENT_CONFIG: file } = config
-  log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
+  log.info({ file }, loaded.found ? 'agent configuration loaded' : 'using the default agent')
+  // Closed in reverse order; also if a later part cannot be opened.
+  await using opened = new AsyncDisposableStack()
   const knowledge = await openKnowledge(config, log, onFatal, signal)
-  const { store, index, embedding, reconciliation, metrics } = knowledge
+  opened.defer(knowledge.close)
+  const { store, embedding, metrics } = knowledge
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
-  const stores = await openAgentStores(config, store)
-  const keys = await openKeys(stores, log)
+  const { limitedTo, web } = openCorpus(config, knowledge, retrieval, log)
+  opened.defer(web.close)
+  const keys = createKeys({ store: store.keys, log })
+  opened.defer(keys.close)
   const { backlog } = knowledge
   const agent = await composeAgent({
-    ...{ config, environment, loaded, log, retrieval, metrics, store },
+    config,
+    environment,
+    loaded,
+    log,
+    retrieval,
+    metrics,
+    store,
     reranker: search.reranker?.name,
-    stores,
+    termsOf: search.termsOf,
     embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
   })
-  const { documents, web } = openDocuments(config, knowledge, log)
-
-  let endSamples: () => void = () => undefined
-
+  opened.defer(agent.close)
+  const processes = createProcessChecks({
+    kinds: processesOf(embedding?.kind === 'builtin'),
+    sandbox: agent.usedSandbox,
+    log,
+  })
+  const services = {
+    metrics,
+    keys,
+    limitedTo,
+    maxFileBytes: config.FILE_LIMIT,
+    embed: createEmbeddings(embedding),
+    records: store.responses,
+    admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
+    ...agent.services,
+    admin: composeAdmin({
+      config,
+      log,
+      environment,
+      given,
+      loaded,
+      activity,
+      catalogue: agent.beginning.prompt.catalogue,
+      beginning: agent.beginning,
+      restart,
+      artifacts: store.artifacts,
+      keys,
+      phase: { state: 'running' },
+      checkStart: (next) => checkNextStart(next, config, store),
+    }),
+    readiness: composeReadiness({ knowledge, search, processes, loaded, log }),
+  }
+  const kept = opened.move()
   return {
-    services: {
-      ...{ metrics, keys },
-      ...createCorpusServices({ knowledge, documents, retrieval, config, log, pages: web.pages }),
-      embed: createEmbeddings(embedding),
-      admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
-      ...agent.services,
-      admin: await composeAdmin({
-        ...{ config, log, environment, given, loaded, activity, catalogue: agent.catalogue },
-        ...{ restart, stores, keys, phase: { state: 'running' } },
-        checkStart: (next) => checkNextStart(next, config, store),
-      }),
-      readiness: createReadiness({
-        checks: {
-          store: store.check,
-          index: async (signal) => {
-            // First, because an index that is still loading would not answer.
-            await reconciliation.check()
-            await index.check(signal)
-          },
-          agent: async () => void (await loaded.changedFields()),
-        },
-        ingestion: knowledge.ingestion.check,
-        embedder: search.checkEmbedder,
-        reranker: search.reranker?.check,
-        meaning: backlog?.progress,
-        reindex: knowledge.nextModel?.progress,
-        stage: () => reconciliation.progress().state,
-        ...{ counts: store.counts, log },
-      }),
-    },
+    services,
     /** Brings the index up to date, then starts ingestion. Resolves when ingestion has started. */
     async start() {
-      endSamples = activity.watch(metrics)
+      kept.defer(activity.watch(metrics))
       agent.start()
       await knowledge.start()
       web.start()
     },
+    /** Warns of processes that cannot be started here. */
+    warn: processes.warn,
     /** Finishes work in flight within bounded time, and closes everything that was opened. */
-    async close() {
-      endSamples()
-      await agent.close()
-      await keys.close()
-      await web.close()
-      await knowledge.close()
-    },
+    close: () => kept.disposeAsync(),
   }
 }
 
-export type { BeginAnew, Phase } from '../services/admin/server-state.ts'
-export type { Activity } from '../services/ops/activity.ts'
-
-/** Where a process writes its log besides its output, so that the screen can show it. */
-export const openActivity = (): Activity => createActivity()
-
-/** Whether a start failed for a reason that can be fixed on the screen. */
-export function isMendable(error: unknown): error is Error {
-  return error instanceof ConfigError || error instanceof AgentConfigurationError
+interface ReadinessParts {
+  knowledge: Awaited<ReturnType<typeof openKnowledge>>
+  search: ReturnType<typeof createSearch>
+  processes: ReturnType<typeof createProcessChecks>
+  loaded: Awaited<ReturnType<typeof loadConfiguration>>
+  log: FastifyBaseLogger
 }
+
+function composeReadiness({ knowledge, search, processes, loaded, log }: ReadinessParts) {
+  const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
+  return createReadiness({
+    checks: {
+      store: store.check,
+      index: async (signal) => {
+        // First, because an index that is still loading would not answer.
+        await reconciliation.check()
+        await index.check(signal)
+      },
+      agent: async () => void (await loaded.changedFields()),
+    },
+    ingestion: async () => {
+      await processes.check()
+      await ingestion.check()
+    },
+    embedder: search.checkEmbedder,
+    reranker: search.reranker?.check,
+    embeddings: backlog?.progress,
+    reEmbedding: nextModel?.progress,
+    stage: () => reconciliation.progress().state,
+    counts: store.counts,
+    log,
+  })
+}
+
+export type { Phase, RestartAs } from '../operator/admin/server-state.ts'
+export type { Activity } from '../operator/ops/activity.ts'
+
+/** Where a process writes its log besides its output, so that the web UI can show it. */
+export const openActivity = (): Activity => createActivity()
 
 /**
  * The services of a server that is not launched: only those to set it up. Opens nothing that stores or finds documents.
@@ -149,74 +167,64 @@ export async function composeIdle(
   phase: Phase,
   parts: ProcessParts,
 ) {
-  const { environment = {}, restart, activity = createActivity() } = parts
-  const { given = { variables: environment, file: '.env' } } = parts
-  const message = phase.reason ?? 'The server is stopped until it is launched'
+  const { environment, given, restart, activity } = parts
   return {
-    admin: await composeAdmin({
-      ...{ config, log, environment, given, restart, phase, activity },
-      stores: await openAgentStores(config, {}),
+    admin: composeAdmin({
+      config,
+      log,
+      environment,
+      given,
+      restart,
+      phase,
+      activity,
       loaded: { changedFields: async () => [] },
       catalogue: () => '',
       checkStart: async () => undefined,
     }),
-    // Strangers do not get the reason, which names files and their content.
-    readiness: async (isTrusted = true): Promise<Readiness> => ({
-      status: 'not_ready',
-      checks: {
-        launch: {
-          ...{ state: 'failed', milliseconds: 0 },
-          message: isTrusted ? message : 'The server is not launched',
-        },
-      },
-      retrieval: embeddingModel(config) === undefined ? 'lexical' : 'hybrid',
-    }),
+    readiness: notLaunched(
+      phase.reason ?? 'The server is stopped until it is started again',
+      embeddingModel(config) === undefined ? 'lexical' : 'hybrid',
+    ),
   }
 }
 
-async function openKeys({ openLockFile }: AgentStores, log: FastifyBaseLogger): Promise<Keys> {
-  return createKeys({ file: await openLockFile(KEY_FILE, KeyFile, EMPTY_KEY_FILE), log })
-}
-
-interface CorpusParts {
-  knowledge: Pick<Awaited<ReturnType<typeof openKnowledge>>, 'store'>
-  documents: Documents
-  retrieval: Retrieval
-  pages: ReturnType<typeof composePages>['pages']
-  config: Pick<Config, 'FILE_LIMIT'>
-  log: FastifyBaseLogger
-}
-
-/** Document operations for clients, and the web pages fetched for them. */
-function openDocuments(
+/** What clients do with the corpus, limited to what each may see and change, and the refresh of web pages. */
+function openCorpus(
   config: Config,
   knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  retrieval: Retrieval,
   log: FastifyBaseLogger,
 ) {
-  const { store, index, completionWaiter, backlog, preparer } = knowledge
+  const { store, index, completionWaiter, backlog } = knowledge
   const { wake } = knowledge.ingestion
   const documents = createDocuments({
-    ...{ store, index, completionWaiter, backlog, wake, log, lookup: store.lookup },
-    readd: (keys) => readdChunks({ store, index, preparer }, keys),
+    store,
+    index,
+    completionWaiter,
+    backlog,
+    wake,
+    log,
+    lookup: store.lookup,
   })
-  return { documents, web: composePages({ config, store, documents, wake, log }) }
-}
-
-/** Services over the corpus, limited to what each caller may see and change. */
-function createCorpusServices({ knowledge, config, ...parts }: CorpusParts) {
-  const { store } = knowledge
-  const { documents, retrieval, log } = parts
-  const collections = listCollections(store.lookup)
+  const web = openPages(
+    {
+      isOn: config.FETCH_URLS === 'on',
+      ignoredRobots: config.FETCH_IGNORE_ROBOTS ?? [],
+      allow: config.OUTBOUND_ALLOW ?? [],
+      maxBytes: config.FILE_LIMIT,
+    },
+    { store, documents, wake, log },
+  )
   const services = {
-    ...{ ...parts, collections },
+    documents,
+    retrieval,
+    pages: web.pages,
+    collections: listCollections(store.lookup),
     files: createFiles({ store, documents }),
     lines: createLineIngestion({ documents, log }),
-    fileSearch: createFileSearch({ documents, retrieval, collections }),
+    log,
   }
-  return {
-    maxFileBytes: config.FILE_LIMIT,
-    limitedTo: (caller: Caller) => limitTo(caller, services),
-  }
+  return { limitedTo: (caller: Caller) => limitTo(caller, services), web }
 }
 
 /** Search as configured: by keywords; with an embedder, by meaning too; reranked if there is a model for it. */
@@ -229,24 +237,17 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
-  const feedback = createFeedback({ index, termsOf: analyseChunks({ store, analyser }) })
-  let hasVectors = false
   const retrieval = createRetrieval({
-    index: { search: feedback.search, filters: index.filters },
-    ...{ store, analyseQuery: analyser.query, reranking },
-    hybrid: embedding && {
-      search: createHybridSearch({ index, feedback, store }),
-      // Not while vectors are incomplete: half of them would find half of the chunks, and nobody
-      // would notice.
-      embed: async (text, signal) => {
-        if (reconciliation.progress().state !== 'ready') return undefined
-        hasVectors ||= (await store.embedding()) !== undefined
-        return hasVectors ? embedding.query(text, signal) : NOTHING_TO_FIND
-      },
-    },
+    index,
+    store,
+    analyseQuery: analyser.query,
+    reranking,
+    embedding,
+    hasAllVectors: () => reconciliation.progress().state === 'ready',
   })
   return {
     retrieval: watchSearches(retrieval, reconciliation.check, metrics.searchEnded),
+    termsOf: (text: string) => analyser.query(text).terms,
     reranker: reranker && { name: reranker.name, check: reranking?.check },
     checkEmbedder:
       embedding &&

@@ -1,52 +1,32 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
-import { createVectorBacklog } from '../services/embedding/backlog.ts'
-import { checkEmbedding, type Embedding } from '../services/embedding/embedding.ts'
-import { missingToSwap } from '../services/embedding/re-embed.ts'
-import { createExtractor } from '../services/extraction/extractor.ts'
-import { languageData } from '../services/extraction/recognise.ts'
-import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
+import { createVectorBacklog } from '../knowledge/embedding/backlog.ts'
+import type { Embedding } from '../knowledge/embedding/embedding.ts'
+import { checkModel } from '../knowledge/embedding/re-embed.ts'
+import { createExtractor } from '../knowledge/extraction/extractor.ts'
+import { installedLanguages } from '../knowledge/extraction/recognise.ts'
+import { createCompletionWaiter } from '../knowledge/ingestion/completion-waiter.ts'
 import {
+  createIndexKeeper,
   createOrphanSweep,
   createReconciliation,
-  watchSharedIndex,
-} from '../services/ingestion/index-sync.ts'
-import { createPreparer } from '../services/ingestion/preparer.ts'
-import { untilAvailable } from '../services/ingestion/retry-policy.ts'
-import { createSources } from '../services/ingestion/segments.ts'
-import { createIngestion } from '../services/ingestion/worker.ts'
-import { createMetrics } from '../services/ops/metrics.ts'
+} from '../knowledge/ingestion/index-sync.ts'
+import { createPreparer } from '../knowledge/ingestion/preparer.ts'
+import { untilAvailable } from '../knowledge/ingestion/retry-policy.ts'
+import { createSources } from '../knowledge/ingestion/segments.ts'
+import { createIngestion } from '../knowledge/ingestion/worker.ts'
+import { checkReceiver, openWebhooks } from '../knowledge/webhooks/webhooks.ts'
+import { createMetrics } from '../operator/ops/metrics.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { openChunkIndex } from './chunk-index.ts'
 import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
-import { checkWebhookUrl, openWebhooks } from './outbound.ts'
 import { openStore } from './stores.ts'
 
 /** Time for documents being ingested when the server stops; unfinished ones return to the queue. */
 const INGESTION_GRACE_MS = 5_000
 /** How long to wait at the start for an unreachable database. */
 const DATABASE_MS = 60_000
-
-/**
- * The languages of text recognition (OCR); none if it is off. Throws `ConfigError` for one whose package is missing.
- */
-function recognitionLanguages({ OCR, OCR_LANGUAGES }: Pick<Config, 'OCR' | 'OCR_LANGUAGES'>) {
-  const languages = OCR === 'on' ? OCR_LANGUAGES.split(/[ ,+]/) : []
-  const mistakes = languages
-    .filter((language) => languageData(language) === undefined)
-    .map((language) => ({
-      field: 'OCR_LANGUAGES',
-      message: `needs a package: npm install @tesseract.js-data/${language}`,
-    }))
-  if (mistakes.length > 0) throw new ConfigError(mistakes)
-  return languages
-}
-
-const readingOptions = (config: Config, log: FastifyBaseLogger) => ({
-  ...{ processes: READERS, deadlineMs: READING_MS, log },
-  languages: recognitionLanguages(config),
-})
 
 /** Opens the document side: document store, index, and the ingestion from one to the other. */
 export async function openKnowledge(
@@ -55,29 +35,36 @@ export async function openKnowledge(
   onFatal: (error: Error) => void,
   signal?: AbortSignal,
 ) {
-  checkWebhookUrl(config)
-  const reading = readingOptions(config, log)
+  const receiver = receiverOf(config)
+  checkReceiver(receiver)
+  const languages = config.OCR === 'on' ? installedLanguages(config.OCR_LANGUAGES) : []
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
+  await using unfinished = new AsyncDisposableStack()
+  unfinished.defer(store.close)
   const embedding = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
-  const opened = await openChunkIndex(config, store, preparer, log, onFatal)
-  const { index, shared, statistics } = opened
-  const extractor = createExtractor(reading)
-  const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
+  unfinished.defer(preparer.close)
+  const index = await openChunkIndex(config, store, log, onFatal)
+  const extractor = createExtractor({
+    processes: READERS,
+    deadlineMs: READING_MS,
+    languages,
+    log,
+  })
+  const sweep = index.shared ? createOrphanSweep({ store, index, log }) : undefined
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
   const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
   const metrics = createMetrics(store.counts, backlog?.progress)
-  const webhooks = openWebhooks(config, store.outbox, log)
+  const webhooks = openWebhooks(receiver, { outbox: store.outbox, log })
   const ingestion = createIngestion({
     ...parts,
-    ...{ onPublished: backlog?.published, countedAs: statistics?.analyser },
+    onPublished: backlog?.published,
     openSource: createSources({ store, extractor }),
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
       completionWaiter.ended(outcome)
-      statistics?.changed()
       webhooks.wake()
     },
   })
@@ -89,7 +76,7 @@ export async function openKnowledge(
     },
   })
   const nextModel = openNextModel(config, store, embedding !== undefined, log)
-  const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
+  const keeper = createIndexKeeper({ index, store, reconciliation, log })
   const stopping = new AbortController()
   const background: Promise<void>[] = []
 
@@ -102,9 +89,18 @@ export async function openKnowledge(
     void sweep?.run(signal)
   }
 
+  unfinished.move()
   return {
-    ...{ store, index, ingestion, completionWaiter, reconciliation, metrics },
-    ...{ embedding, backlog, nextModel, preparer },
+    store,
+    index,
+    ingestion,
+    completionWaiter,
+    reconciliation,
+    metrics,
+    embedding,
+    backlog,
+    nextModel,
+    preparer,
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before the start was complete: the next start continues from there.
@@ -126,37 +122,6 @@ export async function openKnowledge(
   }
 }
 
-interface Kept
-  extends Pick<Awaited<ReturnType<typeof openChunkIndex>>, 'open' | 'lost' | 'statistics'> {
-  store: Pick<OpenedStore, 'retireChunkKeys'>
-  reconciliation: ReturnType<typeof createReconciliation>
-  log: FastifyBaseLogger
-}
-
-function createIndexKeeper({ open, lost, statistics, store, reconciliation, log }: Kept) {
-  const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
-    const isNew = await open(signal)
-    // Otherwise another server might add chunks to the lost index and complete them only after
-    // the comparison.
-    if (isNew || isLost) await store.retireChunkKeys()
-    await reconciliation.run(signal)
-  }
-  const keep = (signal: AbortSignal, isLost: boolean) =>
-    untilAvailable(() => bringUpToDate(signal, isLost), log, signal)
-
-  return {
-    /** Opens the index and adds what is missing. */
-    open: (signal: AbortSignal) => keep(signal, false),
-    /** Repeats that whenever a shared index has been lost, until `signal` is aborted. */
-    async watch(signal: AbortSignal) {
-      const heal = () => keep(signal, true)
-      if (!statistics) return
-      const watching = watchSharedIndex({ lost, reconciliation, heal, log }, signal)
-      await Promise.all([watching, statistics.run(signal)])
-    },
-  }
-}
-
 /** Makes missing vectors in the background if there is an embedder, and notifies waiting requests. */
 function openBacklog(
   store: OpenedStore,
@@ -167,7 +132,11 @@ function openBacklog(
   const backlog =
     embedding &&
     createVectorBacklog({
-      ...{ store, index, embedding, log, alone: store.backlogAlone },
+      store,
+      index,
+      embedding,
+      log,
+      alone: store.backlogAlone,
       onProgress: () => completionWaiter.ended(),
     })
   const completionWaiter = createCompletionWaiter(store, backlog)
@@ -192,10 +161,15 @@ export async function checkNextStart(
   { DATABASE_URL, DATA_DIR }: Config,
   store: OpenedStore,
 ): Promise<void> {
-  checkWebhookUrl(next)
+  checkReceiver(receiverOf(next))
   const name = chosenVectors(next)
   const isOtherStore = next.DATABASE_URL !== DATABASE_URL || next.DATA_DIR !== DATA_DIR
   if (name === undefined || isOtherStore) return
-  const missing = await missingToSwap({ store, replacement: store.replacement }, name)
-  if (missing === undefined) await checkEmbedding(store, name)
+  await checkModel(store, name)
 }
+
+const receiverOf = ({ WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW }: Config) => ({
+  url,
+  secret,
+  allow: OUTBOUND_ALLOW ?? [],
+})

@@ -1,6 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { BUILTIN, type Config, EXTRACTIVE, embeddingModel, NO_EMBEDDER } from '../config.ts'
-import { BUILTIN_MODEL, createBuiltinEmbedder } from '../models/builtin/embedder.ts'
+import { createOnlineReEmbedding, openEmbedder } from '../knowledge/embedding/re-embed.ts'
+import {
+  BUILTIN_MODEL,
+  createBuiltinEmbedder,
+  reasonAgainstDefault,
+} from '../models/builtin/embedder.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
@@ -11,9 +16,7 @@ import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/openai/expl
 import { listModels } from '../models/openai/list-models.ts'
 import { createOpenAiReranker } from '../models/openai/reranker.ts'
 import type { Reranker } from '../models/reranker.ts'
-import type { TriedModels } from '../services/admin/model-trial.ts'
-import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
-import { createOnlineReEmbedding, swapShadowVectors } from '../services/embedding/re-embed.ts'
+import type { TriedModels } from '../operator/admin/model-trial.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 
 /** Creates the configured chat model. */
@@ -36,7 +39,7 @@ export function createEmbedder(
   log: FastifyBaseLogger,
 ): Embedder {
   if (model === BUILTIN) return createBuiltinEmbedder({ log })
-  return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
+  return createOpenAiEmbedder({ ...embeddingServer(config), model, dimension, log })
 }
 
 /** The model name stored with an embedder's vectors. */
@@ -68,46 +71,15 @@ function createNextEmbedder(
   )
 }
 
-/** Time to embed chunks still missing from the new model's vectors when the server starts with it. */
-const SWAP_MS = 120_000
-
-/**
- * Opens the configured embedder; undefined if search is by keywords alone. Throws, and closes the store, if neither the
- * stored vectors nor prepared new ones are of this model.
- */
+/** Opens the configured embedder; undefined if search is by keywords alone. */
 export async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   const model = embeddingModel(config)
-  try {
-    const isDefault = config.EMBEDDING_MODEL === undefined
-    const reason = isDefault && (await reasonAgainstDefault(config, store))
-    if (reason) log.info(`search goes by words alone: ${reason}`)
-    if (model === undefined || reason) return undefined
-    const name = nameOfVectors(model)
-    const { replacement } = store
-    const make = (dimension?: number) => createEmbedder(config, model, dimension, log)
-    const parts = { store, replacement, log, createEmbedder: make }
-    await swapShadowVectors(parts, name, AbortSignal.timeout(SWAP_MS))
-    const embedder = make(await checkEmbedding(store, name))
-    // The built-in model's dimension is known, and its process need not start before there is work.
-    if (model !== BUILTIN) await checkDimension(embedder)
-    return createEmbedding({ embedder, log })
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/** Why the built-in embedder is not the default here; undefined if it is. */
-async function reasonAgainstDefault(
-  { SEARCH_LANGUAGE: language }: Config,
-  store: OpenedStore,
-): Promise<string | undefined> {
-  if (language !== 'english') {
-    return `the built-in embedder knows English alone, and SEARCH_LANGUAGE is ${language}; for another name its model in EMBEDDING_MODEL`
-  }
-  const kept = await store.embedding()
-  if (!kept || kept.model === nameOfVectors(BUILTIN)) return undefined
-  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or change to builtin on the page Models of the screen, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
+  const isDefault = config.EMBEDDING_MODEL === undefined
+  const reason = isDefault && (await reasonAgainstDefault(config.SEARCH_LANGUAGE, store))
+  if (reason) log.info(`search is lexical only: ${reason}`)
+  if (model === undefined || reason) return undefined
+  const createIt = (dimension?: number) => createEmbedder(config, model, dimension, log)
+  return openEmbedder(nameOfVectors(model), createIt, { store, log })
 }
 
 /** Starts making the vectors of the model to change to, if there is one. */
@@ -128,7 +100,7 @@ export function openNextModel(
 export function createReranker(config: Config, log: FastifyBaseLogger): Reranker | undefined {
   const { RERANK_MODEL: model } = config
   if (model === undefined) return undefined
-  return createOpenAiReranker({ ...rerankingServer(config), ...{ model, log } })
+  return createOpenAiReranker({ ...rerankingServer(config), model, log })
 }
 
 /** Creates every model of this configuration, to be tried. */
@@ -142,6 +114,7 @@ export function createTriedModels(config: Config, log: FastifyBaseLogger): Tried
   }
   return {
     chat: createModel(config, log),
+    contextTokens: config.CHAT_CONTEXT_TOKENS,
     embedding: model === undefined ? undefined : createEmbedder(config, model, undefined, log),
     reranking: createReranker(config, log),
     list: (kind, signal) => listModels(servers[kind].server, servers[kind].names, signal),

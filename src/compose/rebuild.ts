@@ -5,12 +5,12 @@ import {
   createQdrantIndex,
   type QdrantIndexOptions,
 } from '../indexes/qdrant/qdrant-index.ts'
-import { reEmbed } from '../services/embedding/re-embed.ts'
+import { reEmbed } from '../knowledge/embedding/re-embed.ts'
 import {
   completeIndex,
   type Replacement,
   replaceIndex,
-} from '../services/ingestion/replace-index.ts'
+} from '../knowledge/ingestion/replace-index.ts'
 import { qdrantOptions } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder } from './models.ts'
@@ -60,7 +60,7 @@ async function fillFromStore(
     const preparer = openPreparer(config, log)
     try {
       const hybrid = (await store.embedding()) !== undefined
-      const options = await qdrantOptions(config, config.QDRANT_URL, { store, preparer, log })
+      const options = await qdrantOptions(config, config.QDRANT_URL, { store, log })
       await fill({ store, preparer, hybrid, progress, log }, options)
     } finally {
       await preparer.close()
@@ -69,7 +69,7 @@ async function fillFromStore(
 }
 
 const BUSY =
-  'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
+  'Another process is already re-embedding this database: let it finish or stop it, then run this again'
 
 /** Embeds every chunk again with the configured model. Throws if there is none, or another process is doing so. */
 export async function reEmbedAll(
@@ -79,7 +79,7 @@ export async function reEmbedAll(
   signal: AbortSignal,
 ): Promise<void> {
   const model = embeddingModel(config)
-  if (model === undefined) throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
+  if (model === undefined) throw new Error('There is no embedding model: set EMBEDDING_MODEL')
   await withStore(config, log, async (store) => {
     const embedder = createEmbedder(config, model, undefined, log)
     const { replacement } = store

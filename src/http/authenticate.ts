@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { AppError } from '../errors.ts'
 import { isSameSecret } from '../lib/same-secret.ts'
 import { type Caller, checkScope, MASTER, type Scope } from '../schemas/operator/api-key.ts'
-import { isFromScreen } from './screen-access.ts'
+import { isFromWebUi } from './web-ui-access.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -10,12 +10,14 @@ declare module 'fastify' {
     public?: boolean
     /** The key must have one of these scopes. Every route that is not public must name some. */
     scopes?: readonly Scope[]
+    /** A header in which the route's protocol sends the key, besides `Authorization`. */
+    keyHeader?: string
     /** Whether the URL stands in for a key; throws if it should but is not valid. */
     isLinked?: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
     /**
-     * Who sends the request. Absent on public routes, except for the master key or the screen, and if a link takes the
+     * Who sends the request. Absent on public routes, except for the master key or the web UI, and if a link takes the
      * place of a key.
      */
     caller: Caller
@@ -26,8 +28,8 @@ declare module 'fastify' {
 export type Identify = (token: string) => Promise<Caller | undefined>
 
 /**
- * Requires `Authorization: Bearer <key>`, with one of the route's scopes, on every route that is not public, unknown
- * ones included. Only `checkSession` decides about requests to the screen's own path: keys do not count there, as
+ * Requires `Authorization: Bearer <key>`, or the route's `keyHeader`, with one of the route's scopes, on every route that is not public, unknown
+ * ones included. Only `checkSession` decides about requests to the web UI's own path: keys do not count there, as
  * cookies do not count elsewhere.
  */
 export function installAuthentication(
@@ -49,7 +51,7 @@ export function installAuthentication(
 
 /** Throws `unauthorized`, or `insufficient_scope`. */
 function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
-  if (!caller) throw wrongKey(bearerToken(request) !== undefined)
+  if (!caller) throw wrongKey(presentedKey(request) !== undefined)
   const { scopes = ['admin'] } = request.routeOptions.config
   // An unknown path is a 404 for every key.
   if (!request.is404) checkScope(caller, ...scopes)
@@ -74,23 +76,29 @@ async function callerOf(
   checkSession?: (request: FastifyRequest) => void,
   identify?: Identify,
 ): Promise<Caller | undefined> {
-  if (checkSession && isFromScreen(request)) {
+  if (checkSession && isFromWebUi(request)) {
     checkSession(request)
     return MASTER
   }
-  const presented = bearerToken(request)
+  const presented = presentedKey(request)
   if (presented === undefined) return undefined
   return isSameSecret(presented, masterKey) ? MASTER : identify?.(presented)
 }
 
 function wrongKey(isPresent: boolean): AppError {
   const message = isPresent
-    ? 'The key is wrong: it must be the SERVER_API_KEY, or a key that was neither revoked nor has expired'
-    : 'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`'
+    ? 'The key is invalid. Use the SERVER_API_KEY, or a key that has not been revoked and has not expired.'
+    : 'The key is missing. Send the header `Authorization: Bearer <SERVER_API_KEY>`.'
   return new AppError('unauthorized', message)
 }
 
-function bearerToken({ headers }: FastifyRequest): string | undefined {
+/** A key in `Authorization` counts alone, whatever another header holds. */
+function presentedKey({ headers, routeOptions }: FastifyRequest): string | undefined {
+  const { keyHeader } = routeOptions.config
+  if (headers.authorization === undefined && keyHeader) {
+    const key = headers[keyHeader]
+    return typeof key === 'string' && key !== '' ? key : undefined
+  }
   const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
   return token
 }

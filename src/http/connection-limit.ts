@@ -53,12 +53,8 @@ function mostConnections(): number {
 
 const LIMITS = '/proc/self/limits'
 
+/** Not a number elsewhere than on Linux. */
 function readDescriptorLimit(): number {
-  if (existsSync(LIMITS)) {
-    return Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1])
-  }
-  // Otherwise the report would look up the host names of all peers.
-  Object.assign(process.report, { excludeNetwork: true })
-  const { userLimits } = JSON.parse(JSON.stringify(process.report.getReport()))
-  return Number(userLimits?.open_files?.soft)
+  const limits = existsSync(LIMITS) ? readFileSync(LIMITS, 'utf8') : ''
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1])
 }

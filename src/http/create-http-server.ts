@@ -4,18 +4,20 @@ import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
-import { speakPlainly } from '../schemas/invalid-request.ts'
+import { whyTooComplex } from '../lib/text/json.ts'
+import { installErrorMessages, refusal } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
+import { withoutOpenAiPrefix } from './openai-base-path.ts'
 import { installBodyDeadline, installExpectContinue, leaveUnreadBodies } from './request-body.ts'
-import { rewriteScreenUrl } from './screen-access.ts'
+import { rewriteWebUiUrl } from './web-ui-access.ts'
 
 export interface HttpOptions {
   log: FastifyBaseLogger
   /** In bytes. */
   bodyLimit: number
-  /** Whether the screen's own paths are routed. */
-  hasScreen?: boolean
+  /** Whether the web UI's own paths are routed. */
+  hasWebUi?: boolean
   /** Which proxies are trusted about the caller's address, host and HTTPS: their number, or their addresses. */
   trustProxy?: number | string[] | undefined
 }
@@ -24,22 +26,23 @@ export interface HttpOptions {
 const REQUEST_MS = 3_600_000
 /** Longer than the idle timeout of common load balancers, so that they are the first to close. */
 const KEEP_ALIVE_MS = 75_000
-/** Fits the longest parameter, the id of a batch, which lists its files; others are bounded by their schemas. */
-const MAX_PARAMETER_LENGTH = 8_192
+/** Fits the longest parameter, the name of a model, percent-encoded; each is bounded by its schema as well. */
+const MAX_PARAMETER_LENGTH = 1_024
 
 /** A caller's request id is kept for tracing across services if it is harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
 export function createHttpServer(options: HttpOptions): FastifyInstance {
-  const { log, bodyLimit, hasScreen, trustProxy: trusted = false } = options
-  speakPlainly()
+  const { log, bodyLimit, hasWebUi, trustProxy: trusted = false } = options
+  installErrorMessages()
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     ...ZOD_COMPILERS,
     trustProxy: typeof trusted === 'number' ? proxies(trusted) : trusted,
-    ...(hasScreen && { rewriteUrl: rewriteScreenUrl }),
+    rewriteUrl: (request) =>
+      withoutOpenAiPrefix(hasWebUi ? rewriteWebUiUrl(request) : (request.url ?? '/')),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: {
@@ -65,7 +68,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   installBodyDeadline(app)
   leaveUnreadBodies(app)
   ignoreTypesOfNothing(app)
-  requireUtf8(app)
+  parseJsonBodies(app)
   // With it, plain text would reach the routes and be refused for its shape, not for its media type.
   app.removeContentTypeParser('text/plain')
   return app
@@ -93,7 +96,7 @@ function refuseCompressedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const coding = headers['content-encoding'] ?? 'identity'
     if (coding === 'identity') return
-    throw app.httpErrors.unsupportedMediaType('Compressed bodies are not supported')
+    throw app.httpErrors.unsupportedMediaType('Compressed request bodies are not supported')
   })
 }
 
@@ -105,13 +108,18 @@ function ignoreTypesOfNothing(app: FastifyInstance): void {
   })
 }
 
-/** JSON is UTF-8 (RFC 8259, section 8.1). Decoded all the same, other bytes would become U+FFFD in documents, unnoticed. */
-function requireUtf8(app: FastifyInstance): void {
+/**
+ * Parses JSON of bounded complexity. It is UTF-8 (RFC 8259, section 8.1): decoded all the same, other bytes would become
+ * U+FFFD in documents, unnoticed.
+ */
+function parseJsonBodies(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   const bytes = { parseAs: 'buffer' } as const
   app.addContentTypeParser<Buffer>('application/json', bytes, (request, body, done) => {
+    const refused = whyTooComplex(body)
+    if (refused !== undefined) return done(refusal('', `The body ${refused}`))
     if (isUtf8(body)) return parseJson(request, body.toString(), done)
-    done(app.httpErrors.badRequest('Body is not valid UTF-8, the encoding of JSON'))
+    done(app.httpErrors.badRequest('The body is not valid UTF-8'))
   })
 }

@@ -3,13 +3,16 @@ import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
+/** All media types that browsers run as a script, and no other: https://mimesniff.spec.whatwg.org/#javascript-mime-type */
+const SCRIPT = /\/(?:x-)?(?:java|ecma|j|live)script/i
+
 /**
  * Headers for a file of untrusted content: a browser saves it, does not guess another type, and gives it no rights
- * if it shows it all the same.
+ * if it shows it all the same. A script is named plain text: pages of this server may load scripts from it.
  */
 export function attachment(name: string, mediaType: string): Record<string, string> {
   return {
-    'content-type': mediaType,
+    'content-type': SCRIPT.test(mediaType) ? 'text/plain' : mediaType,
     'content-disposition': contentDisposition(name.toWellFormed()),
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',
@@ -50,7 +53,7 @@ export function sendRange(
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (start >= end) {
     reply.header('content-range', `bytes */${size}`)
-    throw new AppError('range_not_satisfiable', `There are ${size} bytes`, { param: 'range' })
+    throw new AppError('range_not_satisfiable', `The text has ${size} bytes`, { param: 'range' })
   }
   reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${size}`)
   return send(start, end)

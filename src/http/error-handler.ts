@@ -4,9 +4,17 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts'
+import { codeOf } from '../lib/system-error.ts'
 import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
 import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './shutdown.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Writes an error in the shape that the route's protocol has for it; without it, the common envelope is sent. */
+    toErrorBody?: (body: ErrorBody) => object
+  }
+}
 
 /**
  * Answers every failure with the same envelope; `unknownRoute` replaces the 404 if routes are missing for another
@@ -15,14 +23,21 @@ import { CallerLeft } from './shutdown.ts'
 export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
   const allowed = rememberMethods(app)
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
-  app.setNotFoundHandler(({ method, url }, reply) => {
+  const refuse = ({ method, url }: FastifyRequest, reply: FastifyReply) => {
     if (unknownRoute) throw unknownRoute
     const [path = ''] = url.split('?')
     const methods = allowed(path)
-    if (methods.length === 0) return reply.notFound(`No route ${method} ${path}: see /reference`)
+    if (methods.length === 0) {
+      throw new AppError('route_not_found', `No route ${method} ${path}: see /reference`)
+    }
     reply.header('allow', methods.join(', '))
     const message = `${path} takes ${methods.join(', ')}, not ${method}`
     throw new AppError('method_not_allowed', message)
+  }
+  app.setNotFoundHandler(refuse)
+  // Before the body is parsed, and after authentication.
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.is404) refuse(request, reply)
   })
 }
 
@@ -41,12 +56,13 @@ function rememberMethods(app: FastifyInstance): (path: string) => string[] {
   ]
 }
 
-/** Sends an error in its envelope, with `Retry-After` and `WWW-Authenticate` where they apply. */
+/** Sends an error in the shape of its route, with `Retry-After` and `WWW-Authenticate` where they apply. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toAppError(error)
   if (failure.retryAfter !== undefined) reply.header('retry-after', Math.ceil(failure.retryAfter))
   if (failure.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  reply.status(failure.status).send(report(error, request))
+  const body = report(error, request)
+  reply.status(failure.status).send(request.routeOptions.config.toErrorBody?.(body) ?? body)
 }
 
 /** The envelope of an error. The cause of a server fault is written to the log, the only place to see it. */
@@ -58,10 +74,17 @@ export function report(error: unknown, request: FastifyRequest): ErrorBody {
   return { error: toDetail(failure, request.id) }
 }
 
-/** A caller who left and an orderly shutdown are no server faults, whatever their status. */
+/**
+ * A caller who left and an orderly shutdown are no server faults, whatever their status; the limit of the model's
+ * provider is the operator's to know.
+ */
 function isServersFault(error: unknown, { status, code }: AppError): boolean {
   const isMeant = code === 'shutting_down' || code === 'not_launched'
-  return status >= 500 && !isMeant && !(error instanceof CallerLeft)
+  return (
+    (status >= 500 || code === 'upstream_rate_limited') &&
+    !isMeant &&
+    !(error instanceof CallerLeft)
+  )
 }
 
 function toDetail(failure: AppError, requestId: string): ErrorDetail {
@@ -83,16 +106,16 @@ function toAppError(error: unknown): AppError {
   if (!code || !(error instanceof Error)) {
     return new AppError('internal', 'Internal error', { cause: error })
   }
-  const remedy = 'code' in error && REMEDIES[String(error.code)]
+  const remedy = REMEDIES[codeOf(error) ?? '']
   return new AppError(code, remedy || error.message, { cause: error })
 }
 
 /** Replace Fastify's messages, which say what is wrong but not what to do about it. */
 const REMEDIES: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE:
-    'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken',
+    'This media type is not supported here. Send `Content-Type: application/json`, or a form where files are accepted.',
   FST_ERR_CTP_BODY_TOO_LARGE:
-    'The body is too large: send less at once, a long text as a file, or raise BODY_LIMIT',
+    'The body is too large. Send less at once, send a long text as a file, or raise BODY_LIMIT.',
 }
 
 /**

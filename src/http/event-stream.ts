@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import Negotiator from 'negotiator'
 import { settlesWithin } from '../lib/abort.ts'
-import type { Shortcut } from '../lib/shortcut.ts'
 import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
 
@@ -31,9 +31,6 @@ export interface FrameFormat<Event> {
 
 type Batches<Event> = AsyncGenerator<readonly Event[]>
 
-/** Starts the events; some may go through the shortcut instead of being yielded. */
-export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Event>
-
 /**
  * Streams the events of `batches`, none of which may be empty; only this writes them to the socket. A slow reader
  * pauses the generator. When the reader leaves, the generator's `finally` blocks run, so whatever it awaits should
@@ -41,16 +38,10 @@ export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Eve
  */
 export function sendEvents<Event>(
   reply: FastifyReply,
-  events: Batches<Event> | Begin<Event>,
+  batches: Batches<Event>,
   format: FrameFormat<Event>,
   silence: Silence = SILENCE,
 ): void {
-  let frames: Frames<Event> | undefined
-  const shortcut = {
-    isOpen: () => frames?.isOpen() ?? false,
-    take: (batch: readonly Event[]) => frames?.write(batch),
-  }
-  const batches = typeof events === 'function' ? events(shortcut) : events
   const first = batches.next()
   settlesWithin(first, silence.beforeHeaders)
     .then((isSettled) => {
@@ -59,19 +50,12 @@ export function sendEvents<Event>(
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
-      frames = framesOf(first, batches, format, reply, silence.betweenFrames)
+      const stream = framesOf(first, batches, format, reply, silence.betweenFrames)
       // Headers are sent only with the first bytes.
-      if (!isSettled) frames.stream.push(format.kind?.keepAlive ?? KEEP_ALIVE)
-      reply.send(frames.stream)
+      if (!isSettled) stream.push(format.kind?.keepAlive ?? KEEP_ALIVE)
+      reply.send(stream)
     })
     .catch((error: unknown) => sendError(error, reply.request, reply))
-}
-
-interface Frames<Event> {
-  stream: Readable
-  /** Whether the reader waits for the next batch and has room for it. */
-  isOpen(): boolean
-  write(batch: readonly Event[]): void
 }
 
 /** Each batch is one write. One timer serves the whole stream, so a batch costs at most its own promise. */
@@ -79,19 +63,16 @@ function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
   batches: Batches<Event>,
   format: FrameFormat<Event>,
-  { raw, request }: FastifyReply,
+  { request }: FastifyReply,
   silenceMs: number,
-): Frames<Event> {
+): Readable {
   let next: typeof first | undefined = first
   let isWaiting = false
-  let isFull = false
   const stream = new Readable({
     read() {
-      isFull = false
       if (!isWaiting) void writeNext()
     },
     destroy(error, callback) {
-      isFull = true
       clearInterval(keepAlive)
       batches.return(undefined).catch((failure: unknown) => report(failure, request))
       callback(error)
@@ -101,57 +82,16 @@ function framesOf<Event>(
     () => isWaiting && stream.push(format.kind?.keepAlive ?? KEEP_ALIVE),
     silenceMs,
   )
-  const isOpen = () => isWaiting && !isFull && !raw.socket?.writableNeedDrain
-  return { stream, isOpen, write: writePast }
-
-  function write(batch: readonly Event[]): void {
-    keepAlive.refresh()
-    isFull = !stream.push(encode(batch))
-  }
-
-  /**
-   * Writes a chunk of HTTP straight to the socket for the shortcut, because the streams in between take a seventh
-   * of a delta's processor time. Only after the headers, and only if none of those streams holds data, which must
-   * come first.
-   */
-  function writePast(batch: readonly Event[]): void {
-    const { socket } = raw
-    const isHeld = !raw.headersSent || raw.writableCorked > 0 || stream.readableLength > 0
-    // A pipelined response that waits for an earlier one has no socket yet.
-    if (isHeld || !socket?.writable) {
-      write(batch)
-      return
-    }
-    const text = encode(batch)
-    // An empty chunk would end the response.
-    if (text === '') return
-    keepAlive.refresh()
-    const size = Buffer.byteLength(text).toString(16)
-    socket.write(raw.chunkedEncoding ? `${size}\r\n${text}\r\n` : text)
-  }
-
-  function encode(batch: readonly Event[]): string {
-    return batch.map((event) => format.encode(event)).join('')
-  }
-
-  /**
-   * Corks the socket for this turn: a batch that does not use the shortcut is mostly the last, so the end leaves in
-   * the same write.
-   */
-  function holdBack(): void {
-    raw.cork()
-    setImmediate(() => raw.uncork())
-  }
+  return stream
 
   async function writeNext(): Promise<void> {
     isWaiting = true
     keepAlive.refresh()
     try {
       const { done, value } = await (next ?? batches.next())
-      if (!done && !next) holdBack()
       next = undefined
       isWaiting = false
-      if (!done) return write(value)
+      if (!done) return void stream.push(value.map((event) => format.encode(event)).join(''))
       stream.push(format.end)
       stream.push(null)
     } catch (error) {
@@ -161,10 +101,11 @@ function framesOf<Event>(
   }
 }
 
-/** Whether a client accepts JSON and no type that includes event streams. */
-export function acceptsJsonOnly({ accept = '' }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
-  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
-  return ranges.includes('application/json') && !ranges.some((range) => EVENTS.has(range ?? ''))
+/** Whether a client names JSON and does not prefer event streams to it (RFC 9110, section 12.5.1). */
+export function prefersJson({ accept = '*/*' }: Pick<IncomingHttpHeaders, 'accept'>): boolean {
+  const preferred = new Negotiator({ headers: { accept } }).mediaType(STREAM_OR_JSON)
+  return preferred?.startsWith('application/json') === true
 }
 
-const EVENTS = new Set(['text/event-stream', 'text/*', '*/*'])
+/** JSON as it is sent, too: some clients name its charset. */
+const STREAM_OR_JSON = ['text/event-stream', 'application/json', 'application/json; charset=utf-8']

@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
+import { ignore } from '../lib/ignore.ts'
+import { codeOf } from '../lib/system-error.ts'
 import type { FormPart } from '../schemas/new-document.ts'
 import { contentTypeOf, declaredBytes, MULTIPART_FORM, watchArrival } from './request-body.ts'
 import { CallerLeft } from './shutdown.ts'
@@ -33,7 +35,7 @@ export async function* formParts(
   if (Number.isFinite(declared) && declared > maxBytes + MAX_AROUND_BYTES) throw tooLarge(maxBytes)
 
   const failed = Promise.withResolvers<never>()
-  failed.promise.catch(() => undefined)
+  void ignore(failed.promise, 'only counts while a part is awaited')
   let open: Readable | undefined
   const fail = (error: Error) => {
     failed.reject(error)
@@ -84,13 +86,14 @@ async function* bytesOf({ file }: MultipartFile, maxBytes: number): AsyncGenerat
 /** Translates errors of the plugin and its parser to those of this server. */
 function explain(error: unknown, maxBytes: number): unknown {
   if (error instanceof AppError || error instanceof CallerLeft) return error
-  const { code, message } = Object(error)
+  const code = codeOf(error)
   if (code === 'FST_MP_PREMATURE_CLOSE' || code === 'ECONNRESET') return new CallerLeft()
   if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge(maxBytes)
   if (code === 'FST_PARTS_LIMIT') return invalid(`The form has more than ${MAX_PARTS} parts`)
-  if (code === 'FST_INVALID_JSON_FIELD_ERROR') return invalid('A field of the form is no JSON')
-  if (/boundary/i.test(message)) return invalid('The form has no boundary', error)
-  return invalid('The form is malformed or incomplete', error)
+  if (code === 'FST_INVALID_JSON_FIELD_ERROR') return invalid('A form field is not valid JSON')
+  if (error instanceof Error && /boundary/i.test(error.message))
+    return invalid('The form has no boundary', error)
+  return invalid('The form is invalid or incomplete', error)
 }
 
 function invalid(message: string, cause?: unknown): AppError {

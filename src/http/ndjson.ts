@@ -32,7 +32,7 @@ export function answerLines(
   const { raw } = request
   // The connection takes no further requests, since this one may outlast their time limit.
   reply.header('connection', 'close')
-  raw.setTimeout(IDLE_MS, () => raw.destroy(new Error('The client fell silent')))
+  raw.setTimeout(IDLE_MS, () => raw.destroy(new Error('The client stopped sending')))
   work(raw, write)
     .catch((error: unknown) => {
       if (!raw.destroyed || raw.complete) write(report(error, request))

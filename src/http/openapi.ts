@@ -76,8 +76,8 @@ async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
       tags: [
         { name: 'knowledge', description: 'Documents and the passages retrieved from them' },
         { name: 'chat', description: 'Cited answers, streamed' },
-        { name: 'agent', description: 'What the agent is and what it can do' },
-        { name: 'admin', description: 'How the server is set up, read and changed' },
+        { name: 'agent', description: 'The agent and its capabilities' },
+        { name: 'admin', description: 'Configuration and administration of the server' },
         { name: 'ops', description: 'Health, readiness, metrics' },
       ],
       components: {

@@ -27,8 +27,11 @@ export function installReference(app: FastifyInstance, info: ApiInfo): void {
 
   for (const url of ['/openapi.json', ...PAGES]) {
     app.route({
-      ...{ url, method: 'GET', schema: { hide: true } },
-      ...{ config: { public: true }, logLevel: 'warn' },
+      url,
+      method: 'GET',
+      schema: { hide: true },
+      config: { public: true },
+      logLevel: 'warn',
       async handler({ method, url, headers }, reply) {
         opened ??= open()
         const same = { method: method === 'HEAD' ? 'HEAD' : 'GET', url, headers } as const

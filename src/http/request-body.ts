@@ -31,7 +31,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
     if (raw.destroyed) return
     const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
     if (held + bytes > maxBytes) {
-      const message = 'Too much is being sent at once; try again shortly'
+      const message = 'Too much data is being sent at once; try again shortly'
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
     held += bytes

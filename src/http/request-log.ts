@@ -58,7 +58,9 @@ export function installTracing(app: FastifyInstance): void {
     if (routeOptions.config.public || reply.raw.destroyed) return done()
     const { url: route = 'unknown' } = routeOptions
     const attributes = {
-      ...{ 'http.request.method': method, 'http.route': route, 'url.scheme': protocol },
+      'http.request.method': method,
+      'http.route': route,
+      'url.scheme': protocol,
       'client.address': ip,
     }
     const span = startRequestSpan(`${method} ${route}`, attributes, headers)

@@ -42,7 +42,7 @@ export function installSecurityHeaders(app: FastifyInstance): void {
     // RFC 9112, 3.2: of several hosts, or an unreadable one, each proxy on the way may pick another.
     const isUnclear = raw.rawHeaders.filter((name, at) => at % 2 === 0 && isHost(name)).length > 1
     if (isUnclear || (raw.headers.host && !URL.canParse(`http://${raw.headers.host}`))) {
-      throw new AppError('invalid_request', 'There must be one Host, and a valid one')
+      throw new AppError('invalid_request', 'There must be exactly one valid Host header')
     }
   })
 }
@@ -57,8 +57,5 @@ const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 export function checkOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return
   if (THIS_MACHINE.includes(URL.parse(origin)?.hostname ?? '')) return
-  throw new AppError(
-    'origin_not_allowed',
-    'Pages of this origin may not call: CORS_ORIGIN does not name it',
-  )
+  throw new AppError('origin_not_allowed', 'This origin is not allowed. Add it to CORS_ORIGIN.')
 }

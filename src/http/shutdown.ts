@@ -60,7 +60,7 @@ export class CallerLeft extends Error {
   override readonly name = 'CallerLeft'
 
   constructor() {
-    super('The caller hung up before the answer was complete')
+    super('The client disconnected before the response was complete')
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { invalidRequest, refusal } from '../schemas/invalid-request.ts'
+import { invalidRequest } from '../schemas/invalid-request.ts'
 
 const MAX_NAMED = 10
 /** In characters, of a field name, which the client chose. */
@@ -20,7 +20,6 @@ export function installFieldWarnings(app: FastifyInstance): void {
   app.decorateRequest('sentBody', undefined)
   app.addHook('preValidation', async (request) => {
     if (!request.routeOptions.schema?.body) return
-    refuseWideObjects(request.body)
     request.sentBody = request.body
   })
   app.addHook('preHandler', async (request, reply) => {
@@ -33,22 +32,6 @@ export function installFieldWarnings(app: FastifyInstance): void {
     }
     reply.header('warnings', `unknown fields: ${names.join(', ')}`)
   })
-}
-
-/** In fields: a body can hold a million, and a strict schema would write a message about each. */
-const MAX_WIDTH = 5_000
-
-function refuseWideObjects(body: unknown): void {
-  const left = [body]
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (!isObject(value)) continue
-    const values = Object.values(value)
-    if (values.length > MAX_WIDTH && !Array.isArray(value)) {
-      const message = `no object in it may have more than ${MAX_WIDTH} fields`
-      throw refusal('', message)
-    }
-    for (const each of values) if (isObject(each)) left.push(each)
-  }
 }
 
 /** The paths of fields that were sent but are not in the validated value. Null counts as left out. */

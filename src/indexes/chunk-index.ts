@@ -1,50 +1,16 @@
 import type { Filter, Metadata } from '../schemas/metadata.ts'
+import type { SearchMode } from '../schemas/query.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
 
-/** Matches in columns, best first, which can be transferred between threads without copying. */
-export interface Ranking {
-  keys: Uint32Array<ArrayBuffer>
-  scores: Float64Array<ArrayBuffer>
-}
-
-/** Pseudo-relevance feedback: chunks assumed relevant, whose other terms raise the score of chunks containing them. */
-export interface Feedback {
-  keys: Uint32Array<ArrayBuffer>
-  terms: TermBatch
-  /** Weight of each chunk, greater than 0. */
-  weights: Float32Array<ArrayBuffer>
-  /** Total weight of the added terms, relative to a total weight of 1 for the query's own terms. */
-  share: number
-  /** The ranking that the query found without feedback. */
-  found: Ranking
-}
-
-export interface IndexQuery {
+export interface ChunkQuery {
+  /** `dense` ignores the terms and `lexical` the vector; `hybrid` fuses what both find. */
+  mode: SearchMode
   terms: QueryTerms
-  /** If given, there is no new search: the matches in `found` are reordered, by scores at least as high as before. */
-  feedback?: Feedback | undefined
-  /** The keys to search among, ascending; if absent, all. They restrict the matches but do not affect their scores. */
-  only?: Uint32Array | undefined
-  /** Instead of `only`, if the index supports the filter (see `filters`): searches only documents that match it. */
+  /** A unit vector, perhaps still being computed; undefined if there is none, which makes the search lexical. */
+  vector?: Promise<Float32Array<ArrayBuffer> | undefined> | undefined
+  /** Restricts the matches to chunks whose documents it accepts. */
   filter?: Filter | undefined
-  /** Maximum number of matches, at least 1. */
-  limit: number
-}
-
-export type WordQuery = Omit<IndexQuery, 'feedback'>
-
-interface HybridQuery extends WordQuery {
-  /** A unit vector, still being computed; resolves to undefined if there is none. */
-  vector: Promise<Float32Array<ArrayBuffer> | undefined>
-}
-
-export interface NearestQuery {
-  /** A unit vector. */
-  vector: Float32Array<ArrayBuffer>
-  /** As in `IndexQuery`; if it leaves only few chunks, some of them may not be found. */
-  only?: Uint32Array | undefined
-  /** As in `IndexQuery`. */
-  filter?: Filter | undefined
+  /** Maximum number of matches of each stage, at least 1. */
   limit: number
 }
 
@@ -54,22 +20,24 @@ export interface IndexMatch {
   score: number
 }
 
-/** A match of hybrid search, with the score of each stage. */
-export interface HybridMatch extends IndexMatch {
+/** A match with the score of each stage. */
+export interface Candidate extends IndexMatch {
   /** BM25 score; absent if the chunk is not among the best lexical matches. */
   lexical?: number
-  /** Cosine with the question's vector, moved towards the first hits; absent if the chunk's is missing or unused. */
+  /** Cosine with the question's vector, moved towards the first hits if the question is long; absent if the chunk's is missing or unused. */
   dense?: number
 }
 
-export interface HybridRanking {
-  /** Best first. */
-  candidates: HybridMatch[]
+export interface Found {
+  /** Best first; equal scores in ascending key order. */
+  candidates: Candidate[]
   /** True if a higher limit would find nothing more. */
   exhausted: boolean
+  /** True if vectors should have been compared but could not be. */
+  degraded: boolean
 }
 
-/** The metadata of each chunk's document, in the order of the keys; may be shorter than the list of keys. */
+/** The metadata of each chunk's document, in the order of the keys. */
 export type ChunkMetadata = readonly (Metadata | undefined)[]
 
 /** Unit vectors of chunks, one after another, in the order of `keys`. */
@@ -80,46 +48,49 @@ export interface VectorBatch {
   values: Float32Array<ArrayBuffer>
 }
 
+/** What an index reads from the document store from which it is derived. Unknown keys are omitted. */
+export interface IndexSource {
+  /** The keys of all chunks whose documents the filter accepts, ascending. */
+  matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
+  readVectors(keys: readonly number[]): Promise<VectorBatch>
+  readChunks(
+    keys: readonly number[],
+  ): Promise<readonly { key: number; metadata: Metadata | undefined }[]>
+}
+
 /**
  * A search index derived from the document store. It may hold keys that the document store does not (a claim in
  * progress, a deletion not yet applied), so every match is checked there before it is shown. Changes take effect
  * in the order of the calls, whether or not these are awaited.
  */
 export interface ChunkIndex {
+  /** Whether other servers may change it, or someone may remove it, while this one runs. */
+  readonly shared: boolean
   /**
-   * Adds one chunk per key; once it resolves, the next `search` finds them. A key already present is replaced; if a
+   * To be awaited before anything else; returns whether the index was just created. Throws an Error that says what to
+   * do if the index does not fit, and AppError `index_unavailable` if it may be tried again.
+   */
+  open(signal?: AbortSignal): Promise<boolean>
+  /** Which part of a shared index has disappeared, or `replaced` if someone else has recreated it. */
+  lost(signal?: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
+  /**
+   * Adds one chunk per key; once it resolves, the next search finds them. A key already present is replaced; if a
    * key is given twice, the last chunk counts. The arrays still belong to the caller.
    */
   add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch, metadata: ChunkMetadata): Promise<void>
-  /** Adds or replaces vectors of chunks, all of one dimension; once it resolves, the next `nearest` finds them. */
-  addVectors(batch: VectorBatch, metadata: ChunkMetadata): Promise<void>
-  /** Whether the index stores metadata with the chunks; if not, it need not be given. */
-  readonly keepsMetadata: boolean
-  /**
-   * Whether `search` and `nearest` accept this filter and apply it exactly as the document store would. If not, the
-   * document store must resolve it into `only`. Throws the abort reason of `signal`.
-   */
-  filters(filter: Filter, signal?: AbortSignal): Promise<boolean>
-  /** Removes keys; unknown ones are ignored. Once it resolves, neither `search` nor `nearest` returns them. */
+  /** Adds or replaces vectors, all of one dimension, of chunks that the document store holds. */
+  addVectors(batch: VectorBatch): Promise<void>
+  /** Filters by the metadata that the documents of these chunks have now, once it resolves. */
+  refreshMetadata(keys: readonly number[]): Promise<void>
+  /** Removes keys; unknown ones are ignored. Once it resolves, the next search does not return them. */
   remove(keys: readonly number[]): Promise<void>
-  /** Best first; equal scores in ascending key order. Throws the abort reason of `signal`. */
-  search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
-   * Like `search`, with feedback from its best matches. Absent if the index cannot return the terms of chunks.
-   * Throws the abort reason of `signal`.
-   */
-  searchLearning?(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]>
-  /**
-   * The chunks whose vectors are nearest to a unit vector, best first. They are candidates: their scores are cosines
-   * accurate to about 0.01. Throws the abort reason of `signal`.
-   */
-  nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
-  /**
-   * Runs `search` while the vector is being computed and fuses the result with that of `nearest`; resolves to
-   * undefined if there is no vector. Absent if the index does not compare vectors itself. Throws the abort reason of
+   * The best chunks. A filter has the same meaning as in the document store. While a vector is computed, the words are
+   * searched. Lexical search uses pseudo-relevance feedback; next to vectors that gains nothing (measured, see
+   * docs/retrieval-quality.md), so hybrid search uses it only if a candidate has no vector. Throws the abort reason of
    * `signal`.
    */
-  searchHybrid?(query: HybridQuery, signal?: AbortSignal): Promise<HybridRanking | undefined>
+  search(query: ChunkQuery, signal?: AbortSignal): Promise<Found>
   /** The keys of all vectors held, ascending. */
   vectorKeys(): Promise<Uint32Array>
   /** All keys held, ascending; compared with the document store at start-up. */

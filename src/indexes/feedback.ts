@@ -1,12 +1,7 @@
-import type { Feedback, IndexMatch, Ranking } from './chunk-index.ts'
-import { createTopHits } from './ranking.ts'
-import {
-  joinTermBatches,
-  type LengthNorm,
-  type QueryTerms,
-  type TermBatch,
-  termWeight,
-} from './term-batch.ts'
+import { crc32 } from 'node:zlib'
+import type { IndexMatch } from './chunk-index.ts'
+import { byScore, createTopHits } from './ranking.ts'
+import { inverseFrequency, type QueryTerms } from './term-batch.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** Number of best chunks of a search that are assumed relevant. */
@@ -16,87 +11,31 @@ export const MIN_RESCORED = 100
 /** How steeply a chunk's weight falls with its score: a clear winner dominates. */
 const STEEPNESS = 5
 /** Total weight of the added terms relative to the query's own. */
-const SHARE = 0.5
+export const SHARE = 0.5
 /** Maximum number of terms that feedback adds. */
 const MAX_TERMS = 40
 /** Maximum number of terms whose idf is looked up: those with the highest weight in the best chunks. */
 const MAX_CANDIDATES = 64
 
-export interface ChunkTerms {
-  key: number
-  /** A batch of this chunk only. */
-  terms: TermBatch
-}
-
-/** Makes feedback from `chunks`, which are best chunks of the ranking `found`. */
-export function learnFrom(found: Ranking, chunks: readonly ChunkTerms[]): Feedback {
-  const { keys, scores } = found
-  const best = scores[0] ?? 0
-  // A chunk that occurs in several documents must count only once.
-  const distinct = [...new Map(chunks.map((chunk) => [chunk.terms.digests[0], chunk])).values()]
-  const scoreOf = ({ key }: ChunkTerms) => scores[keys.indexOf(key)] ?? 0
-  return {
-    keys: Uint32Array.from(distinct, ({ key }) => key),
-    terms: joinTermBatches(distinct.map(({ terms }) => terms)),
-    weights: Float32Array.from(distinct, (chunk) => (scoreOf(chunk) / best) ** STEEPNESS),
-    share: SHARE,
-    found,
-  }
+/** A match with the terms of its chunk and their BM25 weights, without idf. */
+export interface WeighedMatch extends IndexMatch {
+  terms: ArrayLike<number>
+  weights: ArrayLike<number>
 }
 
 /**
- * The terms that feedback may add to a query, heaviest first. Each has the sum of its BM25 weights, without idf, in the
- * chunks of the feedback, multiplied by the weights of these chunks.
- */
-export function candidateTerms(query: QueryTerms, feedback: Feedback, norm: LengthNorm): Ranking {
-  const asked = new Set(query.terms)
-  const heaviest = createTopHits(MAX_CANDIDATES)
-  forEachTerm(feedback, norm, (term, weight) => {
-    if (!asked.has(term)) heaviest.offer(term, weight)
-  })
-  return heaviest.take()
-}
-
-/** Visits each term of the feedback once, ascending: a merge of the chunks' terms, which are ascending themselves. */
-function forEachTerm(
-  { terms: batch, weights }: Feedback,
-  norm: LengthNorm,
-  visit: (term: number, weight: number) => void,
-): void {
-  const { size, lengths, offsets, terms, counts } = batch
-  const next = offsets.slice(0, size)
-  /** Infinity at the end of the chunk. */
-  const termAt = (chunk: number) => {
-    const at = next[chunk] ?? 0
-    return at < (offsets[chunk + 1] ?? 0) ? (terms[at] ?? 0) : Number.POSITIVE_INFINITY
-  }
-  const take = (chunk: number) => {
-    const at = next[chunk] ?? 0
-    next[chunk] = at + 1
-    return termWeight(counts[at] ?? 0, lengths[chunk] ?? 0, norm) * (weights[chunk] ?? 0)
-  }
-  for (;;) {
-    let term = Number.POSITIVE_INFINITY
-    for (let chunk = 0; chunk < size; chunk++) term = Math.min(term, termAt(chunk))
-    if (term === Number.POSITIVE_INFINITY) return
-    let weight = 0
-    for (let chunk = 0; chunk < size; chunk++) if (termAt(chunk) === term) weight += take(chunk)
-    visit(term, weight)
-  }
-}
-
-/**
- * The most discriminating candidates, with their weights as additional query terms: pseudo-relevance feedback after
- * Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The query's own terms get
- * no additional weight: the feedback chunks were chosen because they contain them.
+ * The most discriminating terms of the first matches, with their weights as additional query terms: pseudo-relevance
+ * feedback after Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The query's
+ * own terms get no additional weight: these chunks were chosen because they contain them.
  */
 export function addedTerms(
   query: QueryTerms,
-  { share }: Pick<Feedback, 'share'>,
-  candidates: Ranking,
+  found: readonly WeighedMatch[],
   /** See `inverseFrequency`. */
   idf: (term: number) => number,
+  share = SHARE,
 ): QueryTerms {
+  const candidates = heaviestTerms(query, found)
   const heaviest = createTopHits(MAX_TERMS)
   for (const [place, term] of candidates.keys.entries())
     heaviest.offer(term, (candidates.scores[place] ?? 0) * idf(term))
@@ -105,6 +44,53 @@ export function addedTerms(
   const asked = query.counts.reduce((sum, count) => sum + count, 0)
   const scale = total > 0 ? (share * asked) / total : 0
   return { terms, counts: Float32Array.from(weights, (weight) => weight * scale) }
+}
+
+/** The terms with the highest sums of weights in the first matches, each match weighed by its score. */
+function heaviestTerms(query: QueryTerms, found: readonly WeighedMatch[]) {
+  const best = found[0]?.score ?? 0
+  const asked = new Set(query.terms)
+  // A chunk that occurs in several documents must count only once.
+  const distinct = new Map(found.slice(0, FEEDBACK_CHUNKS).map((each) => [digestOf(each), each]))
+  const sums = new Map<number, number>()
+  for (const { score, terms, weights } of distinct.values()) {
+    const trust = (score / best) ** STEEPNESS
+    for (let i = 0; i < terms.length; i++) {
+      const term = terms[i] ?? 0
+      if (!asked.has(term)) sums.set(term, (sums.get(term) ?? 0) + trust * (weights[i] ?? 0))
+    }
+  }
+  const heaviest = createTopHits(MAX_CANDIDATES)
+  for (const [term, sum] of sums) heaviest.offer(term, sum)
+  return heaviest.take()
+}
+
+function digestOf({ terms }: WeighedMatch): number {
+  return crc32(new Uint8Array(new Uint32Array(terms).buffer))
+}
+
+/** As `SHARE`, where the idf is that among the matches, which is much lower: measured, see docs/scaling.md. */
+const SHARE_AMONG_MATCHES = 1
+
+/**
+ * Feedback for an index that tells how often terms occur in the matches only: reorders all of them, best first, by the
+ * terms that the best of them have and the others lack.
+ */
+export function rescoreByOthers(query: QueryTerms, found: readonly WeighedMatch[]): IndexMatch[] {
+  const holding = new Map<number, number>()
+  for (const { terms } of found)
+    for (const term of Array.from(terms)) holding.set(term, (holding.get(term) ?? 0) + 1)
+  const idf = (term: number) => inverseFrequency(found.length, holding.get(term) ?? 0)
+  const added = addedTerms(query, found, idf, SHARE_AMONG_MATCHES)
+  const gainOf = new Map<number, number>()
+  added.terms.forEach((term, i) => {
+    gainOf.set(term, (added.counts[i] ?? 0) * idf(term))
+  })
+  const rescored = found.map(({ key, score, terms, weights }) => {
+    const gains = Array.from(terms, (term, i) => (gainOf.get(term) ?? 0) * (weights[i] ?? 0))
+    return { key, score: gains.reduce((sum, gain) => sum + gain, score) }
+  })
+  return rescored.sort(byScore)
 }
 
 /** Moves `best` to the front, with the highest score of the others; returns at most `limit` matches. */

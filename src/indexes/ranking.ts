@@ -1,84 +1,48 @@
-import type { HybridMatch, IndexMatch, Ranking } from './chunk-index.ts'
+import type { IndexMatch } from './chunk-index.ts'
+
+/** Matches in columns, best first, which can be transferred between threads without copying. */
+export interface Ranking {
+  keys: Uint32Array<ArrayBuffer>
+  scores: Float64Array<ArrayBuffer>
+}
 
 export type TopHits = ReturnType<typeof createTopHits>
 
-/**
- * Keeps the best hits offered: higher scores first, of equal scores the lower key. A binary heap of at most `limit`
- * hits with the worst on top.
- */
+/** Keeps the best hits offered, sorted: higher scores first, of equal scores the lower key. */
 export function createTopHits(limit: number) {
-  const keys: number[] = []
-  const scores: number[] = []
+  const keys = new Uint32Array(limit)
+  const scores = new Float64Array(limit)
+  let size = 0
 
-  /** Whether this score and key rank after the hit at `position`. */
-  const isWorse = (score: number, key: number, position: number) => {
-    const difference = score - (scores[position] ?? 0)
-    return difference < 0 || (difference === 0 && key > (keys[position] ?? 0))
+  /** Whether this score and key rank after the hit at `place`. */
+  const isWorse = (key: number, score: number, place: number) => {
+    const difference = score - (scores[place] ?? 0)
+    return difference < 0 || (difference === 0 && key > (keys[place] ?? 0))
   }
-  const move = (from: number, to: number) => {
-    keys[to] = keys[from] ?? 0
-    scores[to] = scores[from] ?? 0
-  }
-  const put = (position: number, key: number, score: number) => {
-    keys[position] = key
-    scores[position] = score
-  }
-  const add = (key: number, score: number) => {
-    let place = keys.length
-    for (; place > 0; ) {
-      const parent = (place - 1) >> 1
-      if (!isWorse(score, key, parent)) break
-      move(parent, place)
-      place = parent
-    }
-    put(place, key, score)
-  }
-  /** Replaces the worst hit. */
-  const replaceWorst = (key: number, score: number) => {
-    const { length } = keys
+  const insert = (key: number, score: number) => {
     let place = 0
-    for (let child = 1; child < length; child = 2 * place + 1) {
-      const right = child + 1
-      if (right < length && isWorse(scores[right] ?? 0, keys[right] ?? 0, child)) child = right
-      if (isWorse(score, key, child)) break
-      move(child, place)
-      place = child
+    for (let end = size - 1; place < end; ) {
+      const middle = (place + end) >>> 1
+      if (isWorse(key, score, middle)) place = middle + 1
+      else end = middle
     }
-    put(place, key, score)
-  }
-  const dropWorst = () => {
-    const key = keys.pop() ?? 0
-    const score = scores.pop() ?? 0
-    if (keys.length > 0) replaceWorst(key, score)
+    keys.copyWithin(place + 1, place, size)
+    scores.copyWithin(place + 1, place, size)
+    keys[place] = key
+    scores[place] = score
   }
 
   return {
     limit,
     offer(key: number, score: number): void {
-      if (keys.length < limit) {
-        add(key, score)
-        return
-      }
-      const worst = scores[0] ?? 0
-      if (score < worst || (score === worst && key > (keys[0] ?? 0))) return
-      replaceWorst(key, score)
+      if (size < limit) size++
+      else if (isWorse(key, score, limit - 1)) return
+      insert(key, score)
     },
     /** The score below which offers are rejected; -Infinity until there are `limit` hits. */
-    threshold: () => (keys.length < limit ? Number.NEGATIVE_INFINITY : (scores[0] ?? 0)),
-    /** Removes all hits and returns them, best first. */
-    take(): Ranking {
-      const ranking = {
-        keys: new Uint32Array(keys.length),
-        scores: new Float64Array(keys.length),
-      }
-      while (keys.length > 0) {
-        const place = keys.length - 1
-        ranking.keys[place] = keys[0] ?? 0
-        ranking.scores[place] = scores[0] ?? 0
-        dropWorst()
-      }
-      return ranking
-    },
+    threshold: () => (size < limit ? Number.NEGATIVE_INFINITY : (scores[limit - 1] ?? 0)),
+    /** All hits, best first. */
+    take: (): Ranking => ({ keys: keys.slice(0, size), scores: scores.slice(0, size) }),
   }
 }
 
@@ -87,41 +51,17 @@ export function byScore(a: IndexMatch, b: IndexMatch): number {
   return b.score - a.score || a.key - b.key
 }
 
-/** A hybrid ranking in the form in which it crosses threads; a missing score of a stage is NaN. */
-interface HybridColumns extends Ranking {
-  lexical: Float64Array<ArrayBuffer>
-  dense: Float64Array<ArrayBuffer>
-}
-
 /** The matches of a ranking, in its order. */
 export function toMatches({ keys, scores }: Ranking): IndexMatch[] {
   return Array.from(keys, (key, i) => ({ key, score: scores[i] ?? 0 }))
 }
 
-export function toHybridColumns(matches: readonly HybridMatch[]): HybridColumns {
-  const size = matches.length
-  const keys = new Uint32Array(size)
-  const [scores, lexical, dense] = [
-    new Float64Array(size),
-    new Float64Array(size),
-    new Float64Array(size),
-  ]
-  matches.forEach((match, i) => {
-    keys[i] = match.key
-    scores[i] = match.score
-    lexical[i] = match.lexical ?? Number.NaN
-    dense[i] = match.dense ?? Number.NaN
+export function toRanking(matches: readonly IndexMatch[]): Ranking {
+  const keys = new Uint32Array(matches.length)
+  const scores = new Float64Array(matches.length)
+  matches.forEach(({ key, score }, place) => {
+    keys[place] = key
+    scores[place] = score
   })
-  return { keys, scores, lexical, dense }
-}
-
-export function toHybridMatches({ keys, scores, ...stages }: HybridColumns): HybridMatch[] {
-  return Array.from(keys, (key, i) => {
-    const match: HybridMatch = { key, score: scores[i] ?? 0 }
-    const lexical = stages.lexical[i] ?? Number.NaN
-    const dense = stages.dense[i] ?? Number.NaN
-    if (!Number.isNaN(lexical)) match.lexical = lexical
-    if (!Number.isNaN(dense)) match.dense = dense
-    return match
-  })
+  return { keys, scores }
 }

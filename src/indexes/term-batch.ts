@@ -8,8 +8,6 @@ export interface TermBatch {
   size: number
   /** Weighted length of each chunk in terms, as BM25 counts it. */
   lengths: Uint32Array<ArrayBuffer>
-  /** A digest of each chunk's text: equal for equal texts. */
-  digests: Uint32Array<ArrayBuffer>
   /** `size + 1` positions into `terms`. */
   offsets: Uint32Array<ArrayBuffer>
   /** 32-bit hashes of analysed terms. */
@@ -27,36 +25,20 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
   const joined: TermBatch = {
     size,
     lengths: new Uint32Array(size),
-    digests: new Uint32Array(size),
     offsets: new Uint32Array(size + 1),
     terms: new Uint32Array(postings),
     counts: new Uint8Array(postings),
   }
   let chunk = 0
   let start = 0
-  for (const { lengths, digests, offsets, terms, counts } of batches) {
+  for (const { lengths, offsets, terms, counts } of batches) {
     joined.lengths.set(lengths, chunk)
-    joined.digests.set(digests, chunk)
     joined.terms.set(terms, start)
     joined.counts.set(counts, start)
     for (const end of offsets.subarray(1)) joined.offsets[++chunk] = start + end
     start += terms.length
   }
   return joined
-}
-
-/** One chunk of a batch, in arrays of its own. */
-export function chunkOf(batch: TermBatch, chunk: number): TermBatch {
-  const { lengths, digests, offsets, terms, counts } = batch
-  const [from = 0, to = 0] = offsets.subarray(chunk, chunk + 2)
-  return {
-    size: 1,
-    lengths: lengths.slice(chunk, chunk + 1),
-    digests: digests.slice(chunk, chunk + 1),
-    offsets: Uint32Array.of(0, to - from),
-    terms: terms.slice(from, to),
-    counts: counts.slice(from, to),
-  }
 }
 
 /** The distinct terms of a query, with how often each occurs in it. */
@@ -76,15 +58,6 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
     })
   }
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
-}
-
-/** Statistics of all chunks of the document store, for an index that does not hold them all. */
-export interface CorpusStatistics {
-  chunks(): number
-  /** Total length of all chunks, in terms. */
-  length(): number
-  /** How many chunks contain a term. */
-  holding(term: number): number
 }
 
 /** BM25's term saturation and length weight: both measured, see docs/retrieval-internals.md. */

@@ -16,7 +16,7 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal
   /** Whether the time is over. */
   readonly isOver: boolean
-  /** Restarts the full time, unless it is over. */
+  /** Starts or restarts the full time, unless it is over. */
   readonly renew: () => void
 }
 
@@ -28,13 +28,26 @@ export function startDeadline(
   milliseconds: number,
   ...others: readonly (AbortSignal | undefined)[]
 ): Deadline {
+  const deadline = createDeadline(milliseconds, ...others)
+  deadline.renew()
+  return deadline
+}
+
+/** The same, but its time begins with the first `renew`. */
+export function createDeadline(
+  milliseconds: number,
+  ...others: readonly (AbortSignal | undefined)[]
+): Deadline {
   const controller = new AbortController()
-  const timer = setTimeout(() => {
+  let timer: NodeJS.Timeout | undefined
+  const end = () => {
     deadline.isOver = true
     controller.abort(new DOMException('The time is over', 'TimeoutError'))
-  }, milliseconds).unref()
+  }
   const renew = () => {
-    if (!deadline.isOver) timer.refresh()
+    if (deadline.isOver) return
+    if (timer) timer.refresh()
+    else timer = setTimeout(end, milliseconds).unref()
   }
   const followed = others.flatMap((signal) => {
     if (!signal) return []
@@ -44,7 +57,8 @@ export function startDeadline(
     return [{ signal, abort }]
   })
   const deadline = {
-    ...{ signal: controller.signal, renew },
+    signal: controller.signal,
+    renew,
     isOver: false,
     [Symbol.dispose]() {
       clearTimeout(timer)

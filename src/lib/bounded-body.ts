@@ -54,5 +54,5 @@ export async function readStartOfText(
 }
 
 function tooLong(maxBytes: number): RangeError {
-  return new RangeError(`The answer is longer than ${maxBytes} bytes`)
+  return new RangeError(`The response is larger than ${maxBytes} bytes`)
 }

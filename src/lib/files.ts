@@ -1,5 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { access, chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { codeOf } from './system-error.ts'
 
 /** The content of a file; undefined if there is no such file. */
 export async function readIfPresent(path: string): Promise<Buffer | undefined> {
@@ -23,39 +35,40 @@ export async function exists(path: string): Promise<boolean> {
 
 /** Whether a file system call failed because there is no such file. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
-}
-
-const WRONG: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is in no folder',
-  EISDIR: 'is a folder',
-  EACCES: 'may not be opened by this user',
-  EROFS: 'is on a disk that cannot be written',
-  ENOSPC: 'has no room on its disk',
-}
-
-/** Explains a failed file system call to whoever named the path; undefined for any other error. */
-export function explainPath(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error && 'path' in error)) return undefined
-  const wrong = WRONG[String(error.code)]
-  return wrong && `${error.path} ${wrong}`
+  return codeOf(error) === 'ENOENT'
 }
 
 /**
- * Writes a file atomically. An existing one keeps its permissions and, behind a symbolic link, its place; a new one
- * gets `mode`.
+ * Writes a file atomically and durably. An existing one keeps its permissions and, behind a symbolic link, its place; a
+ * new one gets `mode`.
  */
-export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | Iterable<string | Uint8Array>,
+  mode: number,
+): Promise<void> {
   const isThere = await exists(path)
   const target = isThere ? await realpath(path) : path
   const part = `${target}.${randomUUID()}.new`
   try {
     await writeFile(part, content, { flush: true, flag: 'wx', mode })
     if (isThere) await chmod(part, (await stat(target)).mode)
-    await rename(part, target)
+    await putInPlace(part, target)
   } catch (error) {
     await rm(part, { force: true })
     throw error
+  }
+}
+
+/** Gives a complete and synced file its name. When it resolves, the name is durable, too. */
+export async function putInPlace(part: string, path: string): Promise<void> {
+  await rename(part, path)
+  // Windows cannot sync a directory.
+  if (process.platform === 'win32') return
+  const directory = await open(dirname(path))
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
   }
 }

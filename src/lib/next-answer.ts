@@ -1,3 +1,5 @@
+import { ignore } from './ignore.ts'
+
 /**
  * Answers of a worker (a process, an interpreter) that may end at any moment; only one is awaited at a time. However
  * the worker ends, before, during or after a wait, no rejection is left unhandled.
@@ -20,8 +22,10 @@ export function createNextAnswer<Answer>() {
     next(): Promise<Answer> {
       if (ended) throw ended.error
       waiting = Promise.withResolvers()
-      // The caller may still be sending its request when the answer fails.
-      waiting.promise.catch(() => undefined)
+      void ignore(
+        waiting.promise,
+        'the caller may still be sending its request, and awaits it then',
+      )
       return waiting.promise
     },
     /** Returns whether anyone was waiting. */

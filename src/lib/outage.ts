@@ -81,7 +81,8 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
       try {
         await ask()
       } catch (cause) {
-        const message = isOutage(cause) ? Object(cause).message : `${name} does not work`
+        const message =
+          cause instanceof Error && isOutage(cause) ? cause.message : `${name} does not work`
         throw new AppError('upstream_failed', message, { cause })
       }
     },

@@ -1,47 +1,84 @@
 import { untilAborted } from './abort.ts'
 
-/** Limits how many callers do something costly at a time. `maxWaiting` bounds the queue, if nothing else does. */
-export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
-  const waiting: PromiseWithResolvers<void>[] = []
-  let free = permits
+interface Waiting {
+  /** Who waits, if it is told. */
+  owner: string | undefined
+  turn: number
+  begin: () => void
+}
 
-  async function acquire(signal: AbortSignal): Promise<void> {
+/**
+ * Limits how many callers do something costly at a time. `maxWaiting` bounds the queue, if nothing else does. Owners
+ * take turns, and each may have half of the permits and of the queue; what has no owner counts as one without limit.
+ */
+export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
+  const waiting: Waiting[] = []
+  const working = new Map<string | undefined, number>()
+  let free = permits
+  /** The turn that was given last: who comes anew is not before those who waited for it. */
+  let turn = 0
+
+  const half = (all: number) => Math.ceil(all / 2)
+  const isWithin = (owner: string | undefined) =>
+    owner === undefined || (working.get(owner) ?? 0) < half(permits)
+
+  function begin(owner: string | undefined): void {
+    free -= 1
+    working.set(owner, (working.get(owner) ?? 0) + 1)
+  }
+
+  function queue(owner: string | undefined) {
+    const own = waiting.filter((each) => each.owner === owner)
+    const isFull = owner !== undefined && own.length >= half(maxWaiting)
+    if (isFull || waiting.length >= maxWaiting) throw new RangeError('too many are waiting')
+    const begun = Promise.withResolvers<void>()
+    const after = own.at(-1)
+    const place = { owner, turn: Math.max(turn, after ? after.turn + 1 : 0), begin: begun.resolve }
+    waiting.push(place)
+    return { place, begun: begun.promise }
+  }
+
+  async function acquire(signal: AbortSignal, owner: string | undefined): Promise<void> {
     signal.throwIfAborted()
-    if (free > 0) {
-      free -= 1
-      return
-    }
-    if (waiting.length >= maxWaiting) throw new RangeError('too many wait for their turn')
-    const turn = Promise.withResolvers<void>()
-    waiting.push(turn)
+    if (free > 0 && isWithin(owner)) return begin(owner)
+    const { place, begun } = queue(owner)
     try {
-      await untilAborted(turn.promise, signal)
+      await untilAborted(begun, signal)
     } catch (error) {
-      const place = waiting.indexOf(turn)
       // The turn may have come at the same moment: pass it on to the next.
-      if (place === -1) release()
-      else waiting.splice(place, 1)
+      const position = waiting.indexOf(place)
+      if (position === -1) release(owner)
+      else waiting.splice(position, 1)
       throw error
     }
   }
 
-  function release(): void {
-    const next = waiting.shift()
-    if (next) next.resolve()
-    else free += 1
+  function release(owner: string | undefined): void {
+    free += 1
+    const left = (working.get(owner) ?? 0) - 1
+    if (left > 0) working.set(owner, left)
+    else working.delete(owner)
+    const next = waiting
+      .filter((each) => isWithin(each.owner))
+      .reduce<Waiting | undefined>((a, b) => (a && a.turn <= b.turn ? a : b), undefined)
+    if (!next) return
+    waiting.splice(waiting.indexOf(next), 1)
+    turn = next.turn
+    begin(next.owner)
+    next.begin()
   }
 
   return {
     /**
-     * Runs `work` when it is its turn, in order of arrival. Throws `RangeError` if too many wait, and the reason
-     * of `signal`.
+     * Runs `work` when it is its turn, in order of arrival for each owner. Throws `RangeError` if too many wait, and
+     * the reason of `signal`.
      */
-    async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      await acquire(signal)
+    async run<T>(work: () => Promise<T>, signal: AbortSignal, owner?: string): Promise<T> {
+      await acquire(signal, owner)
       try {
         return await work()
       } finally {
-        release()
+        release(owner)
       }
     },
   }

@@ -9,9 +9,10 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
+import { codeOf } from './system-error.ts'
 
 /** Without an exporter, its spans are the API's no-op spans, which record nothing and cost next to nothing. */
-const tracer = trace.getTracer('agent-server')
+const tracer = () => trace.getTracer('agent-server')
 
 interface SpanOptions {
   attributes: Attributes
@@ -28,7 +29,7 @@ export function inSpan<Result>(
   { attributes, isRemote }: SpanOptions,
   work: (span: Pick<Span, 'setAttributes'>) => Promise<Result>,
 ): Promise<Result> {
-  return tracer.startActiveSpan(name, { attributes, kind: kindOf(isRemote) }, async (span) => {
+  return tracer().startActiveSpan(name, { attributes, kind: kindOf(isRemote) }, async (span) => {
     try {
       return await work(span)
     } catch (error) {
@@ -48,7 +49,7 @@ export function streamInSpan<Value, Result>(
   onValue?: (value: Value, span: Pick<Span, 'setAttributes'>) => void,
 ): AsyncGenerator<Value, Result> {
   const parent = context.active()
-  const span = tracer.startSpan(name, { attributes, kind: kindOf(isRemote) }, parent)
+  const span = tracer().startSpan(name, { attributes, kind: kindOf(isRemote) }, parent)
   // Not recorded: then no further generator stands between a token and its socket.
   if (!span.isRecording()) return values
   const within = trace.setSpan(parent, span)
@@ -79,9 +80,13 @@ function kindOf(isRemote = false): SpanKind {
 }
 
 function fail(span: Span, error: unknown): void {
+  const name = error instanceof Error ? error.name : 'unknown'
+  failAs(span, codeOf(error) ?? name)
+}
+
+function failAs(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
-  const { code, name } = Object(error)
-  span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
+  span.setAttribute('error.type', kind)
 }
 
 /**
@@ -102,14 +107,14 @@ export function startRequestSpan(
   headers: Record<string, unknown>,
 ) {
   const parent = propagation.extract(ROOT_CONTEXT, headers)
-  const span = tracer.startSpan(name, { attributes, kind: SpanKind.SERVER }, parent)
+  const span = tracer().startSpan(name, { attributes, kind: SpanKind.SERVER }, parent)
   const within = trace.setSpan(parent, span)
   return {
     traceId: span.spanContext().traceId,
     run: (work: () => void) => context.with(within, work),
     end(status: number) {
       span.setAttribute('http.response.status_code', status)
-      if (status >= 500) fail(span, { code: status })
+      if (status >= 500) failAs(span, String(status))
       span.end()
     },
   }

@@ -27,7 +27,9 @@ export async function askModel(
       { role: 'system' as const, content: rules },
       { role: 'user' as const, content: prompt },
     ],
-    ...{ tools: [], sampling: { maxTokens }, chunks: [] },
+    tools: [],
+    sampling: { maxTokens },
+    chunks: [],
   }
   let text = ''
   for await (const batch of model.stream(request, signal)) {

@@ -1,4 +1,4 @@
-import type { Shortcut } from '../lib/shortcut.ts'
+import { AppError } from '../errors.ts'
 
 /** A message as the model sees it. */
 export type ModelMessage =
@@ -19,17 +19,16 @@ export interface ModelToolCall {
   name: string
   /** The arguments as the model wrote them: JSON text, possibly invalid. */
   arguments: string
-  /** Data that the provider attached and expects back in the next turn, passed through unchanged. */
-  extra?: ModelCallExtra | undefined
+  /** What the model's provider attached and expects back in the next turn. */
+  providerData?: ProviderData | undefined
 }
 
-/** Provider-specific, opaque fields, under their names in the protocol. */
-export interface ModelCallExtra {
+/** Opaque: passed back unchanged to the provider that it came from. */
+export interface ProviderData {
   /** Belongs to the call, e.g. the signature of a thought. */
-  extra_content?: unknown
+  call?: Record<string, unknown> | undefined
   /** Belongs to the message that contained the call; set only on the first call of a message. */
-  reasoning_content?: string | undefined
-  reasoning_details?: unknown[] | undefined
+  message?: Record<string, unknown> | undefined
 }
 
 export interface ModelTool {
@@ -57,21 +56,23 @@ export interface Sampling {
   reasoningEffort?: string | undefined
 }
 
+/** Whether the model may call tools, must call one, or must call this one; if undefined, it decides. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
+
 export interface ModelRequest {
   messages: readonly ModelMessage[]
   tools: readonly ModelTool[]
-  /** OpenAI's `tool_choice`, passed through unchanged. */
-  toolChoice?: unknown
+  toolChoice?: ToolChoice | undefined
   sampling: Sampling
   /** The chunks whose text the messages contain; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
-  /** A faster way to pass on text after the first batch; a model may ignore it. */
-  shortcut?: Shortcut<string> | undefined
 }
 
 export interface ModelUsage {
   promptTokens: number
   completionTokens: number
+  /** How many of the prompt's tokens the server took from its cache, if it says so. */
+  cachedTokens?: number | undefined
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -79,20 +80,51 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 /** An event of a model's answer. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
+  /** The model's thinking, which is no part of the answer. */
+  | { type: 'reasoning-delta'; text: string }
+  /** The server works before the answer begins: it loads the model or reads the prompt. Counts are in tokens. */
+  | { type: 'progress'; phase: 'loading' | 'prefill'; processed?: number; total?: number }
   | { type: 'tool-call'; call: ModelToolCall }
-  | { type: 'finish'; reason: FinishReason; usage: ModelUsage | undefined }
+  | {
+      type: 'finish'
+      reason: FinishReason
+      usage: ModelUsage | undefined
+      /** If there is neither text nor a call: why, as a sentence for the user. */
+      emptyBecause?: string | undefined
+    }
+
+/** Thrown by `stream`, before any text, if the prompt exceeds the model's window; with what the server said of it. */
+export class PromptTooLong extends AppError {
+  readonly promptTokens: number | undefined
+  readonly window: number | undefined
+
+  constructor(
+    message: string,
+    { promptTokens, window, cause }: { promptTokens?: number; window?: number; cause?: unknown },
+  ) {
+    super('upstream_refused', message, { cause })
+    this.promptTokens = promptTokens
+    this.window = window
+  }
+}
 
 export interface ChatModel {
   /** The name shown by `/agent` and `/v1/models`. */
   readonly name: string
   /** False for a model that only quotes chunks and follows no other instructions. */
   readonly generates: boolean
-  /** False for models that never call a tool. */
+  /** False for models that never call a tool; for others it may become false when the server is asked. */
   readonly supportsTools: boolean
+  /** The size of the model's window in tokens, as its server told or a refusal taught; undefined while unknown. */
+  readonly window: number | undefined
+  /** Asks the server, once, for the window and what else it tells of the model; never throws but the abort reason. */
+  learnWindow(signal: AbortSignal): Promise<number | undefined>
+  /** Tokens written per second in the last answers; undefined before the first. */
+  readonly speed: number | undefined
   /**
    * Streams the events of one answer, in batches that correspond to reads from the network; a batch may be empty. A
-   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`, or the signal's reason if
-   * it is aborted.
+   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`, among them
+   * `PromptTooLong`, or the signal's reason if it is aborted.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]>
 }

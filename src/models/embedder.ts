@@ -14,8 +14,11 @@ export interface Embedder {
     texts: readonly string[],
     signal: AbortSignal,
   ): Promise<Float32Array<ArrayBuffer>[]>
-  /** Like `embedDocuments`, for a search query, which some models need marked as such. */
-  embedQuery(text: string, signal: AbortSignal): Promise<Float32Array<ArrayBuffer>>
+  /**
+   * Like `embedDocuments`, for a search query, which some models need marked as such. Senders (API keys) take turns
+   * where queries have to wait.
+   */
+  embedQuery(text: string, signal: AbortSignal, sender?: string): Promise<Float32Array<ArrayBuffer>>
   /** Ends the processes that it has started. */
   close?(): void
 }

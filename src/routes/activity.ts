@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppError } from '../errors.ts'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { Activity } from '../operator/ops/activity.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
 import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/operator/ops.ts'
-import type { Activity } from '../services/ops/activity.ts'
 
 const FRAMES: FrameFormat<ActivityEvent> = {
   encode: (event) => `data: ${JSON.stringify(event)}\n\n`,
@@ -36,9 +36,9 @@ export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { act
   app.get('/admin/events', {
     schema: {
       operationId: 'followEvents',
-      summary: 'Follow the log, the requests and the runs of this server',
+      summary: 'Stream this server’s log, requests and runs',
       description:
-        'Server-sent events, without names: first what is kept (the last 1,000 lines of the log, of which requests and runs have events of their own, and a sample of the metrics for every ten seconds of the last hour), then what happens. See `ActivityFrame`; leave room for further types. At most 16 follow at once.',
+        'Unnamed server-sent events: first the recent history (the last 1,000 log lines, with separate events for requests and runs, and one metrics sample for every ten seconds of the last hour), then new events as they happen. See `ActivityFrame`; clients should ignore types they do not know. At most 16 clients can follow at once.',
       querystring: ActivityQuery,
       response: {
         200: {

@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/shutdown.ts'
+import type { AgentFileService } from '../operator/admin/agent-file.ts'
+import type { AgentTrials } from '../operator/admin/agent-trials.ts'
 import { SkillList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
@@ -15,16 +17,10 @@ import {
   AgentVersions,
 } from '../schemas/operator/admin.ts'
 import { SandboxReport } from '../schemas/sandbox.ts'
-import type { AgentFileService } from '../services/admin/agent-file.ts'
 
 export interface AgentFileServices {
   agentFile: AgentFileService
-  /** Try parts of an agent configuration without saving it. */
-  trials: {
-    mcp(text: string, connection: string, signal: AbortSignal): Promise<McpTestResult>
-    sandbox(text: string, signal: AbortSignal): Promise<SandboxReport>
-    skills(text: string, signal: AbortSignal): Promise<SkillList>
-  }
+  trials: AgentTrials
 }
 
 export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
@@ -34,9 +30,9 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   app.get('/admin/agent', {
     schema: {
       operationId: 'getAgentFile',
-      summary: 'Read the agent configuration as it stands on disk',
+      summary: 'Get the agent configuration on disk',
       description:
-        'With every mistake in it, the prompt that the model would be given, and what differs from the configuration that runs.',
+        'Includes all validation errors, the prompt the model would receive, and the fields that differ from the running configuration.',
       response: { 200: AgentFile.describe('The configuration.'), ...errorResponses() },
     },
     handler: () => agentFile.read(),
@@ -47,17 +43,20 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
       operationId: 'saveAgentFile',
       summary: 'Replace the agent configuration',
       description:
-        'Checked first: with a mistake nothing is written. What was there is kept, see `GET /admin/agent/versions`. It takes effect with a restart.',
+        'The configuration is validated first; if it is invalid, nothing is written. The previous version is kept, see `GET /admin/agent/versions`. Changes take effect after a restart. Only the SERVER_API_KEY may change `plugins`, `mcpServers`, `skills` and `sandbox`.',
       body: AgentSave,
-      response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
+      response: {
+        200: AgentSaved.describe('The changes were saved.'),
+        ...errorResponses(409, 507),
+      },
     },
-    handler: ({ body }, reply) => agentFile.save(body.text, body.basedOn, callSignal(reply)),
+    handler: ({ body, caller }, reply) => agentFile.save(body, caller, callSignal(reply)),
   })
 
   app.post('/admin/agent/check', {
     schema: {
       operationId: 'checkAgentFile',
-      summary: 'Look for mistakes in an agent configuration, and save nothing',
+      summary: 'Validate an agent configuration without saving it',
       body: AgentText,
       response: { 200: AgentCheck.describe('What was found.'), ...errorResponses() },
     },
@@ -67,8 +66,8 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   app.get('/admin/agent/versions', {
     schema: {
       operationId: 'listAgentVersions',
-      summary: 'List the last ten versions of the agent configuration that were replaced',
-      response: { 200: AgentVersions.describe('Latest first.'), ...errorResponses() },
+      summary: 'List the last ten replaced versions of the agent configuration',
+      response: { 200: AgentVersions.describe('The versions, newest first.'), ...errorResponses() },
     },
     handler: () => agentFile.versions(),
   })
@@ -76,9 +75,9 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   app.get('/admin/agent/versions/:digest', {
     schema: {
       operationId: 'getAgentVersion',
-      summary: 'Read an earlier version of the agent configuration',
+      summary: 'Get an earlier version of the agent configuration',
       params: AgentVersionParams,
-      response: { 200: AgentVersion.describe('As it was.'), ...errorResponses(404) },
+      response: { 200: AgentVersion.describe('The earlier version.'), ...errorResponses(404) },
     },
     handler: ({ params }) => agentFile.version(params.digest),
   })
@@ -86,51 +85,59 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   app.post('/admin/agent/versions/:digest/restore', {
     schema: {
       operationId: 'restoreAgentVersion',
-      summary: 'Save an earlier version of the agent configuration again',
-      description: 'As `PUT /admin/agent` with its text.',
+      summary: 'Restore an earlier version of the agent configuration',
+      description: 'Same as `PUT /admin/agent` with the text of that version.',
       params: AgentVersionParams,
       body: AgentRestore,
-      response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(404, 409, 507) },
+      response: {
+        200: AgentSaved.describe('The changes were saved.'),
+        ...errorResponses(404, 409, 507),
+      },
     },
-    handler: ({ params, body }, reply) =>
-      agentFile.restore(params.digest, body.basedOn, callSignal(reply)),
+    handler: ({ params, body, caller }, reply) =>
+      agentFile.restore(params.digest, body.basedOn, caller, callSignal(reply)),
   })
 }
 
 /** Each takes the text of a configuration that is still being edited. */
-export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, { trials }) => {
+export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, services) => {
+  const { agentFile, trials } = services
   app.post('/admin/agent/mcp/:connection/test', {
     schema: {
       operationId: 'tryMcpConnection',
-      summary: 'Connect to an MCP server of a configuration that need not be saved',
-      description: 'As `POST /agent/mcp/{connection}/test`; nothing that it offers is accepted.',
+      summary: 'Test an MCP connection of an unsaved configuration',
+      description: 'Same as `POST /agent/mcp/{connection}/test`, but accepts no tool definitions.',
       params: McpConnectionParams,
       body: AgentText,
       response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
     },
-    handler: ({ params, body }, reply) =>
-      trials.mcp(body.text, params.connection, callSignal(reply)),
+    handler: async ({ params, body, caller }, reply) => {
+      const configuration = await agentFile.tried(body.text, caller)
+      return trials.mcp(configuration, params.connection, callSignal(reply))
+    },
   })
 
   app.post('/admin/agent/sandbox/verify', {
     schema: {
       operationId: 'trySandbox',
-      summary: 'Verify the sandbox of a configuration that need not be saved',
-      description: 'As `POST /agent/sandbox/verify`.',
+      summary: 'Verify the sandbox of an unsaved configuration',
+      description: 'Same as `POST /agent/sandbox/verify`.',
       body: AgentText,
       response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
     },
-    handler: ({ body }, reply) => trials.sandbox(body.text, callSignal(reply)),
+    handler: async ({ body, caller }, reply) =>
+      trials.sandbox(await agentFile.tried(body.text, caller), callSignal(reply)),
   })
 
   app.post('/admin/agent/skills/check', {
     schema: {
       operationId: 'trySkills',
-      summary: 'Read the skills of a configuration that need not be saved',
-      description: 'With the warnings of each; nothing that is read is accepted.',
+      summary: 'Check the skills of an unsaved configuration',
+      description: 'Includes the warnings for each skill. No remote content is accepted.',
       body: AgentText,
-      response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
+      response: { 200: SkillList.describe('All skills and their states.'), ...errorResponses() },
     },
-    handler: ({ body }, reply) => trials.skills(body.text, callSignal(reply)),
+    handler: async ({ body, caller }, reply) =>
+      trials.skills(await agentFile.tried(body.text, caller), callSignal(reply)),
   })
 }

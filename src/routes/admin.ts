@@ -3,8 +3,14 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { ModelTrials } from '../operator/admin/model-trial.ts'
+import type { ServerStateService } from '../operator/admin/server-state.ts'
+import type { SettingsService } from '../operator/admin/settings.ts'
+import type { Keys } from '../operator/keys/keys.ts'
+import type { Activity } from '../operator/ops/activity.ts'
 import { errorResponses } from '../schemas/error.ts'
 import {
+  LocalModelServers,
   ModelList,
   ModelTest,
   ModelTestRequest,
@@ -16,11 +22,6 @@ import {
 } from '../schemas/operator/admin.ts'
 import { ApiKeyCreated, ApiKeyList, ApiKeyParams, NewApiKey } from '../schemas/operator/api-key.ts'
 import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/operator/deployment.ts'
-import type { ModelTrials } from '../services/admin/model-trial.ts'
-import type { ServerStateService } from '../services/admin/server-state.ts'
-import type { SettingsService } from '../services/admin/settings.ts'
-import type { Keys } from '../services/keys/keys.ts'
-import type { Activity } from '../services/ops/activity.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
 
@@ -58,7 +59,7 @@ const deploymentRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { dep
   app.get('/admin/deploy', {
     schema: {
       operationId: 'listDeploymentTargets',
-      summary: 'List the places that this agent can be deployed to',
+      summary: 'List deployment targets',
       response: { 200: DeploymentTargets.describe('The targets.'), ...errorResponses() },
     },
     handler: () => deployments.targets(),
@@ -67,11 +68,14 @@ const deploymentRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { dep
   app.post('/admin/deploy', {
     schema: {
       operationId: 'makeDeployment',
-      summary: 'Make what brings this agent to a place to run',
+      summary: 'Generate deployment files',
       description:
-        'As `npm run deploy`, of the settings and the agent configuration on disk; writes nothing. What cannot work there is told in `refusals`, with status 200.',
+        'Same as `npm run deploy`, using the settings and the agent configuration on disk, but writes no files. If the target cannot run this configuration, the response is still 200 and `refusals` explains why.',
       body: DeploymentRequest,
-      response: { 200: Deployment.describe('The files, or the refusals.'), ...errorResponses() },
+      response: {
+        200: Deployment.describe('The generated files, or the reasons why there are none.'),
+        ...errorResponses(),
+      },
     },
     handler: ({ body }) => deployments.make(body),
   })
@@ -81,8 +85,8 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
   app.get('/admin/server', {
     schema: {
       operationId: 'getServerState',
-      summary: 'Whether a restart is needed, and for what',
-      response: { 200: ServerState.describe('As it is now.'), ...errorResponses() },
+      summary: 'Get the server’s state and pending changes',
+      response: { 200: ServerState.describe('The current state.'), ...errorResponses() },
     },
     handler: () => server.read(),
   })
@@ -90,9 +94,9 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
   app.post('/admin/launch', {
     schema: {
       operationId: 'launchServer',
-      summary: 'Launch a server that is stopped, or whose start failed',
-      description: 'As `POST /admin/restart`, which it is for a server that runs.',
-      response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+      summary: 'Start a server that is stopped or failed to start',
+      description: 'On a running server, the same as `POST /admin/restart`.',
+      response: { 202: Restarting.describe('The start has begun.'), ...errorResponses(409) },
     },
     handler: async (_request, reply) => reply.status(202).send(await server.restart()),
   })
@@ -100,32 +104,38 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
   app.post('/admin/stop', {
     schema: {
       operationId: 'stopServer',
-      summary: 'Stop the server until it is launched again',
+      summary: 'Stop the server',
       description:
-        'Open streams get SHUTDOWN_GRACE to finish. Then the public paths and `/admin` answer, and everything else is 503 `not_launched`, until `POST /admin/launch` or another start of the process.',
-      response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+        'Open streams have SHUTDOWN_GRACE to finish. After that, only the public paths and `/admin` respond; everything else returns 503 `not_launched` until `POST /admin/launch` is called or the process is started again. Only the SERVER_API_KEY may stop the server, since a stopped one accepts no other key.',
+      response: { 202: Restarting.describe('The shutdown has begun.'), ...errorResponses(409) },
     },
-    handler: async (_request, reply) => reply.status(202).send(server.stop()),
+    handler: async ({ caller }, reply) => {
+      if (caller.key) throw new AppError('insufficient_scope', ONLY_MASTER_STOPS)
+      return reply.status(202).send(server.stop())
+    },
   })
 
   app.post('/admin/restart', {
     schema: {
       operationId: 'restartServer',
-      summary: 'Restart the server in its place',
+      summary: 'Restart the server',
       description:
-        'Checked first: what would not start again is refused, and the server goes on. Then open streams get SHUTDOWN_GRACE to finish, other requests are answered 503 `shutting_down`, and a new server takes the place of this one under the same process id.',
-      response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+        'The configuration is checked first; if the server would not start with it, the request is refused and nothing changes. Otherwise, open streams have SHUTDOWN_GRACE to finish, other requests get 503 `shutting_down`, and a new server starts in the same process.',
+      response: { 202: Restarting.describe('The restart has begun.'), ...errorResponses(409) },
     },
     handler: async (_request, reply) => reply.status(202).send(await server.restart()),
   })
 }
 
+const ONLY_MASTER_STOPS =
+  'Only the SERVER_API_KEY may stop the server, since a stopped one accepts no other key. This key may restart it with POST /admin/restart.'
+
 const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { settings }) => {
   app.get('/admin/settings', {
     schema: {
       operationId: 'getSettings',
-      summary: 'Read every variable: what it means, its value, and where that comes from',
-      description: 'Of a secret never the value.',
+      summary: 'List all settings with their values and sources',
+      description: 'Secret values are never returned.',
       response: { 200: Settings.describe('The settings.'), ...errorResponses() },
     },
     handler: () => settings.read(),
@@ -134,48 +144,64 @@ const settingsRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { setti
   app.patch('/admin/settings', {
     schema: {
       operationId: 'saveSettings',
-      summary: 'Set and clear variables in the file .env',
+      summary: 'Change settings in the .env file',
       description:
-        'Checked as a whole first: with a mistake nothing is written. Comments and order stay. What the environment itself sets is refused by name. It takes effect with a restart.',
+        'All changes are validated together; if any is invalid, nothing is written. Comments and the order of lines are preserved. Variables set by the environment itself cannot be changed. Changes take effect after a restart. Only the SERVER_API_KEY may change secrets and what the server opens or calls.',
       body: SettingsPatch,
-      response: { 200: SettingsSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
+      response: {
+        200: SettingsSaved.describe('The changes were saved.'),
+        ...errorResponses(409, 507),
+      },
     },
     handler: ({ body, caller }, reply) => {
-      if (caller.key) refuseMasterKey(body)
+      settings.permit(caller, body)
       return settings.save(body, callSignal(reply))
     },
   })
 }
 
-/** Only the master key may replace or move the master key. Throws `insufficient_scope`. */
-function refuseMasterKey({ set, clear, move }: SettingsPatch): void {
-  const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
-  if (!named.includes('SERVER_API_KEY')) return
-  const message = 'The SERVER_API_KEY is changed with the SERVER_API_KEY alone'
-  throw new AppError('insufficient_scope', message, { param: 'SERVER_API_KEY' })
-}
-
-const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { models }) => {
+const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, services) => {
+  const { models, settings } = services
   app.post('/admin/models/test', {
     schema: {
       operationId: 'testModel',
-      summary: 'Ask a model through the very path that chat and search take',
+      summary: 'Test a model',
       description:
-        'With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.',
+        'Uses the settings on disk with the changes in `set` and `clear` applied. A failed test returns status 200 with the reason in `error`.',
       body: ModelTestRequest,
       response: { 200: ModelTest.describe('What was found.'), ...errorResponses() },
     },
-    handler: ({ body }, reply) => models.test(body, callSignal(reply)),
+    handler: ({ body, caller }, reply) => {
+      settings.permit(caller, body)
+      return models.test(body, callSignal(reply))
+    },
+  })
+
+  app.get('/admin/models/local', {
+    schema: {
+      operationId: 'findLocalModelServers',
+      summary: 'Find model servers on this machine',
+      description:
+        'Looks for Ollama and LM Studio at their default ports of this machine, also from within a container, for at most 1.5 seconds.',
+      response: {
+        200: LocalModelServers.describe('Those that respond, with the models they list.'),
+        ...errorResponses(),
+      },
+    },
+    handler: (_request, reply) => models.local(callSignal(reply)),
   })
 
   app.post('/admin/models/list', {
     schema: {
       operationId: 'listProviderModels',
-      summary: 'List the models that a model’s server says it has',
+      summary: 'List the models a provider offers',
       body: ModelTestRequest,
       response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
     },
-    handler: ({ body }, reply) => models.list(body, callSignal(reply)),
+    handler: ({ body, caller }, reply) => {
+      settings.permit(caller, body)
+      return models.list(body, callSignal(reply))
+    },
   })
 }
 
@@ -183,9 +209,10 @@ const apiKeyRoutes: FastifyPluginAsyncZod<{ keys: Keys }> = async (app, { keys }
   app.get('/admin/keys', {
     schema: {
       operationId: 'listApiKeys',
-      summary: 'List the keys beside the SERVER_API_KEY',
-      description: 'With what each may do and when it was used last; never the key itself.',
-      response: { 200: ApiKeyList.describe('The oldest first.'), ...errorResponses() },
+      summary: 'List API keys',
+      description:
+        'Includes each key’s scopes and when it was last used, but never the secret. The SERVER_API_KEY is not listed.',
+      response: { 200: ApiKeyList.describe('The keys, oldest first.'), ...errorResponses() },
     },
     handler: async () => ({ keys: await keys.list() }),
   })
@@ -193,9 +220,9 @@ const apiKeyRoutes: FastifyPluginAsyncZod<{ keys: Keys }> = async (app, { keys }
   app.post('/admin/keys', {
     schema: {
       operationId: 'createApiKey',
-      summary: 'Make a key that may less than the SERVER_API_KEY',
+      summary: 'Create an API key with restricted scopes',
       description:
-        'Shown in this answer and never again. A key with `admin` makes narrower ones alone: without `admin`, within its own scopes, limits and time; they go with it when it is revoked.',
+        'The secret is returned only in this response. A key with the `admin` scope can create only narrower keys: without `admin`, and within its own scopes, limits and expiry. Revoking it also revokes the keys it created.',
       body: NewApiKey,
       response: { 201: ApiKeyCreated.describe('The key.'), ...errorResponses(409) },
     },
@@ -206,9 +233,8 @@ const apiKeyRoutes: FastifyPluginAsyncZod<{ keys: Keys }> = async (app, { keys }
   app.delete('/admin/keys/:id', {
     schema: {
       operationId: 'revokeApiKey',
-      summary: 'Revoke a key, and those that it made',
-      description:
-        'The very next request is refused; other servers on the same database refuse it within two seconds.',
+      summary: 'Revoke an API key and the keys it created',
+      description: 'Takes effect immediately, on all servers that share the database.',
       params: ApiKeyParams,
       response: { 204: z.undefined().describe('Revoked.'), ...errorResponses(404) },
     },

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { AgentDescription } from '../agent/describe-agent.ts'
+import type { Mcp } from '../agent/mcp/mcp.ts'
+import type { CodeSandbox } from '../agent/sandbox/code-sandbox.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { AgentRecord, Capabilities, SkillList, SkillReload, ToolList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
 import { SandboxReport } from '../schemas/sandbox.ts'
-import type { AgentDescription } from '../services/agent/describe-agent.ts'
-import type { Mcp } from '../services/mcp/mcp.ts'
-import type { CodeSandbox } from '../services/sandbox/code-sandbox.ts'
 
 interface AgentServices extends ActionServices {
   description: AgentDescription
@@ -20,7 +20,7 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
     config: { scopes: ['query', 'chat'] },
     schema: {
       operationId: 'getAgent',
-      summary: 'Read the agent’s name, profile and loaded tools',
+      summary: 'Get the agent’s name, profile and loaded tools',
       response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
     },
     handler: () => description.agent(),
@@ -30,8 +30,8 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
     config: { scopes: ['query', 'chat'] },
     schema: {
       operationId: 'listTools',
-      summary: 'List every loaded tool',
-      response: { 200: ToolList.describe('The tools and their state.'), ...errorResponses() },
+      summary: 'List all loaded tools',
+      response: { 200: ToolList.describe('The tools and their states.'), ...errorResponses() },
     },
     handler: () => description.tools(),
   })
@@ -41,7 +41,7 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
     schema: {
       operationId: 'getCapabilities',
       summary: 'List skills, sandbox, MCP connections and plugins',
-      description: 'What works at this moment, not what is configured.',
+      description: 'Reports what currently works, which may differ from what is configured.',
       response: { 200: Capabilities.describe('The capabilities.'), ...errorResponses() },
     },
     handler: () => description.capabilities(),
@@ -62,11 +62,11 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
   app.post('/agent/skills/reload', {
     schema: {
       operationId: 'reloadSkills',
-      summary: 'Read the sources of skills again',
+      summary: 'Reload skills',
       description:
-        'A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.',
+        'If a remote source has changed since it was accepted, the new content is used only with `accept`; until then, the accepted copy stays in use.',
       body: SkillReload,
-      response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
+      response: { 200: SkillList.describe('All skills and their states.'), ...errorResponses() },
     },
     handler: (request, reply) => skills.reload(request.body, callSignal(reply)),
   })
@@ -74,9 +74,9 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
   app.post('/agent/sandbox/verify', {
     schema: {
       operationId: 'verifySandbox',
-      summary: 'Try what the sandbox must do, and what it must prevent',
+      summary: 'Verify the sandbox',
       description:
-        'Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.',
+        'Runs real code the way the `run_python` tool does: a computation, reading and writing a file, then attempts to reach environment variables, the server’s files and the network, and to exceed the memory and time limits. Takes a few seconds. A failure is reported as a probe that is not `ok`, with a remedy, rather than as an error. `GET /agent/capabilities` includes the last report.',
       response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
     },
     handler: (_request, reply) => sandbox.verify(callSignal(reply)),
@@ -85,9 +85,9 @@ const agentActionRoutes: FastifyPluginAsyncZod<ActionServices> = async (app, ser
   app.post('/agent/mcp/:connection/test', {
     schema: {
       operationId: 'testMcpConnection',
-      summary: 'Connect to an MCP server as chat does, and report each step',
+      summary: 'Test an MCP connection step by step',
       description:
-        'Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.',
+        'Connects the way chat does, lists the server’s tools, optionally calls one, and accepts new or changed definitions with `accept`. Also works for connections that are not enabled yet. A failure is reported as a step that is not `ok` rather than as an error.',
       params: McpConnectionParams,
       body: McpTestRequest,
       response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },

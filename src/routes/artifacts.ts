@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { ArtifactLinks, ArtifactReader } from '../agent/tools/artifacts.ts'
 import { AppError } from '../errors.ts'
 import { attachment } from '../http/download.ts'
 import { ArtifactLink, ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { ArtifactLinks, ArtifactReader } from '../services/tools/artifacts.ts'
 
 export function artifactRoutes(
   store: ArtifactReader,
@@ -17,7 +17,10 @@ export function artifactRoutes(
     const { data: { until, signature } = {} } = ArtifactLink.safeParse(query)
     if (signature === undefined) return false
     if (file && until !== undefined && links.opens(file.id, { until, signature })) return true
-    throw new AppError('unauthorized', 'The link is wrong or older than an hour: use the key')
+    throw new AppError(
+      'unauthorized',
+      'The link is invalid or has expired. Use an API key instead.',
+    )
   }
 
   return async (app) => {
@@ -25,21 +28,24 @@ export function artifactRoutes(
       config: { scopes: ['chat'], isLinked },
       schema: {
         operationId: 'getArtifact',
-        summary: 'Read a file that a tool made',
+        summary: 'Download a file created by a tool',
         description:
-          'Its path is the `url` of an artifact in `done` or in the `agent` field; its `link` needs no key.',
+          'The path is the `url` of an artifact in the `done` frame or the `agent` field. Its `link` works without a key for an hour.',
         tags: ['chat'],
         params: ArtifactParams,
         querystring: ArtifactLink,
         response: {
-          200: { description: 'The file, in its own media type.', content: FILE_CONTENT },
+          200: {
+            description: 'The file, in its own media type; a script as `text/plain`.',
+            content: FILE_CONTENT,
+          },
           ...errorResponses(404),
         },
       },
       handler: async ({ params, caller }, reply) => {
         const found = await store.read(params.id, caller?.key?.id)
         if (!found)
-          throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
+          throw new AppError('artifact_not_found', 'The artifact does not exist or has expired')
         const { name, mediaType } = found.artifact
         // A page of another origin that has the link may show the file.
         if (!caller) reply.header('cross-origin-resource-policy', 'cross-origin')

@@ -1,12 +1,14 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { attachment } from '../http/download.ts'
+import { z } from 'zod'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
 import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
+import { groupRoutes } from '../http/reference.ts'
 import { declaredBytes, NDJSON } from '../http/request-body.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import type { Admission, Documents } from '../knowledge/ingestion/documents.ts'
 import { Document, DocumentCreated, DocumentParams } from '../schemas/document.ts'
 import {
   DocumentBatch,
@@ -17,15 +19,103 @@ import {
   SiteLine,
 } from '../schemas/document-batch.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { FILE_CONTENT } from '../schemas/fields.ts'
-import { ChosenParams, IdempotencyHeaders, WaitQuery } from '../schemas/new-document.ts'
-import type { Admission, Documents } from '../services/ingestion/documents.ts'
-import type { LimitedTo } from '../services/keys/corpus-access.ts'
+import {
+  ChosenParams,
+  DocumentForm,
+  DocumentInput,
+  IdempotencyHeaders,
+  WaitQuery,
+} from '../schemas/new-document.ts'
+
+export interface UploadServices {
+  limitedTo: LimitedTo
+  /** The largest file accepted, in bytes. */
+  maxFileBytes: number
+  admission: Admission
+}
+
+/** Takes documents in: as JSON, as forms with a file, many at once, and from the web. */
+export const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+  groupRoutes(app, 'knowledge')
+  app.register(jsonRoutes, services)
+  app.register(formRoutes, services)
+  app.register(webRoutes, services)
+  app.register(batchRoutes, services)
+}
+
+const FORM = { 'multipart/form-data': DocumentForm }
+
+const accepted = {
+  200: DocumentCreated.describe('Ingestion has finished: the document is `ready` or `failed`.'),
+  202: DocumentCreated.describe(
+    'The document is stored and is waiting for ingestion or being ingested.',
+  ),
+}
+
+const IN_BACKGROUND =
+  'Responds once the document is durable; ingestion continues in the background. Poll the URL in `Location` until the status is `ready` or `failed`, or use `wait`.'
+
+/** Whether a body brings its own text (`content`) or asks for the page at its URL (`page`). */
+function read({ text, url, refresh, ...facts }: DocumentInput) {
+  if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
+  return { content: { ...facts, text, url } }
+}
+
+const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+  const { limitedTo, admission } = services
+  app.post('/documents', {
+    config: { alsoTakes: FORM, scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: {
+      operationId: 'createDocument',
+      summary: 'Ingest a new document',
+      description: `${IN_BACKGROUND} With \`url\` but no \`text\`, the page or file at that URL is fetched first; if that fails, the request fails.`,
+      headers: IdempotencyHeaders,
+      querystring: WaitQuery,
+      body: DocumentInput,
+      response: { ...accepted, ...errorResponses(409, 429, 502, 507) },
+    },
+    handler: async (request, reply) => {
+      const { body, headers, query } = request
+      const { documents, pages } = limitedTo(request.caller)
+      const key = headers['idempotency-key']
+      const { page, content } = read(body)
+      const created = page
+        ? await pages.create(page, key, callSignal(reply))
+        : await documents.create(content, key)
+      return answer(reply, documents, created, query)
+    },
+  })
+
+  app.put('/documents/:id', {
+    config: { alsoTakes: FORM, scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: {
+      operationId: 'putDocument',
+      summary: 'Create or replace a document under your own id',
+      description: `${IN_BACKGROUND} Until ingestion succeeds, queries find the previous content; afterwards, only the new content.`,
+      params: ChosenParams,
+      querystring: WaitQuery,
+      body: DocumentInput,
+      response: { ...accepted, ...errorResponses(429, 502, 507) },
+    },
+    handler: async (request, reply) => {
+      const { body, query } = request
+      const { id } = request.params
+      const { documents, pages } = limitedTo(request.caller)
+      const { page, content } = read(body)
+      const created = page
+        ? await pages.put(id, page, callSignal(reply))
+        : await documents.put(id, content)
+      return answer(reply, documents, created, query)
+    },
+  })
+}
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
 
 /** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
-export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { limitedTo, maxFileBytes, admission } = services
   await acceptForms(app)
 
@@ -34,7 +124,8 @@ export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (
     config: { scopes: ['ingest'] },
     onRequest: admit(admission),
     schema: {
-      ...{ operationId: 'createDocument', hide: true },
+      operationId: 'createDocument',
+      hide: true,
       headers: IdempotencyHeaders,
       querystring: WaitQuery,
       response,
@@ -52,7 +143,8 @@ export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (
     config: { scopes: ['ingest'] },
     onRequest: admit(admission),
     schema: {
-      ...{ operationId: 'putDocument', hide: true },
+      operationId: 'putDocument',
+      hide: true,
       params: ChosenParams,
       querystring: WaitQuery,
       response,
@@ -64,41 +156,13 @@ export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (
       return answer(reply, documents, created, request.query)
     },
   })
-
-  app.get('/documents/:id/file', {
-    config: { scopes: ['query'] },
-    schema: {
-      operationId: 'getDocumentFile',
-      summary: 'Download the file that a document was sent as',
-      description: 'The one that queries find; before the document is first ready, the newest.',
-      params: DocumentParams,
-      response: {
-        200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
-        ...errorResponses(404),
-      },
-    },
-    handler: async ({ params, caller }, reply) => {
-      const { files } = limitedTo(caller)
-      const { name, mediaType, size, pieces } = await files.read(params.id)
-      return reply
-        .headers({ ...attachment(name, mediaType), 'content-length': size })
-        .send(Readable.from(pieces))
-    },
-  })
 }
 
-export interface UploadServices {
-  limitedTo: LimitedTo
-  /** The largest file accepted, in bytes. */
-  maxFileBytes: number
-  admission: Admission
-}
+const DESCRIPTION = `With \`application/json\`, send a list; the response comes once all documents that could be stored are durable. If any document is invalid, the whole batch is refused and the error names its position. If the queue or the disk is full, only the affected documents fail.
 
-const DESCRIPTION = `As \`application/json\` it takes a list, and answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.
+With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with \`queue_full\` and can be sent again later. Documents already acknowledged are kept if you disconnect.`
 
-As \`${NDJSON}\` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers \`queue_full\`: send it again later. Who breaks off keeps what was answered.`
-
-export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { limitedTo, admission } = services
   const admitBatch = admit(admission)
   acceptNdjson(app)
@@ -108,16 +172,16 @@ export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, se
     onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
     schema: {
       operationId: 'createDocuments',
-      summary: 'Ingest many new documents at once',
+      summary: 'Ingest several documents',
       description: DESCRIPTION,
       body: DocumentBatch,
       response: {
         200: {
-          description: 'To a stream: what became of each line.',
+          description: 'For a stream: the result of each line.',
           content: { [NDJSON]: { schema: LineResult } },
         },
         202: DocumentBatchResult.describe(
-          'To a list: what became of each; at least one is stored.',
+          'For a list: the result of each document; at least one was stored.',
         ),
         ...errorResponses(429, 507),
       },
@@ -137,7 +201,7 @@ export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, se
 /**
  * Answers with a created document, after the wait that was asked for: 200 once it can be found or has failed, else 202.
  */
-export async function answer(
+async function answer(
   reply: FastifyReply,
   documents: Pick<Documents, 'awaitCompletion'>,
   created: DocumentCreated,
@@ -145,7 +209,7 @@ export async function answer(
 ) {
   const signal = callSignal(reply)
   const document = await documents.awaitCompletion(created, { seconds, goal }, signal)
-  const isFound = document.status === 'ready' && !document.meaning?.missing
+  const isFound = document.status === 'ready' && !document.embeddings?.missing
   const isSettled = isFound || document.status === 'failed'
   return reply
     .status(isSettled ? 200 : 202)
@@ -156,11 +220,13 @@ export async function answer(
 /** In bytes. A smaller body arrives with its headers, so checking first would save nothing. */
 const LARGE_BYTES = 65_536
 
+const PossibleId = z.object({ id: z.string().optional() })
+
 /** A hook that refuses a large document before it is read if the queue is full. */
 export function admit(ask: Admission) {
   return async ({ headers, params, caller }: FastifyRequest): Promise<void> => {
     if (declaredBytes(headers) < LARGE_BYTES) return
-    const { id } = Object(params)
+    const { id } = PossibleId.parse(params ?? {})
     const key = headers['idempotency-key']
     // A limited key must not learn whether another caller's document is queued or was sent before.
     if (caller.key) await ask(undefined, undefined)
@@ -176,14 +242,14 @@ const LINES: FrameFormat<SiteLine> = {
 }
 
 /** Fetches web documents again, and whole sites. */
-export const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
+const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
   app.post('/documents/:id/refresh', {
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'refreshDocument',
-      summary: 'Fetch a document again from its web address',
+      summary: 'Fetch a document from its URL again',
       description:
-        'What has not changed is not ingested again: `revision` stays. What cannot be had answers `fetch_failed` and leaves the document as it was; `source` tells it, too.',
+        'Unchanged content is not ingested again, and `revision` stays the same. If the URL cannot be fetched, the response is `fetch_failed` and the document is unchanged; the failure is also recorded in `source`.',
       params: DocumentParams,
       response: {
         200: Document.describe('The document.'),
@@ -198,13 +264,13 @@ export const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { li
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'addSite',
-      summary: 'Ingest the pages that a sitemap names',
+      summary: 'Ingest the pages listed in a sitemap',
       description:
-        'Each page of the sitemap’s own host becomes a document. Answers a line for each as it is stored; who breaks off keeps what was answered. Sent again it fetches the pages again, and adds new ones.',
+        'Every page on the sitemap’s own host becomes a document. The response has one line per page, sent as soon as it is stored; documents already acknowledged are kept if you disconnect. Sending the request again refreshes the pages and adds new ones.',
       body: SiteInput,
       response: {
         200: {
-          description: 'What became of each page.',
+          description: 'The result of each page.',
           content: { [NDJSON]: { schema: SiteLine } },
         },
         ...errorResponses(502),

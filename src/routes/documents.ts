@@ -1,7 +1,10 @@
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { attachment, sendRange } from '../http/download.ts'
+import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { LimitedTo } from '../knowledge/corpus-access.ts'
 import {
   ChunkList,
   ChunkListQuery,
@@ -17,109 +20,30 @@ import {
   TextQuery,
 } from '../schemas/document.ts'
 import { errorResponses } from '../schemas/error.ts'
-import {
-  ChosenParams,
-  DocumentForm,
-  DocumentInput,
-  IdempotencyHeaders,
-  WaitQuery,
-} from '../schemas/new-document.ts'
-import {
-  admit,
-  answer,
-  batchRoutes,
-  documentFileRoutes,
-  type UploadServices,
-  webRoutes,
-} from './document-uploads.ts'
+import { FILE_CONTENT } from '../schemas/fields.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 const TEXT = { 'text/plain': { schema: z.string() } }
 
-const FORM = { 'multipart/form-data': DocumentForm }
-
-const accepted = {
-  200: DocumentCreated.describe('Ingestion has ended: the document is ready, or has failed.'),
-  202: DocumentCreated.describe('The document is stored and waits for ingestion, or is in it.'),
+interface DocumentServices {
+  limitedTo: LimitedTo
 }
 
-const IN_BACKGROUND =
-  'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
-
-export const documentRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  app.register(writingRoutes, services)
-  app.register(webRoutes, services)
-  app.register(documentFileRoutes, services)
-  app.register(batchRoutes, services)
+/** Reads, changes and deletes documents; `document-uploads.ts` takes new ones. */
+export const documentRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, services) => {
+  groupRoutes(app, 'knowledge')
   app.register(readingRoutes, services)
   app.register(changingRoutes, services)
 }
 
-/** Whether a body brings its own text (`content`) or asks for the page at its URL (`page`). */
-function read({ text, url, refresh, ...facts }: DocumentInput) {
-  if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
-  return { content: { ...facts, text, url } }
-}
-
-const writingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
-  const { limitedTo, admission } = services
-  app.post('/documents', {
-    config: { alsoTakes: FORM, scopes: ['ingest'] },
-    onRequest: admit(admission),
-    schema: {
-      operationId: 'createDocument',
-      summary: 'Ingest a new document into the corpus',
-      description: `${IN_BACKGROUND} With \`url\` and without \`text\` the page or file there is fetched first: what cannot be had is answered at once.`,
-      headers: IdempotencyHeaders,
-      querystring: WaitQuery,
-      body: DocumentInput,
-      response: { ...accepted, ...errorResponses(409, 429, 502, 507) },
-    },
-    handler: async (request, reply) => {
-      const { body, headers, query } = request
-      const { documents, pages } = limitedTo(request.caller)
-      const key = headers['idempotency-key']
-      const { page, content } = read(body)
-      const created = page
-        ? await pages.create(page, key, callSignal(reply))
-        : await documents.create(content, key)
-      return answer(reply, documents, created, query)
-    },
-  })
-
-  app.put('/documents/:id', {
-    config: { alsoTakes: FORM, scopes: ['ingest'] },
-    onRequest: admit(admission),
-    schema: {
-      operationId: 'putDocument',
-      summary: 'Replace a document, or ingest it under an id of your own',
-      description: `${IN_BACKGROUND} Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.`,
-      params: ChosenParams,
-      querystring: WaitQuery,
-      body: DocumentInput,
-      response: { ...accepted, ...errorResponses(429, 502, 507) },
-    },
-    handler: async (request, reply) => {
-      const { body, query } = request
-      const { id } = request.params
-      const { documents, pages } = limitedTo(request.caller)
-      const { page, content } = read(body)
-      const created = page
-        ? await pages.put(id, page, callSignal(reply))
-        : await documents.put(id, content)
-      return answer(reply, documents, created, query)
-    },
-  })
-}
-
-const readingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
+const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { limitedTo }) => {
   app.get('/documents', {
     config: { scopes: ['query', 'ingest'] },
     schema: {
       operationId: 'listDocuments',
-      summary: 'List documents: by metadata, title and status, in the order of your choice',
+      summary: 'List documents',
       querystring: DocumentListQuery,
-      response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
+      response: { 200: DocumentList.describe('A page of results.'), ...errorResponses() },
     },
     handler: (request, reply) =>
       limitedTo(request.caller).documents.list(request.query, callSignal(reply)),
@@ -129,7 +53,7 @@ const readingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limit
     config: { scopes: ['query', 'ingest'] },
     schema: {
       operationId: 'getDocument',
-      summary: 'Read a document’s state',
+      summary: 'Get a document',
       params: DocumentParams,
       response: { 200: Document.describe('The document.'), ...errorResponses(404) },
     },
@@ -140,15 +64,15 @@ const readingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limit
     config: { scopes: ['query'] },
     schema: {
       operationId: 'getDocumentText',
-      summary: 'Read the text of a document, or a part of it',
+      summary: 'Get all or part of a document’s text',
       description:
-        'The text that was sent, or read out of the file, of the revision that queries find: `start` and `end` of hits and chunks are offsets into it. Of a file that was read in parts, white space between chunks may come as line breaks.',
+        'Returns the text that was sent or extracted, in the revision that queries find. `start` and `end` of hits and chunks are offsets into this text. If a large file was read in parts, white space between chunks may be replaced by line breaks.',
       params: DocumentParams,
       querystring: TextQuery,
       headers: RangeHeaders,
       response: {
-        200: { description: 'The text.', content: TEXT },
-        206: { description: 'The bytes that `Range` asks for.', content: TEXT },
+        200: { description: 'The text of the document.', content: TEXT },
+        206: { description: 'The requested byte range.', content: TEXT },
         ...errorResponses(404, 416),
       },
     },
@@ -167,27 +91,50 @@ const readingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limit
     schema: {
       operationId: 'listChunks',
       summary: 'List the chunks of a document',
-      description: 'Of the revision that queries find; none before the document is first ready.',
+      description:
+        'Returns the chunks of the revision that queries find; the list is empty until the document is first ready.',
       params: DocumentParams,
       querystring: ChunkListQuery,
-      response: { 200: ChunkList.describe('One page.'), ...errorResponses(404) },
+      response: { 200: ChunkList.describe('A page of results.'), ...errorResponses(404) },
     },
     handler: (request) =>
       limitedTo(request.caller).documents.chunks(request.params.id, request.query),
   })
+
+  app.get('/documents/:id/file', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'getDocumentFile',
+      summary: 'Download a document’s original file',
+      description:
+        'Returns the file of the revision that queries find, or the newest one if the document has never been ready.',
+      params: DocumentParams,
+      response: {
+        200: { description: 'The original file.', content: FILE_CONTENT },
+        ...errorResponses(404),
+      },
+    },
+    handler: async ({ params, caller }, reply) => {
+      const { files } = limitedTo(caller)
+      const { name, mediaType, size, pieces } = await files.read(params.id)
+      return reply
+        .headers({ ...attachment(name, mediaType), 'content-length': size })
+        .send(Readable.from(pieces))
+    },
+  })
 }
 
-const changingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
+const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { limitedTo }) => {
   app.patch('/documents/:id', {
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'patchDocument',
-      summary: 'Change metadata of a document without ingesting it again',
+      summary: 'Change a document’s metadata',
       description:
-        'The very next query filters by it. A replacement that is under way keeps the change.',
+        'The document is not ingested again. Takes effect immediately, and is kept if a replacement of the document is in progress.',
       params: DocumentParams,
       body: DocumentPatch,
-      response: { 200: Document.describe('The document as it is now.'), ...errorResponses(404) },
+      response: { 200: Document.describe('The updated document.'), ...errorResponses(404) },
     },
     handler: (request, reply) => {
       const { params, body } = request
@@ -199,11 +146,14 @@ const changingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limi
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'deleteDocuments',
-      summary: 'Delete all documents that a selection takes',
+      summary: 'Delete documents that match a selection',
       description:
-        'Ask with `dryRun=true` how many there are, then send their number as `confirm`: if there are more or fewer by then, it answers 409 and nothing is deleted. What is deleted is so from the very next query on; who leaves early keeps the rest.',
+        'First send `dryRun=true` to count the documents, then send that number as `confirm`. If the number has changed by then, the response is 409 and nothing is deleted. Deletions take effect immediately. If you disconnect, documents not yet deleted remain.',
       querystring: DeletionQuery,
-      response: { 200: Deletion.describe('What was deleted.'), ...errorResponses(409) },
+      response: {
+        200: Deletion.describe('The number of documents deleted.'),
+        ...errorResponses(409),
+      },
     },
     handler: (request, reply) =>
       limitedTo(request.caller).documents.removeAll(request.query, callSignal(reply)),
@@ -214,7 +164,7 @@ const changingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limi
     schema: {
       operationId: 'deleteDocument',
       summary: 'Delete a document and its chunks',
-      description: 'The very next query no longer finds it.',
+      description: 'Takes effect immediately.',
       params: DocumentParams,
       response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
     },
@@ -228,10 +178,10 @@ const changingRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limi
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'retryDocument',
-      summary: 'Ingest a failed document again',
+      summary: 'Retry a failed ingestion',
       params: DocumentParams,
       response: {
-        202: DocumentCreated.describe('The document waits for ingestion again.'),
+        202: DocumentCreated.describe('The document is queued for ingestion again.'),
         ...errorResponses(404, 409),
       },
     },

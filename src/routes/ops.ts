@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { groupRoutes } from '../http/reference.ts'
+import type { Metrics } from '../operator/ops/metrics.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { MASTER } from '../schemas/operator/api-key.ts'
 import { Health, Readiness } from '../schemas/operator/ops.ts'
-import type { Metrics } from '../services/ops/metrics.ts'
 
 interface Services {
   readiness: (isTrusted: boolean) => Promise<Readiness>
@@ -22,8 +22,8 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
     config: { public: true },
     schema: {
       operationId: 'health',
-      summary: 'Whether the process answers',
-      response: { 200: Health.describe('It does.') },
+      summary: 'Check that the process is running',
+      response: { 200: Health.describe('The process is running.'), ...errorResponses() },
     },
     handler: () => ({ status: 'ok' as const }),
   })
@@ -33,12 +33,13 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
     config: { public: true },
     schema: {
       operationId: 'readiness',
-      summary: 'Whether every part of the server works',
+      summary: 'Check that all parts of the server work',
       description:
-        'Without the SERVER_API_KEY it may be a second old, and names no number of documents.',
+        'Without the SERVER_API_KEY, the result may be up to a second old and contains no document counts.',
       response: {
-        200: Readiness.describe('Every part works.'),
-        503: Readiness.describe('A part does not; `checks` names it.'),
+        200: Readiness.describe('All parts work.'),
+        ...errorResponses(),
+        503: Readiness.describe('A part does not work; see `checks`.'),
       },
     },
     handler: async ({ caller }, reply) => {
@@ -53,7 +54,7 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
     ...quiet,
     schema: {
       operationId: 'metrics',
-      summary: 'Metrics for Prometheus',
+      summary: 'Get Prometheus metrics',
       response: {
         200: {
           description: 'The metrics in the text exposition format.',

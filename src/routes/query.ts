@@ -1,24 +1,27 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { LimitedTo } from '../knowledge/corpus-access.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { within } from '../schemas/metadata.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
-import type { UploadServices } from './document-uploads.ts'
-import { documentRoutes } from './documents.ts'
 
-export const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+interface QueryServices {
+  limitedTo: LimitedTo
+}
+
+export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (app, { limitedTo }) => {
   groupRoutes(app, 'knowledge')
   app.post('/query', {
     config: { scopes: ['query'] },
     schema: {
       operationId: 'query',
-      summary: 'Retrieve the most relevant chunks for a query',
+      summary: 'Search the documents',
       body: QueryRequest,
       response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
     },
     handler: async ({ body, caller }, reply) => {
-      const { retrieval } = services.limitedTo(caller)
+      const { retrieval } = limitedTo(caller)
       const { hits, degraded } = await retrieval.search(
         { ...body, filter: within(body) },
         callSignal(reply),
@@ -26,5 +29,4 @@ export const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app
       return { query: body.query, hits, ...(degraded && { degraded }) }
     },
   })
-  app.register(documentRoutes, services)
 }

@@ -40,7 +40,8 @@ export function startChild({
   maximumBytes,
 }: Program): SandboxChannel & { pid: number } {
   const child = spawn(path, parameters, {
-    ...{ env: {}, cwd: '/' },
+    env: {},
+    cwd: '/',
     stdio: ['pipe', 'pipe', 'pipe', extraInput ? 'pipe' : 'ignore'],
     ...(user !== undefined && { uid: user, gid: user }),
   })
@@ -65,7 +66,10 @@ export function startChild({
   })
   const ended = Promise.race([failed, closed])
   return {
-    ...{ input: stdin, output: stdout, ended, pid: pid ?? 0 },
+    input: stdin,
+    output: stdout,
+    ended,
+    pid: pid ?? 0,
     async kill() {
       child.kill('SIGKILL')
       await ended

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { untilAborted } from '../lib/abort.ts'
+import { ignore } from '../lib/ignore.ts'
 import { createNextAnswer } from '../lib/next-answer.ts'
 import type { SandboxLimits } from '../schemas/sandbox.ts'
 import type { SandboxChannel } from './channel.ts'
@@ -100,7 +101,7 @@ function createSession(
     },
     run(request, signal) {
       const current = previous.then(() => run(request, signal))
-      previous = current.catch(() => undefined)
+      previous = ignore(current, 'the caller of that run is told')
       return current
     },
     kill,
@@ -130,8 +131,14 @@ function readResult({ header, parts }: Frame): Omit<RunResult, 'milliseconds'> {
 }
 
 const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunResult => ({
-  ...{ outcome, milliseconds, exitCode: undefined },
-  ...{ stdout: '', stderr: '', outputCut: false, files: [], filesLeftOut: 0 },
+  outcome,
+  milliseconds,
+  exitCode: undefined,
+  stdout: '',
+  stderr: '',
+  outputCut: false,
+  files: [],
+  filesLeftOut: 0,
 })
 
 /** The incoming frames, one for each `next`; an unexpected frame ends the sandbox. */
@@ -146,8 +153,7 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
     } catch (error) {
       answers.end(error instanceof Error ? error : new Error(String(error)))
       channel.output.removeAllListeners('data').resume()
-      // If the kill fails, the next run fails, too: it kills again and reports why.
-      channel.kill().catch(() => undefined)
+      void ignore(channel.kill(), 'the next run fails, too: it kills again and reports why')
     }
   })
   // A broken pipe is reported as the end of the interpreter.

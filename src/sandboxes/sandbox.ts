@@ -64,8 +64,6 @@ export interface Sandbox {
   check(signal: AbortSignal): Promise<void>
   /** Opens a new session; throws AppError `sandbox_unavailable` if that is not possible. */
   open(signal: AbortSignal): Promise<SandboxSession>
-  /** Prepares a session in advance, so that the next one opens fast. */
-  prepare?(): void
   /** Kills every session, and leaves nothing behind. */
   close(): Promise<void>
 }

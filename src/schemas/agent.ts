@@ -24,10 +24,16 @@ export const ToolRecord = z
     description: z.string(),
     inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
     source: z.string().describe('`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.'),
+    switch: z
+      .string()
+      .optional()
+      .describe(
+        'The name under `tools` in `agent.json` that enables or disables this built-in tool.',
+      ),
     approval: z
       .literal('always')
       .optional()
-      .describe('Each call waits for the client: see `approval-required` in `ChatFrame`.'),
+      .describe('Each call needs the client’s approval: see `approval-required` in `ChatFrame`.'),
     state: State,
     reason: z.string().optional(),
   })
@@ -40,11 +46,11 @@ export const SkillRecord = z.object({
   description: z.string(),
   state: State,
   reason: z.string().optional(),
-  source: z.string().optional().describe('Where it comes from, as configured.'),
+  source: z.string().optional().describe('The configured source.'),
   warnings: z
     .array(z.string())
     .optional()
-    .describe('What departs from the format of skills and was put up with.'),
+    .describe('Deviations from the skill format that were tolerated.'),
 })
 
 export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: 'SkillList' })
@@ -52,10 +58,10 @@ export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: '
 export const SkillReload = z
   .object({
     source: optional(boundedText(2_000)).describe(
-      'A source as `agent.json` names it; all of them where this is absent.',
+      'A source listed in `agent.json`. If absent, all sources are reloaded.',
     ),
     accept: optionalOr(z.boolean(), false).describe(
-      'Accept what remote sources give now, though it has changed since it was accepted.',
+      'Accept the current content of remote sources even if it has changed since it was last accepted.',
     ),
   })
   .meta({ id: 'SkillReload', examples: [{ source: 'https://example.org', accept: false }] })
@@ -67,17 +73,17 @@ export const Capabilities = z
     mcp: z.array(
       z.object({
         name: z.string(),
-        url: z.string().describe('As configured, variables not filled in.'),
+        url: z.string().describe('The configured URL, with variables not replaced.'),
         state: State,
         reason: z.string().optional(),
         transport: McpTransport.optional(),
-        protocol: z.string().optional().describe('Revision of the protocol.'),
-        tools: z.int().optional().describe('How many of its tools can be used.'),
+        protocol: z.string().optional().describe('Protocol version.'),
+        tools: z.int().optional().describe('Number of usable tools.'),
         waiting: z
           .array(z.string())
           .optional()
           .describe(
-            'Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`.',
+            'Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`.',
           ),
       }),
     ),
@@ -85,29 +91,42 @@ export const Capabilities = z
     chat: z.object({
       model: z.string(),
       tools: z.boolean().describe('Whether the chat model calls tools.'),
+      window: z
+        .int()
+        .describe(
+          'Size of the context window in tokens: the configured size or, if smaller, the size reported by the model’s server.',
+        ),
+      leftOut: z
+        .array(z.string())
+        .optional()
+        .describe('Enabled tools left out because the context window is too small.'),
     }),
-    retrieval: RetrievalMode.describe('`lexical`: BM25 alone; `hybrid`: fused with embeddings.'),
+    retrieval: RetrievalMode.describe(
+      '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
+    ),
     embedder: z
       .object({
         state: State,
         kind: z
           .enum(['builtin', 'remote'])
           .optional()
-          .describe('`builtin`: in a process of this server.'),
+          .describe('`builtin`: runs in a process of this server.'),
         model: z.string().optional(),
         missing: z
           .int()
           .optional()
-          .describe('Chunks that words find and meaning does not find yet; more in `/readiness`.'),
+          .describe(
+            'Chunks that have no embedding yet and are found by keywords only; see `/readiness`.',
+          ),
         reason: z.string().optional(),
       })
-      .describe('Makes the vectors by which meaning is searched.'),
+      .describe('The model that creates embeddings for vector search.'),
     reranker: z
       .object({ state: State, model: z.string().optional(), reason: z.string().optional() })
-      .describe('Puts the hits of a search into a better order.'),
+      .describe('The model that reranks search results.'),
     restartRequired: z
       .boolean()
-      .describe('The agent configuration on disk differs from the one that runs.'),
+      .describe('Whether the agent configuration on disk differs from the running one.'),
   })
   .meta({ id: 'Capabilities' })
 

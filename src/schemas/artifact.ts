@@ -3,23 +3,23 @@ import { z } from 'zod'
 export const Artifact = z
   .object({
     id: z.string(),
-    name: z.string().describe('A file name without folders.'),
+    name: z.string().describe('File name without a path.'),
     mediaType: z.string(),
     size: z.int().describe('In bytes.'),
-    url: z.string().describe('Path of this server, behind the key.'),
+    url: z.string().describe('Path on this server; requires a key.'),
     link: z
       .string()
       .optional()
-      .describe(
-        'Path of this server that gives the file to whoever has it, without a key, for an hour.',
-      ),
+      .describe('Path on this server that works without a key for one hour.'),
     expiresAt: z.iso
       .datetime()
-      .describe('From then on it is gone; earlier, where newer artifacts need the room.'),
+      .describe(
+        'When the file is deleted; it may be deleted earlier to make room for newer artifacts, first of the key that has the most.',
+      ),
   })
   .meta({
     id: 'Artifact',
-    description: 'A file that a tool made.',
+    description: 'A file created by a tool.',
     examples: [
       {
         id: 'art_0198c5f28f2e7c1b9d580c9f5f0f4a11',
@@ -36,13 +36,13 @@ export const Artifact = z
 export const ARTIFACTS = z
   .array(Artifact)
   .optional()
-  .describe('The files that tools made in the run. Absent where there are none.')
+  .describe('Files created by tools in this run. Absent if there are none.')
 
 export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
 /** The query string of a `link`. */
 export const ArtifactLink = z.object({
   until: z.string().max(16).optional(),
-  signature: z.string().max(64).optional().describe('In place of a key.'),
+  signature: z.string().max(64).optional().describe('Replaces the key.'),
 })
 
 export type Artifact = z.output<typeof Artifact>

@@ -15,8 +15,6 @@ import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './que
 /** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
 export const MAX_MESSAGES = 2_000
-/** UTF-16 code units of the state from which a stopped run is resumed. */
-export const MAX_STATE = 8_000_000
 
 const ChatMessage = z
   .object({
@@ -30,12 +28,14 @@ export const Resume = z
   .object({
     state: z
       .string()
-      .max(MAX_STATE)
-      .describe('As it came with the calls that wait; `messages` are those of the request before.'),
+      .max(64)
+      .describe(
+        'The `state` received with the pending calls. It works once. Send it with the `messages` of the original request.',
+      ),
     approved: z
       .array(z.string().max(256))
       .max(MAX_MESSAGES)
-      .describe('The `callId` of each call that may run; the others count as refused.'),
+      .describe('The `callId` of each approved call; all others are refused.'),
   })
   .meta({ id: 'Resume' })
 
@@ -50,6 +50,25 @@ export const AgentFields = {
   conversationId: optional(ConversationId),
 }
 
+/** Where a question belongs in a conversation that the server stores. */
+const StoredConversation = z
+  .object({
+    id: z.string().min(1).max(64).describe('From `POST /v1/conversations`.'),
+    parent: z
+      .string()
+      .max(256)
+      .nullish()
+      .describe(
+        'The item that the question follows; null begins a new branch at the start. Default: the last item of the current branch. With `resume`, the answer to continue.',
+      ),
+  })
+  .describe(
+    'Stores question and answer in this conversation, and takes the earlier messages from it: `messages` is only the question. The answer is generated to its end even if the client disconnects; it can be followed again with `GET /v1/conversations/{id}/items/{item}/events`.',
+  )
+
+const isOneQuestion = (messages: readonly { role: string }[]) =>
+  messages.filter(({ role }) => role !== 'system').length === 1 && messages.at(-1)?.role === 'user'
+
 export const ChatRequest = z
   .object({
     messages: z
@@ -57,13 +76,18 @@ export const ChatRequest = z
       .min(1)
       .max(MAX_MESSAGES)
       .refine((messages) => lastUserText(messages).trim() !== '', {
-        message: 'must hold a user message with text',
+        message: 'must contain a user message with text',
       })
-      .describe('The conversation; the latest user message is what is answered.'),
+      .describe('The conversation. The last user message is answered.'),
     ...AgentFields,
+    conversation: optional(StoredConversation),
     includeSteps: optionalOr(z.boolean(), false).describe(
-      'Also stream `tool-call` and `tool-result` frames.',
+      'Also stream tool calls, tool results, reasoning and progress.',
     ),
+  })
+  .refine(({ conversation, messages }) => !conversation || isOneQuestion(messages), {
+    path: ['messages'],
+    message: 'must be one user message, after any system messages, if `conversation` is given',
   })
   .meta({
     id: 'ChatRequest',
@@ -75,8 +99,12 @@ export const Usage = z
     promptTokens: z.int(),
     completionTokens: z.int(),
     totalTokens: z.int(),
+    cachedTokens: z
+      .int()
+      .optional()
+      .describe('Prompt tokens served from the model’s cache, if the model reports them.'),
   })
-  .meta({ id: 'Usage', description: 'Tokens of all model calls of the run, summed.' })
+  .meta({ id: 'Usage', description: 'Total tokens of all model calls in the run.' })
 
 export const FINISH_REASONS = [
   'stop',
@@ -90,18 +118,21 @@ export const FINISH_REASONS = [
   'approval_required',
 ] as const
 
+/** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
+export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
+
 const APPROVAL = {
   calls: z
     .array(z.object({ callId: z.string(), tool: z.string(), input: z.unknown() }))
-    .describe('The calls of this round; none of them has run.'),
-  state: z.string().describe('To be sent back in `resume`, within a day.'),
+    .describe('The calls of this round. None of them has been executed.'),
+  state: z.string().describe('Send this back in `resume`, once, within 24 hours.'),
 }
 
 /** Present in an answer only if calls wait for the client's approval. */
 export const Approval = z.object(APPROVAL).meta({
   id: 'Approval',
   description:
-    'Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`.',
+    'Tool calls, at least one of which needs the client’s approval. Send the same request again with `resume`.',
 })
 
 /** What both chat protocols tell about a run that has ended, besides its hits. */
@@ -113,11 +144,24 @@ export const RUN_OUTCOME = {
     .string()
     .optional()
     .describe(
-      'The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands.',
+      'The standalone question used for the search. Absent if the last message was used unchanged.',
     ),
   unknownCitations: UNKNOWN_CITATIONS,
   artifacts: ARTIFACTS,
 }
+
+const TurnStartFrame = z
+  .object({
+    type: z.literal('turn-start'),
+    conversationId: z.string(),
+    questionId: z.string(),
+    answerId: z.string(),
+  })
+  .meta({
+    id: 'TurnStartFrame',
+    description:
+      'The question is stored. Always the first frame with `conversation`, and never sent without it.',
+  })
 
 const TextDeltaFrame = z
   .object({ type: z.literal('text-delta'), text: z.string() })
@@ -130,7 +174,7 @@ const ToolCallFrame = z
     tool: z.string(),
     input: z.unknown(),
   })
-  .meta({ id: 'ToolCallFrame', description: 'A tool is called. Only with `includeSteps`.' })
+  .meta({ id: 'ToolCallFrame', description: 'A tool call. Only with `includeSteps`.' })
 
 const ToolResultFrame = z
   .object({
@@ -140,12 +184,35 @@ const ToolResultFrame = z
     output: z.string(),
     isError: z.boolean(),
   })
-  .meta({ id: 'ToolResultFrame', description: 'What a tool answered. Only with `includeSteps`.' })
+  .meta({
+    id: 'ToolResultFrame',
+    description: 'The result of a tool call. Only with `includeSteps`.',
+  })
+
+const ReasoningDeltaFrame = z
+  .object({ type: z.literal('reasoning-delta'), text: z.string() })
+  .meta({
+    id: 'ReasoningDeltaFrame',
+    description: 'The next fragment of the model’s reasoning. Only with `includeSteps`.',
+  })
+
+const ProgressFrame = z
+  .object({
+    type: z.literal('progress'),
+    phase: z.enum(['loading', 'prefill']),
+    processed: z.int().optional(),
+    total: z.int().optional(),
+  })
+  .meta({
+    id: 'ProgressFrame',
+    description:
+      'Progress of the model’s server before the answer begins: it is loading the model, or has processed this many tokens of the prompt. Only with `includeSteps`.',
+  })
 
 const ApprovalRequiredFrame = z.object({ type: z.literal('approval-required'), ...APPROVAL }).meta({
   id: 'ApprovalRequiredFrame',
   description:
-    'The model calls a tool that waits for the client: nothing has run, and `done` follows with `approval_required`. The same request with `resume` goes on.',
+    'The model called a tool that needs the client’s approval. Nothing has been executed, and `done` follows with `approval_required`. Send the same request with `resume` to continue.',
 })
 
 const DoneFrame = z
@@ -153,9 +220,14 @@ const DoneFrame = z
     type: z.literal('done'),
     hits: z
       .array(Hit)
-      .describe('The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.'),
+      .describe('The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1.'),
     ...RUN_OUTCOME,
-    usage: Usage.optional().describe('Absent where the model does not report it.'),
+    finishReason: z
+      .enum(ANSWER_REASONS)
+      .describe(
+        '`cancelled` and `interrupted` only with `conversation`: a client stopped the answer, or the server stopped.',
+      ),
+    usage: Usage.optional().describe('Absent if the model does not report it.'),
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })
 
@@ -166,9 +238,12 @@ export const ErrorFrame = z
 /** Each frame is sent as a server-sent event: `done` and `error` under their own names, all others as `message`. */
 export const ChatFrame = z
   .discriminatedUnion('type', [
+    TurnStartFrame,
     TextDeltaFrame,
     ToolCallFrame,
     ToolResultFrame,
+    ReasoningDeltaFrame,
+    ProgressFrame,
     ApprovalRequiredFrame,
     DoneFrame,
     ErrorFrame,
@@ -184,7 +259,10 @@ export function lastUserText(messages: readonly { role: string; content: string 
   return messages.findLast(({ role }) => role === 'user')?.content ?? ''
 }
 
+const SharedFields = z.object(AgentFields)
+export type AgentFields = z.output<typeof SharedFields>
 export type ChatRequest = z.output<typeof ChatRequest>
+export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type Usage = z.output<typeof Usage>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]

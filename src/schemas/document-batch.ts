@@ -16,27 +16,27 @@ export const LINES = {
 
 export const DocumentLine = TextInput.extend({
   id: optional(ChosenId).describe(
-    'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
+    'Creates or replaces the document with this id, as `PUT /documents/{id}` does, which makes retries safe.',
   ),
   idempotencyKey: optional(IdempotencyKey).describe(
-    'As the header of `POST /documents`: what comes with a known key answers the document that the first one made.',
+    'Same as the header of `POST /documents`: a repeated key returns the document that was created first.',
   ),
 })
   .refine(({ id, idempotencyKey }) => id === undefined || idempotencyKey === undefined, {
     path: ['idempotencyKey'],
-    message: 'is of no use beside an id',
+    message: 'cannot be combined with id',
   })
   .meta({
     id: 'NewDocumentItem',
-    description: `A document of a list, or of a stream with one per line, each a JSON object: at most ${LINES.count} lines of at most ${LINES.bytes} bytes.`,
+    description: `A document in a list, or in a stream of JSON objects, one per line: at most ${LINES.count} lines of at most ${LINES.bytes} bytes each.`,
     examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
   })
 
-const line = z.int().min(1).describe('Number of the line in the request, from 1.')
+const line = z.int().min(1).describe('Line number in the request, from 1.')
 
 const LineStored = DocumentCreated.extend({ line }).meta({
   id: 'LineStored',
-  description: 'This document is durable; ingestion goes on in the background.',
+  description: 'The document is durable; ingestion continues in the background.',
 })
 
 const LineRefused = z
@@ -44,11 +44,14 @@ const LineRefused = z
     line,
     error: z.object({ code: z.string(), message: z.string(), param: boundedText(500).nullable() }),
   })
-  .meta({ id: 'LineRefused', description: 'This line changed nothing; the others count.' })
+  .meta({
+    id: 'LineRefused',
+    description: 'The line was refused; the other lines are not affected.',
+  })
 
 export const LineResult = z.union([LineStored, LineRefused]).meta({
   id: 'LineResult',
-  description: 'One per line of the request that is not blank, in the order of the request.',
+  description: 'One result per non-blank line, in the order of the request.',
 })
 
 export type DocumentLine = z.output<typeof DocumentLine>
@@ -63,19 +66,19 @@ export const DocumentBatch = z
   .superRefine(refuseTwins)
   .meta({
     id: 'NewDocuments',
-    description: `At most ${MAX_BATCH} documents; BODY_LIMIT bounds them further.`,
+    description: `At most ${MAX_BATCH} documents; BODY_LIMIT also applies.`,
     examples: [[{ text: 'Owls hunt at night.' }, { id: 'herons', text: 'Herons wait.' }]],
   })
 
 const BatchFailure = z
   .object({ error: DocumentError })
-  .meta({ id: 'BatchFailure', description: 'This one was not stored: send it again.' })
+  .meta({ id: 'BatchFailure', description: 'The document was not stored; send it again.' })
 
 export const DocumentBatchResult = z
   .object({
     results: z
       .array(z.union([DocumentCreated, BatchFailure]))
-      .describe('One per document, in the order of the request.'),
+      .describe('One result per document, in the order of the request.'),
   })
   .meta({ id: 'DocumentBatchResult' })
 
@@ -86,7 +89,7 @@ function refuseTwins(documents: readonly DocumentLine[], context: z.RefinementCt
     for (const [place, { [name]: value }] of documents.entries()) {
       if (value === undefined) continue
       if (seen.has(value)) {
-        context.addIssue({ code: 'custom', path: [place, name], message: 'comes twice' })
+        context.addIssue({ code: 'custom', path: [place, name], message: 'must not occur twice' })
       }
       seen.add(value)
     }
@@ -99,10 +102,10 @@ export type DocumentBatchResult = z.output<typeof DocumentBatchResult>
 export const SiteInput = z
   .object({
     url: WebAddress.describe(
-      'Address of the sitemap: XML, an index of them, either packed with gzip, or one address a line.',
+      'URL of the sitemap: XML or an XML sitemap index, optionally gzipped, or plain text with one URL per line.',
     ),
     limit: optionalOr(z.int().min(1).max(10_000), 1_000).describe(
-      'The most pages that are fetched.',
+      'Maximum number of pages to fetch.',
     ),
     refresh: optional(RefreshInterval),
     metadata: optional(Metadata),
@@ -110,24 +113,30 @@ export const SiteInput = z
   })
   .meta({ id: 'NewSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
 
-const page = z.int().min(1).describe('Number of the page, from 1.')
-const url = z.string().describe('Its address.')
+const page = z.int().min(1).describe('Page number, from 1.')
+const url = z.string().describe('URL of the page.')
 
 export const SiteLine = z
   .union([
     z.object({
-      pages: z.int().describe('How many pages follow.'),
-      left: z.int().describe('Pages that are on other hosts, or beyond `limit`.'),
+      pages: z.int().describe('Number of pages that follow.'),
+      left: z
+        .int()
+        .describe('Number of pages skipped because they are on other hosts or exceed `limit`.'),
     }),
     z.object({
-      ...{ page, url },
+      page,
+      url,
       id: DocumentId,
       status: DocumentStatus,
-      unchanged: z.boolean().describe('Whether it is ingested as it is now.'),
+      unchanged: z.boolean().describe('Whether the current content was already ingested.'),
     }),
     z.object({ page, url, error: DocumentError }),
   ])
-  .meta({ id: 'SiteLine', description: 'First how many pages there are, then one line for each.' })
+  .meta({
+    id: 'SiteLine',
+    description: 'The first line has the number of pages; then one line follows for each.',
+  })
 
 export type SiteInput = z.output<typeof SiteInput>
 export type SiteLine = z.output<typeof SiteLine>

@@ -5,65 +5,62 @@ import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
 export const DocumentId = z
   .string()
   .min(1)
-  .max(128)
+  .max(256)
   .meta({ description: 'Identifier of the document.', examples: ['doc_0198c5f28f2e7c1b'] })
 
 export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
   id: 'DocumentStatus',
   description:
-    '`pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.',
+    '`pending`: waiting for ingestion. `processing`: being ingested. `ready`: found by keyword search. `failed`: see `error`.',
 })
 
 export const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
   id: 'DocumentError',
-  description: 'Why ingestion failed, or why its last attempt did; see docs/ingestion.md.',
+  description: 'Why ingestion or its last attempt failed; see docs/ingestion.md.',
 })
 
 const EmbeddingProgress = z
   .object({
-    missing: z.int().describe('Chunks that words find and meaning does not find yet.'),
+    missing: z.int().describe('Chunks that have no embedding yet and are found by keywords only.'),
     seconds: z
       .int()
       .optional()
-      .describe('About how long it takes at most until it does; absent until that is known.'),
+      .describe('Estimated maximum time until none are missing; absent if not known yet.'),
   })
   .optional()
-  .describe('How far the search by meaning is; absent where search goes by words alone.')
+  .describe('Progress of the embeddings; absent if search is lexical only.')
 
 export const DocumentFile = z
   .object({
-    name: z.string().describe('As it was sent, without a path.'),
+    name: z.string().describe('Name of the uploaded file, without a path.'),
     mediaType: z.string(),
     size: z.int().describe('In bytes.'),
   })
-  .meta({ id: 'DocumentFile', description: 'What the document was sent as, if not as text.' })
+  .meta({ id: 'DocumentFile', description: 'The original file, if the document was sent as one.' })
 
 export const DocumentWarning = z
   .object({ code: z.string(), message: z.string() })
-  .meta({ id: 'DocumentWarning', description: 'What of the document could not be read.' })
+  .meta({ id: 'DocumentWarning', description: 'A part of the document that could not be read.' })
 
 export const DocumentSource = z
   .object({
     refresh: z.string().optional(),
-    fetchedAt: z.iso.datetime().describe('When it was last asked for.'),
-    status: z
-      .int()
-      .optional()
-      .describe('The HTTP status of the answer; absent where there was none.'),
+    fetchedAt: z.iso.datetime().describe('When the URL was last requested.'),
+    status: z.int().optional().describe('HTTP status of the response; absent if there was none.'),
     error: z
       .string()
       .optional()
-      .describe('Why there is nothing new; the document stays as it was.'),
-    nextAt: z.iso.datetime().optional().describe('When it is fetched next.'),
+      .describe('Why no new content was fetched; the document is unchanged.'),
+    nextAt: z.iso.datetime().optional().describe('When the URL will be fetched again.'),
   })
-  .meta({ id: 'DocumentSource', description: 'The last fetch of the address in `url`.' })
+  .meta({ id: 'DocumentSource', description: 'The last fetch of the document’s URL.' })
 
 export const DocumentCreated = z
   .object({
     id: DocumentId,
     status: DocumentStatus,
     error: DocumentError.optional(),
-    meaning: EmbeddingProgress,
+    embeddings: EmbeddingProgress,
   })
   .meta({
     id: 'DocumentCreated',
@@ -78,28 +75,30 @@ export const Document = z
     metadata: Metadata.optional(),
     file: DocumentFile.optional(),
     source: DocumentSource.optional().describe(
-      'Of a document that was fetched from `url`: what its last fetch answered. Lists are without it.',
+      'The last fetch, if the document was fetched from `url`. Not included in lists.',
     ),
     status: DocumentStatus,
     error: DocumentError.optional(),
     warnings: z
       .array(DocumentWarning)
       .optional()
-      .describe('What of its file could not be read, where anything; the rest is found.'),
+      .describe('Parts of the file that could not be read; the rest is searchable.'),
     page: z
       .int()
       .optional()
-      .describe('How many pages that are pictures were begun, while its file is being read.'),
-    attempts: z.int().describe('How often ingestion was begun.'),
-    revision: z.int().describe('Grows by 1 with each replacement of the content, from 1.'),
+      .describe('While the file is being read, the number of scanned pages processed so far.'),
+    attempts: z.int().describe('Number of ingestion attempts.'),
+    revision: z
+      .int()
+      .describe('Revision of the content, starting at 1 and increasing with each replacement.'),
     servedRevision: z
       .int()
       .optional()
       .describe(
-        'The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one.',
+        'The revision that queries find; absent until the first is ready. If lower than `revision`, a replacement is in progress or has failed, and all fields except `status`, `error` and `attempts` describe the served revision.',
       ),
-    chunks: z.int().describe('How many chunks the document was split into.'),
-    meaning: EmbeddingProgress,
+    chunks: z.int().describe('Number of chunks.'),
+    embeddings: EmbeddingProgress,
     characters: z
       .int()
       .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
@@ -109,14 +108,8 @@ export const Document = z
   .meta({ id: 'Document' })
 
 const PageQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100)
-    .default(20)
-    .describe('How many to answer at most.'),
-  cursor: z.string().min(1).max(200).optional().describe('`nextCursor` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Maximum number of results.'),
+  cursor: z.string().min(1).max(200).optional().describe('The `nextCursor` of the previous page.'),
 })
 
 /** A filter as JSON in a query parameter; the request line bounds its length, too. */
@@ -128,11 +121,11 @@ const Selection = z.object({
   title: filledText(200)
     .optional()
     .describe(
-      'Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id.',
+      'Text to find in the title or, if there is none, in the file name or id; case-insensitive.',
     ),
   collection: CollectionName.optional(),
   filter: FilterParameter.optional().describe(
-    'Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON.',
+    'Only documents whose metadata match this filter: a JSON `Filter` as in `/query`.',
   ),
 })
 
@@ -151,19 +144,24 @@ export const DocumentSort = z
 
 export const DocumentListQuery = PageQuery.extend({
   ...Selection.shape,
-  cursor: z.string().min(1).max(600).optional().describe('`nextCursor` of the page before.'),
+  cursor: z.string().min(1).max(600).optional().describe('The `nextCursor` of the previous page.'),
   sort: DocumentSort.default('-createdAt').describe('`-` turns the order round.'),
   total: Flag.default(false).describe('Also tell how many documents there are on all pages.'),
 })
 
 export const DocumentList = z
   .object({
-    documents: z.array(Document).describe('In the order of `sort`, newest first by itself.'),
-    total: z.int().optional().describe('How many there are on all pages; with `total=true`.'),
+    documents: z
+      .array(Document)
+      .describe('Documents in the order of `sort`; newest first by default.'),
+    total: z
+      .int()
+      .optional()
+      .describe('Total number of matching documents. Only with `total=true`.'),
     nextCursor: z
       .string()
       .optional()
-      .describe('Hand it back as `cursor` to read on; absent on the last page.'),
+      .describe('Send as `cursor` to get the next page; absent on the last page.'),
   })
   .meta({ id: 'DocumentList' })
 
@@ -173,26 +171,24 @@ export const DocumentPatch = z
   .meta({ id: 'DocumentPatch', examples: [{ metadata: { year: 2027, draft: null } }] })
 
 export const DeletionQuery = Selection.extend({
-  dryRun: Flag.default(false).describe('Only count what would be deleted.'),
+  dryRun: Flag.default(false).describe('Only count the documents that would be deleted.'),
   confirm: z.coerce
     .number()
     .int()
     .min(0)
     .optional()
-    .describe('How many documents are to go, as `dryRun=true` has told; needed to delete any.'),
+    .describe(
+      'The number of documents to delete, as reported with `dryRun=true`. Required to delete documents.',
+    ),
 }).refine(({ filter, title, status, collection }) => filter ?? title ?? status ?? collection, {
   path: ['filter'],
-  message: 'is needed, or collection, title or status, to say which documents',
+  message: 'is required, unless collection, title or status selects the documents',
 })
 
 export const Deletion = z
   .object({
-    matched: z.int().describe('How many documents were meant.'),
-    deleted: z
-      .int()
-      .describe(
-        'How many of them are gone: none with `dryRun`, and not those that somebody else had deleted.',
-      ),
+    matched: z.int().describe('Number of documents that match the selection.'),
+    deleted: z.int().describe('Number of documents deleted by this request; 0 with `dryRun`.'),
   })
   .meta({ id: 'Deletion' })
 
@@ -203,8 +199,8 @@ export const ChunkListQuery = PageQuery
 const offset = z.coerce.number().int().min(0).optional()
 
 export const TextQuery = z.object({
-  start: offset.describe('Where to begin, in UTF-16 code units, as in hits; 0 by itself.'),
-  end: offset.describe('Where to end (exclusive); by itself the end of the text.'),
+  start: offset.describe('Start offset in UTF-16 code units, as in hits. Default: 0.'),
+  end: offset.describe('End offset (exclusive). Default: the end of the text.'),
 })
 
 export type TextQuery = z.output<typeof TextQuery>
@@ -214,7 +210,9 @@ export const RangeHeaders = z.looseObject({
     .string()
     .max(200)
     .optional()
-    .describe('`bytes=0-999`: these bytes alone, of what `start` and `end` leave.'),
+    .describe(
+      'Byte range such as `bytes=0-999`, applied to the part selected by `start` and `end`.',
+    ),
 })
 
 const Chunk = z
@@ -227,16 +225,19 @@ const Chunk = z
     page: z.int().optional(),
     pageEnd: z.int().optional(),
   })
-  .meta({ id: 'Chunk', description: 'A passage of a document; its fields are those of a hit.' })
+  .meta({
+    id: 'Chunk',
+    description: 'A passage of a document; its fields have the same meaning as those of a hit.',
+  })
 
 export const ChunkList = z
   .object({
-    chunks: z.array(Chunk).describe('In the order of the text.'),
+    chunks: z.array(Chunk).describe('Chunks in the order of the text.'),
     nextCursor: z
       .string()
       .optional()
       .describe(
-        'Hand it back as `cursor` to read on; absent on the last page. Refused once the document was replaced.',
+        'Send as `cursor` to get the next page; absent on the last page. Becomes invalid when the document is replaced.',
       ),
   })
   .meta({ id: 'ChunkList' })

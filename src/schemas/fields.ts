@@ -94,13 +94,13 @@ export const LIMITS_REACHED = z
   .array(z.enum(LIMIT_NAMES))
   .optional()
   .describe(
-    'The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise.',
+    'The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did.',
   )
 
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
 export const REWRITE = optionalOr(z.boolean(), true).describe(
-  'Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.',
+  'Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.',
 )
 
 export const ConversationId = z
@@ -111,13 +111,15 @@ export const ConversationId = z
     'must be 1 to 128 letters, digits, dots, colons, hyphens or underscores',
   )
   .describe(
-    'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
+    'Identifies the conversation, so that state kept by tools, such as a sandbox, is available to the next request. Without it, no state is kept.',
   )
 
 /** The state of a part of the agent. */
 export const State = z
   .enum(['on', 'off', 'unavailable'])
-  .describe('`off` by configuration; `unavailable` although wanted, see `reason`.')
+  .describe(
+    '`off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.',
+  )
 
 /** The response body of a route that sends a file, of any media type. */
 export const FILE_CONTENT = {

@@ -55,7 +55,7 @@ const UNITS: Readonly<Record<string, string>> = {
  * From now on, schemas without messages of their own refuse input in phrases that follow a field's name:
  * `topK: must be at most 100`. Issues that have no such phrase here keep Zod's message.
  */
-export function speakPlainly(): void {
+export function installErrorMessages(): void {
   z.config({ customError: formatIssue })
 }
 

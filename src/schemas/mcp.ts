@@ -9,15 +9,15 @@ export const McpConnectionParams = z.object({ connection: boundedText(64) })
 export const McpTestRequest = z
   .object({
     accept: optionalOr(z.boolean(), false).describe(
-      'Accept the definitions that `digest` names; tools that are new or changed can be used from then on.',
+      'Accept the tool definitions identified by `digest`, so that new or changed tools can be used.',
     ),
     digest: optional(boundedText(64)).describe(
-      'With `accept`: that of the answer whose tools you have looked at. Where the server has others by now, nothing is accepted.',
+      'Required with `accept`: the `digest` of the test result you have reviewed. If the server’s tools have changed since, nothing is accepted.',
     ),
     tool: optional(boundedText(128)).describe(
-      'A tool to call, by the name that the server has for it.',
+      'Name of a tool to call, as the MCP server names it.',
     ),
-    arguments: optionalOr(freeObject(), {}).describe('What the tool is called with.'),
+    arguments: optionalOr(freeObject(), {}).describe('Arguments of the tool call.'),
   })
   .meta({
     id: 'McpTestRequest',
@@ -28,12 +28,12 @@ const Step = z.object({
   step: z.enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool']),
   ok: z.boolean(),
   milliseconds: z.number(),
-  message: z.string().optional().describe('Why it failed, or what was found.'),
+  message: z.string().optional().describe('The result of the step, or why it failed.'),
 })
 
 const TestedTool = z.object({
-  name: z.string().describe('As the model sees it.'),
-  remoteName: z.string().describe('As the server has it.'),
+  name: z.string().describe('The name shown to the model.'),
+  remoteName: z.string().describe('The name on the MCP server.'),
   description: z.string(),
   state: State,
   reason: z.string().optional(),
@@ -49,12 +49,14 @@ export const McpTestResult = z
         name: z.string(),
         version: z.string(),
         transport: McpTransport,
-        protocol: z.string().describe('Revision of the protocol.'),
+        protocol: z.string().describe('Protocol version.'),
       })
       .optional(),
-    digest: z.string().describe('Of the definitions of all tools, to accept these and no others.'),
+    digest: z
+      .string()
+      .describe('Identifies these tool definitions, so that exactly these can be accepted.'),
     tools: z.array(TestedTool),
-    output: z.string().optional().describe('What the tool answered, for the model.'),
+    output: z.string().optional().describe('The tool’s output as given to the model.'),
     artifacts: z.array(Artifact).optional(),
   })
   .meta({ id: 'McpTestResult' })

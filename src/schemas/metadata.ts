@@ -8,7 +8,7 @@ const MAX_PARTS = 20
 const MAX_SIZE = 1_000
 
 const FieldName = z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, {
-  error: 'must be a letter or _, then at most 63 of A-Z a-z 0-9 _ . -',
+  error: 'must start with a letter or _, followed by up to 63 of A-Z a-z 0-9 _ . -',
 })
 
 const Text = boundedText(500)
@@ -19,7 +19,8 @@ const Bound = z.union([Text, z.number()], {
   error: 'must be a string of at most 500 characters or a number',
 })
 
-const BAD_NAME = 'must have names of a letter or _, then at most 63 of A-Z a-z 0-9 _ . -'
+const BAD_NAME =
+  'must have names that start with a letter or _, followed by up to 63 of A-Z a-z 0-9 _ . -'
 
 const fieldsOf = <Value extends z.ZodType>(value: Value) =>
   z
@@ -32,32 +33,34 @@ const fieldsOf = <Value extends z.ZodType>(value: Value) =>
 
 export const Metadata = fieldsOf(Scalar).meta({
   id: 'Metadata',
-  description: `Flat facts about a document, at most ${MAX_METADATA_FIELDS}, for filters and shown with its hits.`,
+  description: `Up to ${MAX_METADATA_FIELDS} flat fields about a document, used in filters and returned with hits.`,
   examples: [{ language: 'en', year: 2026, public: true }],
 })
 
 /** A change of metadata: a value sets a field, null removes it. */
 export const MetadataPatch = fieldsOf(z.union([Scalar, z.null()])).describe(
-  'Fields to set; null takes one out. What is not named stays.',
+  'Fields to set, or null to remove a field. Fields not listed are unchanged.',
 )
 
+const OPERATORS = {
+  eq: optional(Scalar).describe('Equal to this value.'),
+  in: optional(z.array(Scalar).min(1).max(MAX_VALUES)).describe('Equal to one of these values.'),
+  gt: optional(Bound).describe('Greater than this value.'),
+  gte: optional(Bound).describe('Greater than or equal to this value.'),
+  lt: optional(Bound).describe('Less than this value.'),
+  lte: optional(Bound).describe('Less than or equal to this value.'),
+}
+export const OPERATOR_NAMES = z.object(OPERATORS).keyof().options
+
 const FieldCondition = z
-  .strictObject({
-    field: FieldName.describe('Name of a field of the metadata.'),
-    eq: optional(Scalar).describe('Equal to this.'),
-    in: optional(z.array(Scalar).min(1).max(MAX_VALUES)).describe('Equal to one of these.'),
-    gt: optional(Bound).describe('More than this.'),
-    gte: optional(Bound).describe('This or more.'),
-    lt: optional(Bound).describe('Less than this.'),
-    lte: optional(Bound).describe('This or less.'),
-  })
-  .refine((condition) => Object.values(condition).filter((part) => part !== undefined).length > 1, {
-    message: 'must have at least one of eq, in, gt, gte, lt, lte',
+  .strictObject({ field: FieldName.describe('Name of a metadata field.'), ...OPERATORS })
+  .refine((condition) => OPERATOR_NAMES.some((name) => condition[name] !== undefined), {
+    message: `must have at least one of ${OPERATOR_NAMES.join(', ')}`,
   })
   .meta({
     id: 'FieldCondition',
     description:
-      'Holds where the field does all that is asked. A value is compared with its own kind only: numbers by size, strings by code points, which suits ISO dates.',
+      'Matches if the field meets all given conditions. Values match only values of the same type. Strings are compared by code points, which suits ISO dates.',
     examples: [{ field: 'year', gte: 2020, lt: 2025 }],
   })
 
@@ -87,12 +90,12 @@ const FilterLevel2 = nested(FilterLevel3).meta({ id: 'FilterLevel2' })
 
 export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
   .refine((filter) => countValues(filter) <= MAX_SIZE, {
-    message: `must not hold more than ${MAX_SIZE} values`,
+    message: `must not contain more than ${MAX_SIZE} values`,
   })
   .meta({
     id: 'Filter',
     description:
-      'Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.',
+      'Restricts the search to documents whose metadata match: a condition on one field, or `and`, `or` and `not` of filters, up to four levels deep. `not` also matches documents without the field.',
     examples: [
       {
         and: [{ field: 'language', in: ['en', 'de'] }, { not: { field: 'public', eq: false } }],
@@ -132,10 +135,10 @@ export const DEFAULT_COLLECTION = 'default'
 export const CollectionName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
-    error: 'must be a letter or digit, then at most 63 of A-Z a-z 0-9 _ . -',
+    error: 'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
   })
   .describe(
-    'Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken.',
+    'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
   )
 
 interface Scoped {
@@ -167,14 +170,9 @@ export function allOf(...filters: readonly (Filter | undefined)[]): Filter | und
   return given.length > 1 ? { and: given } : given[0]
 }
 
-/** The metadata of a document put into a collection; unchanged if `collection` is undefined. */
-export function placedIn(
-  collection: string | undefined,
-  metadata?: Metadata,
-): Metadata | undefined {
-  if (collection === undefined) return metadata
-  const { [COLLECTION]: _before, ...rest } = metadata ?? {}
-  return collection === DEFAULT_COLLECTION ? rest : { ...rest, [COLLECTION]: collection }
+/** The value of the field `collection` that places a document: null, for no such field, in the default collection. */
+export function collectionValue(collection: string): string | null {
+  return collection === DEFAULT_COLLECTION ? null : collection
 }
 
 function countValues(filter: unknown): number {
@@ -183,7 +181,7 @@ function countValues(filter: unknown): number {
 }
 
 const NEITHER =
-  'must be a condition such as {"field": "language", "eq": "en"}, or "and", "or", "not" of conditions'
+  'must be a condition such as {"field": "language", "eq": "en"}, or "and", "or" or "not" of conditions'
 
 /**
  * Explains a wrong filter. A union only says that nothing fits; most callers need to know what is wrong with the

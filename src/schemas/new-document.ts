@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedText, filledText, jsonText, optional } from './fields.ts'
+import { boundedText, filledText, jsonText, optional, toStorable } from './fields.ts'
 import { CollectionName, DEFAULT_COLLECTION, Metadata } from './metadata.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
@@ -13,8 +13,9 @@ export function intervalMs(interval: string): number {
 }
 
 export const WebAddress = z
-  .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .max(4_000)
+  .overwrite(toStorable)
 
 export const RefreshInterval = z
   .string()
@@ -30,7 +31,7 @@ export const RefreshInterval = z
     },
   )
   .meta({
-    description: 'How often the page is fetched again, such as `1d`; without it only on demand.',
+    description: 'How often to fetch the page again, for example `1d`. If absent, only on request.',
     examples: ['1d'],
   })
 
@@ -39,32 +40,28 @@ const MAX_TEXT = 50_000_000
 
 /** A document sent with its text. */
 export const TextInput = z.object({
-  text: filledText(MAX_TEXT).describe('Raw text content of the document.'),
+  text: filledText(MAX_TEXT).describe('Text of the document.'),
   title: optional(boundedText(1_000)).describe('Title of the document.'),
-  url: optional(boundedText(4_000)).describe('URL where the document originated.'),
+  url: optional(WebAddress).describe('URL of the original document.'),
   metadata: optional(Metadata),
   collection: optional(CollectionName).describe(
-    'The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none.',
+    'The collection of the document, stored as `collection` in its metadata; `default` if absent.',
   ),
 })
 
 export const DocumentInput = TextInput.extend({
   text: optional(TextInput.shape.text).describe(
-    'Raw text content of the document; without it, what is at `url` is fetched.',
+    'Text of the document. If absent, the content at `url` is fetched.',
   ),
   refresh: optional(RefreshInterval),
 })
   .refine(({ text, url }) => text !== undefined || url !== undefined, {
     path: ['text'],
-    message: 'is required, or url, to fetch it from there',
-  })
-  .refine(({ text, url }) => text !== undefined || !url || WebAddress.safeParse(url).success, {
-    path: ['url'],
-    message: 'must be an address that begins with http:// or https://, for there is no text',
+    message: 'is required, unless url is given to fetch the text from',
   })
   .refine(({ text, refresh }) => text === undefined || refresh === undefined, {
     path: ['refresh'],
-    message: 'is of no use beside text: it says how often what is at url is fetched',
+    message: 'cannot be combined with text: only content fetched from url is refreshed',
   })
   .meta({
     id: 'NewDocument',
@@ -87,18 +84,17 @@ const MAX_METADATA = 65_536
 export const FileFields = z.object({
   title: boundedText(1_000)
     .optional()
-    .describe('Title of the document; the name of the file where it has none.')
+    .describe('Title of the document. Default: the file name.')
     .meta({ examples: ['Annual report'] }),
-  url: boundedText(4_000)
-    .optional()
-    .describe('URL where the document originated.')
+  url: WebAddress.optional()
+    .describe('URL of the original document.')
     .meta({ examples: ['https://example.org/report'] }),
   metadata: jsonText(MAX_METADATA, 'must be a JSON object')
     .pipe(Metadata)
     .optional()
-    .describe('A JSON object: the flat facts about the document.'),
+    .describe('Metadata as a JSON object.'),
   collection: CollectionName.optional()
-    .describe('The collection that the document belongs to.')
+    .describe('The collection of the document.')
     .meta({ examples: [DEFAULT_COLLECTION] }),
 })
 
@@ -107,7 +103,7 @@ export const DocumentForm = z
   .object({
     file: z.string().max(1_000_000_000).meta({
       format: 'binary',
-      description: 'The bytes of the file, with its name. At most FILE_LIMIT.',
+      description: 'Content of the file, with its name. At most FILE_LIMIT.',
     }),
     title: FileFields.shape.title,
     url: FileFields.shape.url,
@@ -116,12 +112,12 @@ export const DocumentForm = z
       .string()
       .max(MAX_METADATA)
       .optional()
-      .describe('A JSON object: the flat facts about the document, as `metadata` of NewDocument.')
+      .describe('Metadata as a JSON object, as in `metadata` of NewDocument.')
       .meta({ examples: ['{"year": 2026}'] }),
   })
   .meta({
     id: 'NewDocumentFile',
-    description: 'The parts may come in any order.',
+    description: 'The parts may be sent in any order.',
     examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
   })
 
@@ -143,9 +139,9 @@ export type FormPart =
 export const ChosenId = z
   .string()
   .regex(/^[A-Za-z0-9][\w.:@~-]{0,127}$/, {
-    error: 'must be a letter or digit, then at most 127 of A-Z a-z 0-9 _ . : @ ~ -',
+    error: 'must start with a letter or digit, followed by up to 127 of A-Z a-z 0-9 _ . : @ ~ -',
   })
-  .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
+  .meta({ description: 'Identifier of the document, chosen by the client.', examples: ['hours'] })
 
 export const ChosenParams = z.object({ id: ChosenId })
 
@@ -156,13 +152,13 @@ export const WaitQuery = z.object({
     .preprocess(emptyIsMissing, z.coerce.number().min(0).max(60))
     .default(0)
     .describe(
-      'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
+      'Maximum number of seconds, up to 60, to wait until the document is `ready` or `failed`.',
     ),
   for: z
-    .enum(['ready', 'meaning'])
+    .enum(['ready', 'embeddings'])
     .default('ready')
     .describe(
-      'What to wait for: that words find the document (`ready`), or that meaning does as well.',
+      'What to wait for. `ready`: the document is found by keyword search. `embeddings`: its embeddings are complete as well.',
     ),
 })
 
@@ -172,7 +168,7 @@ export const IdempotencyKey = z
 
 export const IdempotencyHeaders = z.looseObject({
   'idempotency-key': IdempotencyKey.optional().describe(
-    'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
+    'Makes retries safe: repeating a request with the same key returns the document that was created first, as long as it exists. Using the key for a different document returns 409.',
   ),
 })
 

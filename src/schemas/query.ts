@@ -19,7 +19,7 @@ export const ContextTopK = z
 export const SearchMode = z
   .enum(['hybrid', 'lexical', 'dense'])
   .describe(
-    'What the search goes by: words and meaning, words alone, meaning alone. Default: `hybrid` where the server has an embedding model; without one there is `lexical` only.',
+    '`hybrid`: keywords and embeddings. `lexical`: keywords only. `dense`: embeddings only. Default: `hybrid` if the server has an embedding model, otherwise `lexical`.',
   )
 
 export const Hit = z
@@ -27,55 +27,55 @@ export const Hit = z
     id: z.string().describe('Chunk identifier.'),
     score: z
       .number()
-      .describe('Relevance of the chunk for the query; comparable within one response only.'),
+      .describe('Relevance of the chunk to the query. Comparable only within one response.'),
     text: z.string().describe('Chunk text.'),
-    title: z.string().describe('Title of the source document; empty if it was given none.'),
+    title: z.string().describe('Title of the document; empty if it has none.'),
     documentId: z.string(),
     url: z.string().optional(),
     metadata: Metadata.optional(),
     heading: z
       .string()
       .optional()
-      .describe('The headings above the chunk, outermost first, joined by ` > `.'),
-    start: z.int().describe('Where the chunk begins in the document, in UTF-16 code units.'),
-    end: z.int().describe('Where the chunk ends in the document (exclusive).'),
+      .describe('Headings above the chunk, outermost first, joined by ` > `.'),
+    start: z.int().describe('Start offset of the chunk in the document, in UTF-16 code units.'),
+    end: z.int().describe('End offset of the chunk in the document (exclusive).'),
     page: z
       .int()
       .optional()
-      .describe('The page or slide that the chunk begins on, from 1; of files that have pages.'),
-    pageEnd: z.int().optional().describe('The page or slide that it ends on.'),
-    sheet: z.string().optional().describe('The sheet of a workbook that the row is of.'),
+      .describe('Page or slide on which the chunk begins, from 1. Only for files with pages.'),
+    pageEnd: z.int().optional().describe('Page or slide on which the chunk ends.'),
+    sheet: z.string().optional().describe('Sheet of the workbook that contains the row.'),
     row: z
       .int()
       .optional()
       .describe(
-        'The row of a table, from 1, where the hit is one; the head and blank rows do not count.',
+        'Row number, from 1, if the hit is a table row. The header and blank rows are not counted.',
       ),
     chunkIds: z
       .array(z.string())
       .optional()
       .describe(
-        'In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise.',
+        'In chat, adjacent chunks of a document are merged into one hit, which lists the ids of all of them in order. Absent otherwise.',
       ),
     stages: z
       .object({
         lexical: z
           .number()
           .optional()
-          .describe('BM25; absent where the chunk is not among the best by words.'),
+          .describe('BM25 score; absent if the chunk is not among the best keyword matches.'),
         dense: z
           .number()
           .optional()
           .describe(
-            'Cosine to the query, moved towards the best hits; absent where it was not embedded.',
+            'Cosine similarity to the query after adjustment towards the best hits; absent if the query was not embedded.',
           ),
         rerank: z
           .number()
           .optional()
-          .describe('What the reranking model gave it; then also the score of the hit.'),
+          .describe('Score from the reranking model, which is then also the score of the hit.'),
       })
       .optional()
-      .describe('What each stage made of the chunk. Only with `explain`.'),
+      .describe('The chunk’s score in each stage of the search. Only with `explain`.'),
   })
   .meta({
     id: 'Hit',
@@ -98,7 +98,7 @@ export const DEGRADED = z
   .literal(true)
   .optional()
   .describe(
-    'A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.',
+    'A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.',
   )
 
 /** Present in an answer only if there are any. */
@@ -106,20 +106,18 @@ export const UNKNOWN_CITATIONS = z
   .array(z.int())
   .optional()
   .describe(
-    'Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none.',
+    'Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none.',
   )
 
 export const QueryRequest = z
   .object({
-    query: filledText(10_000).describe(
-      'The question or text to find matches for in the vector store.',
-    ),
+    query: filledText(10_000).describe('The question or text to search for.'),
     topK: optionalOr(TopK, 5),
     filter: optional(Filter),
     mode: optional(SearchMode),
     collection: optional(CollectionName),
     explain: optional(z.boolean()).describe(
-      'Also tell the score of each stage of the search with each hit.',
+      'Include the score from each stage of the search in each hit.',
     ),
   })
   .meta({
@@ -130,7 +128,7 @@ export const QueryRequest = z
 export const QueryResponse = z
   .object({
     query: z.string().describe('The original query.'),
-    hits: z.array(Hit).describe('Matching chunks, best first.'),
+    hits: z.array(Hit).describe('The matching chunks, best first.'),
     degraded: DEGRADED,
   })
   .meta({ id: 'QueryResponse' })

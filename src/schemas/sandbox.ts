@@ -10,12 +10,12 @@ const limit = (value: number, most: number, least = 1) =>
 
 /** Limits of one run of code and of a conversation's sandbox, as `agent.json` holds them; each has a default. */
 export const SANDBOX_LIMITS = {
-  seconds: limit(30, 600).describe('Time of one run.'),
+  seconds: limit(30, 600).describe('Time limit of one run.'),
   cpus: z.number().min(0.1).max(64).default(1).describe('Processors.'),
   memoryMegabytes: limit(256, 4_096, 64).describe('Memory.'),
   processes: limit(64, 4_096, 8).describe('Processes and threads.'),
-  fileMegabytes: limit(64, 1_024).describe('Files, all together.'),
-  outputKilobytes: limit(64, 1_024).describe('Output that is kept.'),
+  fileMegabytes: limit(64, 1_024).describe('Total size of files.'),
+  outputKilobytes: limit(64, 1_024).describe('Maximum output kept.'),
 }
 export const SandboxLimits = z.object(SANDBOX_LIMITS)
 export type SandboxLimits = z.output<typeof SandboxLimits>
@@ -52,7 +52,7 @@ export type SandboxProbeResult = z.output<typeof SandboxProbeResult>
 export const SandboxReport = z
   .object({
     kind: SandboxKind,
-    ok: z.boolean().describe('Whether every probe is.'),
+    ok: z.boolean().describe('Whether every probe is `ok`.'),
     milliseconds: z.int(),
     verifiedAt: z.iso.datetime(),
     probes: z.array(SandboxProbeResult),
@@ -62,8 +62,12 @@ export type SandboxReport = z.output<typeof SandboxReport>
 
 /** The limits as answers show them, without defaults. */
 const ShownLimits = z.object({
-  ...{ seconds: z.int(), cpus: z.number(), memoryMegabytes: z.int() },
-  ...{ processes: z.int(), fileMegabytes: z.int(), outputKilobytes: z.int() },
+  seconds: z.int(),
+  cpus: z.number(),
+  memoryMegabytes: z.int(),
+  processes: z.int(),
+  fileMegabytes: z.int(),
+  outputKilobytes: z.int(),
 })
 
 export const SandboxRecord = z
@@ -71,9 +75,9 @@ export const SandboxRecord = z
     kind: SandboxKind,
     state: State,
     reason: z.string().optional(),
-    limits: ShownLimits.optional().describe('What code may take.'),
+    limits: ShownLimits.optional().describe('Limits for code.'),
     verified: SandboxReport.optional().describe(
-      'What the last verification found, since the server was started.',
+      'The last verification since the server was started.',
     ),
   })
   .meta({ id: 'Sandbox' })

@@ -25,7 +25,7 @@ export interface StoredArtifact {
 
 /**
  * Files made by tools and responses of the agent, kept for a while within limits of number, size and age. The oldest
- * are removed first.
+ * of the owner that has most are removed first.
  */
 export interface ArtifactStore {
   /** The size of the largest file accepted, in bytes. */
@@ -51,17 +51,22 @@ export interface ArtifactBounds {
   maximumAgeMs: number
 }
 
-export const ARTIFACT_BOUNDS: ArtifactBounds = {
+const DAY_MS = 24 * 3_600_000
+
+/** Files that tools made, responses of the agent, and runs that wait for approval: each kind on its own. */
+export type ArtifactKind = 'artifact' | 'response' | 'run'
+
+const FILES: ArtifactBounds = {
   maximumBytes: 25_000_000,
   maximumTotalBytes: 1_000_000_000,
   maximumCount: 10_000,
-  maximumAgeMs: 7 * 24 * 3_600_000,
+  maximumAgeMs: 7 * DAY_MS,
 }
 
-/** For responses of the agent, which are stored in the same way but separately. */
-export const RESPONSE_BOUNDS: ArtifactBounds = {
-  ...ARTIFACT_BOUNDS,
-  maximumAgeMs: 30 * 24 * 3_600_000,
+export const BOUNDS: Readonly<Record<ArtifactKind, ArtifactBounds>> = {
+  artifact: FILES,
+  response: { ...FILES, maximumAgeMs: 30 * DAY_MS },
+  run: { ...FILES, maximumAgeMs: DAY_MS },
 }
 
 /** An unguessable identifier. */

@@ -60,7 +60,7 @@ const RETRY_SECONDS = 5
 /** The chunks were added to an index that no longer serves: they are not stored, and need new keys. */
 export class StaleKeysError extends AppError {
   constructor() {
-    super('store_unavailable', 'The chunk keys of this attempt are of no use any more', {
+    super('store_unavailable', 'The chunk keys of this attempt are no longer valid', {
       retryAfter: RETRY_SECONDS,
     })
   }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Accepted } from './accepted.ts'
 import type {
+  DocumentContent,
   EmbeddingModel,
   Idempotency,
   KeyedVectors,
@@ -18,12 +20,6 @@ export interface CorpusStart {
   nextChunkKey: number
 }
 
-/** What a replacement that is in progress, or has failed, would change. */
-export type CorpusReplacement = Pick<
-  StoredDocument,
-  'title' | 'url' | 'metadata' | 'file' | 'characters'
->
-
 /** One document without its chunks, which follow it. Documents are in the order in which they were added. */
 export interface CorpusDocument {
   kind: 'document'
@@ -31,7 +27,8 @@ export interface CorpusDocument {
   document: StoredDocument
   /** The text of the served revision, and of a later one if there is one. */
   contents: { revision: number; text: string }[]
-  replacement: CorpusReplacement | undefined
+  /** What a replacement that is in progress, or has failed, would change. */
+  replacement: DocumentContent | undefined
   /** When its ingestion is due; undefined if it is not queued. */
   dueAt: number | undefined
   idempotency: Idempotency[]
@@ -68,6 +65,9 @@ export interface Corpus {
    * there are documents already, an Error if records are missing, and what reading them throws.
    */
   writeCorpus(records: AsyncIterable<CorpusRecord>, signal: AbortSignal): Promise<void>
+  readAccepted(): Promise<Accepted>
+  /** Adds what was accepted elsewhere, while no server is running on it; what was accepted here stays. */
+  addAccepted(accepted: Accepted): Promise<void>
   /** Absent if an interrupted copy has to start over. */
   readonly copies?: CorpusCopies
 }

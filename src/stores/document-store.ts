@@ -4,7 +4,6 @@ import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 import type { SourceStore, StoredSource } from './source-store.ts'
-import type { CountedTerms, TermCountStore } from './term-counts.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
 export const DOCUMENT_STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
@@ -25,6 +24,8 @@ export interface NewDocument {
   metadata?: Metadata | undefined
   /** Where the content was fetched from. */
   source?: StoredSource | undefined
+  /** The API key that sent it: in the queue for ingestion, the keys take turns. Absent for the server's own. */
+  sender?: string | undefined
 }
 
 /** Distinguishes a repeated request from a new one. */
@@ -34,18 +35,23 @@ export interface Idempotency {
   digest: string
 }
 
-/**
- * A document as the document store holds it, without its text. While a replacement is in progress, or after it has
- * failed, `title`, `url`, `metadata`, `file`, `characters` and `chunkCount` are still those of the served revision.
- * Times are milliseconds since the epoch.
- */
-export interface StoredDocument {
-  id: string
+/** What belongs to a revision of a document, besides its text. */
+export interface DocumentContent {
   title: string | undefined
   url: string | undefined
   metadata: Metadata | undefined
   /** The file it was sent as, if it was not sent as text. */
   file: StoredFile | undefined
+  /** The length of the text in UTF-16 code units, the unit of every offset. */
+  characters: number
+}
+
+/**
+ * A document as the document store holds it, without its text. While a replacement is in progress, or after it has
+ * failed, its content and `chunkCount` are still those of the served revision. Times are milliseconds since the epoch.
+ */
+export interface StoredDocument extends DocumentContent {
+  id: string
   /** Where the newest content was fetched from, if it was fetched; lists omit it. */
   source?: StoredSource | undefined
   status: DocumentStatus
@@ -57,8 +63,6 @@ export interface StoredDocument {
   /** The revision that the existing chunks belong to; undefined until the first one is ready. */
   servedRevision: number | undefined
   chunkCount: number
-  /** The length of the text in UTF-16 code units, the unit of every offset. */
-  characters: number
   createdAt: number
   updatedAt: number
 }
@@ -73,16 +77,11 @@ export interface Claim {
 }
 
 /** One claim of one document. `completeJob`, `failJob` and `releaseJob` only take effect while it is current. */
-export interface IngestionJob extends Claim {
+export interface IngestionJob extends Claim, Omit<DocumentContent, 'characters'> {
   revision: number
   /** 1 for the first attempt since the document was added, replaced or retried. */
   attempt: number
-  title: string | undefined
-  url: string | undefined
-  /** The metadata of this revision. */
-  metadata: Metadata | undefined
   text: string
-  file: StoredFile | undefined
 }
 
 /** A chunk of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
@@ -208,14 +207,13 @@ export interface DocumentStore extends FileStore, SourceStore {
   /** The total number of documents that `list` would return. */
   countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
   /**
-   * Changes only metadata, both of the served revision and of a pending replacement. With `reclaim`, a claim of the
-   * document is no longer current, and its job is queued again. Returns undefined if there is no such document, or none
-   * in the collections `among`; throws `invalid_request` if there would be too many fields.
+   * Changes only metadata, both of the served revision and of a pending replacement. A claim of the document is no
+   * longer current, and its job is queued again. Returns undefined if there is no such document, or none in the
+   * collections `among`; throws `invalid_request` if there would be too many fields.
    */
   patchMetadata(
     id: string,
     patch: MetadataPatch,
-    reclaim: boolean,
     among?: Among,
   ): Promise<StoredDocument | undefined>
   /**
@@ -232,30 +230,20 @@ export interface DocumentStore extends FileStore, SourceStore {
    */
   recoverJobs(): Promise<number>
   /**
-   * Claims due jobs, oldest first, and fewer if their texts are long; their documents become `processing` and their
-   * attempts are counted.
+   * Claims due jobs, and fewer if their texts are long; their documents become `processing` and their attempts are
+   * counted. Senders take turns; the jobs of one come oldest first.
    */
   claimJobs(limit: number): Promise<IngestionJob[]>
   /**
    * In one transaction: adds the chunks, removes those of an earlier revision, applies title, url and metadata of the
-   * claimed revision, makes the document `ready`, and removes the job. `text` is the text read from a file; `terms` are
-   * those of the chunks, if counted. Returns the superseded keys; undefined if the claim is no longer current.
+   * claimed revision, makes the document `ready`, and removes the job. `text` is the text read from a file. Returns the superseded keys; undefined if the claim is no longer current.
    */
-  completeJob(
-    job: Claim,
-    chunks: readonly NewChunk[],
-    text?: string,
-    terms?: CountedTerms,
-  ): Promise<number[] | undefined>
+  completeJob(job: Claim, chunks: readonly NewChunk[], text?: string): Promise<number[] | undefined>
   /**
    * Like `completeJob`, for a long document, whose chunks are staged in a file; that is removed if keys are returned.
    * If the text was read from a file, only its chunks are stored, and the text is reconstructed from them.
    */
-  completeStaged(
-    job: Claim,
-    chunks: StagedChunks,
-    terms?: CountedTerms,
-  ): Promise<number[] | undefined>
+  completeStaged(job: Claim, chunks: StagedChunks): Promise<number[] | undefined>
   /**
    * With `retryAt` the document is `pending` until then, otherwise `failed`; the failure is stored. Returns whether the
    * claim was current.
@@ -311,8 +299,6 @@ export interface DocumentStore extends FileStore, SourceStore {
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
-  readonly terms: TermCountStore
-
   /** Distinguishes this document store from every other: an index of another store is useless. */
   identity(): Promise<string>
   counts(): Promise<StoreCounts>
@@ -335,7 +321,7 @@ export function documentNotFound(id: string): AppError {
 }
 
 export function idempotencyConflict(): AppError {
-  const message = 'This Idempotency-Key came with another document before'
+  const message = 'This Idempotency-Key was already used for a different document'
   return new AppError('idempotency_conflict', message, { param: 'idempotency-key' })
 }
 

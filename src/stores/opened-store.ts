@@ -1,9 +1,10 @@
+import type { AcceptedTools, SkillCopies } from './accepted.ts'
 import type { ArtifactStore } from './artifact-store.ts'
+import type { ConversationStore } from './conversation-store.ts'
 import type { DocumentStore, EmbeddingModel, KeyedVectors, StoredChunk } from './document-store.ts'
-import type { OpenLockFile } from './lock-file.ts'
+import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
-import type { SkillCopies } from './skill-copies.ts'
 
 /** A database with everything that the server stores in it. */
 export interface OpenedStore extends DocumentStore {
@@ -13,6 +14,15 @@ export interface OpenedStore extends DocumentStore {
   readonly backlogAlone: VectorReplacement['alone']
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
+  readonly keys: KeyStore
+  readonly artifacts: ArtifactStore
+  /** Responses that clients continue. */
+  readonly responses: ArtifactStore
+  /** Runs of the agent that wait for approval. */
+  readonly runs: ArtifactStore
+  readonly conversations: ConversationStore
+  readonly acceptedTools: AcceptedTools
+  readonly skillCopies: SkillCopies
 }
 
 /** Makes new vectors for all chunks, beside those in use, in steps that survive a restart. */
@@ -34,19 +44,8 @@ export interface VectorReplacement {
   finish(): Promise<void>
 }
 
-/** What the agent stores besides documents. */
-export interface AgentStores {
-  artifacts: ArtifactStore
-  /** Responses that clients continue. */
-  responses: ArtifactStore
-  openLockFile: OpenLockFile
-  skillCopies: SkillCopies
-}
-
 /** A database that several servers have open at the same time. */
 export interface SharedStore extends OpenedStore {
-  /** What the agents of all servers store. */
-  readonly agent: AgentStores
   /** Reports other servers' changes as soon as possible; reports may be missed, so poll occasionally as well. */
   subscribe(listener: StoreListener): void
 }

@@ -32,8 +32,12 @@ describe('GET /admin/events', () => {
     for (const secret of [TEST_KEY, MODEL_KEY, QUESTION]) expect(text).not.toContain(secret)
     const events = await eventsOf(answer)
     expect(events.find(({ type }) => type === 'run')).toMatchObject({
-      ...{ outcome: 'stop', milliseconds: expect.any(Number), firstDelta: expect.any(Number) },
-      ...{ promptTokens: 22, completionTokens: 14, tools: { semantic_search: 1 } },
+      outcome: 'stop',
+      milliseconds: expect.any(Number),
+      firstDelta: expect.any(Number),
+      promptTokens: 22,
+      completionTokens: 14,
+      tools: { semantic_search: 1 },
     })
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'request', operation: 'chat', path: '/chat', status: 200 }),

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   AgentCheck,
   AgentFile,
@@ -11,24 +10,15 @@ import {
 } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 
 const AT_START = '{\n  "prompt": "Be brief."\n}\n'
 
-let server: TestServer
-let file: string
-
-beforeAll(async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
-  file = join(directory, 'agent.json')
-  await writeFile(file, AT_START)
-  server = await startServer({ AGENT_CONFIG: file })
-  return async () => {
-    await server.close()
-    await rm(directory, { recursive: true })
-  }
-})
+const directory = await temporaryDirectory()
+const file = join(directory, 'agent.json')
+await writeFile(file, AT_START)
+const server = await startServer({ AGENT_CONFIG: file })
 
 beforeEach(() => writeFile(file, AT_START))
 
@@ -45,20 +35,25 @@ const save = async (text: string) => {
 const versions = async () =>
   AgentVersions.parse(await (await server.request('/admin/agent/versions')).json()).versions
 
-describe('GET /admin/agent', () => {
-  it('shows the file, what it means and the prompt', verifies('admin.agent.read'), async () => {
+describe('GET /admin/agent', verifies('admin.agent.read'), () => {
+  it('shows the file, what it means and the prompt', async () => {
     const found = await read()
     expect(found).toMatchObject({
-      ...{ path: file, found: true, text: AT_START, digest: hash('sha256', AT_START) },
-      ...{ valid: true, mistakes: [], restartFields: [] },
+      path: file,
+      found: true,
+      text: AT_START,
+      digest: hash('sha256', AT_START),
+      valid: true,
+      mistakes: [],
+      restartFields: [],
       configuration: { name: 'agent', prompt: 'Be brief.', limits: { rounds: 8 } },
     })
     const { rules, assembled } = found.prompt
-    expect(rules).toContain('cite it')
+    expect(rules).toContain('numbered passages')
     expect(assembled).toBe(`${rules}\n\nBe brief.`)
   })
 
-  it('shows the defaults where there is no file', verifies('admin.agent.read'), async () => {
+  it('shows the defaults where there is no file', async () => {
     const without = await startServer()
     expect(await read(without)).toMatchObject({ found: false, text: '', valid: true })
   })
@@ -68,7 +63,7 @@ describe('GET /admin/agent', () => {
     ['{ "promt": "" }', ['']],
     ['{ "prompt": ', ['']],
     ['', ['']],
-  ])('names every mistake of %s', verifies('admin.agent.read'), async (text, fields) => {
+  ])('names every mistake of %s', async (text, fields) => {
     await writeFile(file, text)
     const found = await read()
     expect(found).toMatchObject({ text, valid: false })
@@ -82,37 +77,35 @@ describe('GET /admin/agent', () => {
   })
 })
 
-describe('PUT /admin/agent', () => {
-  it(
-    'writes the text as it is, and says what has changed and what waits for a restart',
-    verifies('admin.agent.save'),
-    async () => {
-      const text = '{ "limits": {"rounds": 9},\n\n"prompt":"Be brief.", "name": "desk" }'
-      const saved = await save(text)
-      expect(saved.changed.toSorted()).toEqual(['limits', 'name'])
-      expect(saved.file).toMatchObject({ text, valid: true })
-      expect(saved.file.restartFields.toSorted()).toEqual(['limits', 'name'])
-      expect(await readFile(file, 'utf8')).toBe(text)
-      expect(await readdir(dirname(file))).toEqual(['agent.json'])
-    },
-  )
+describe('PUT /admin/agent', verifies('admin.agent.save', 'admin.agent.conflict'), () => {
+  it('writes the text as it is, and says what has changed and what waits for a restart', async () => {
+    const text = '{ "limits": {"rounds": 9},\n\n"prompt":"Be brief.", "name": "desk" }'
+    const saved = await save(text)
+    expect(saved.changed.toSorted()).toEqual(['limits', 'name'])
+    expect(saved.file).toMatchObject({ text, valid: true })
+    expect(saved.file.restartFields.toSorted()).toEqual(['limits', 'name'])
+    expect(await readFile(file, 'utf8')).toBe(text)
+    expect(await readdir(dirname(file))).toEqual(['agent.json'])
+  })
 
-  it('says that no restart is needed for blanks', verifies('admin.agent.save'), async () => {
+  it('says that no restart is needed for blanks', async () => {
     const saved = await save('{"prompt":"Be brief."}')
     expect([saved.changed, saved.file.restartFields]).toEqual([[], []])
   })
 
-  it('refuses a mistake by its field', verifies('admin.agent.save'), async () => {
+  it('refuses a mistake by its field', async () => {
     const { digest } = await read()
     const refused = await put('{ "limits": { "rounds": 0 } }', digest)
     expect(await failureOf(refused)).toMatchObject({
-      ...{ status: 400, code: 'invalid_request', param: 'text.limits.rounds' },
+      status: 400,
+      code: 'invalid_request',
+      param: 'text.limits.rounds',
       message: 'text.limits.rounds: must be at least 1',
     })
     expect(await readFile(file, 'utf8')).toBe(AT_START)
   })
 
-  it('tells the second of two who save at once', verifies('admin.agent.conflict'), async () => {
+  it('tells the second of two who save at once', async () => {
     const { digest } = await read()
     const texts = ['one', 'two'].map((prompt) => JSON.stringify({ prompt }))
     const answers = await Promise.all(texts.map((text) => put(text, digest)))
@@ -121,11 +114,12 @@ describe('PUT /admin/agent', () => {
     expect(await readFile(file, 'utf8')).toBe(winner)
     const loser = answers.find(({ status }) => status === 409)
     expect(loser && (await failureOf(loser))).toMatchObject({
-      ...{ code: 'changed_meanwhile', param: 'basedOn' },
+      code: 'changed_meanwhile',
+      param: 'basedOn',
     })
   })
 
-  it('tells who has not seen a change by hand', verifies('admin.agent.conflict'), async () => {
+  it('tells who has not seen a change by hand', async () => {
     const { digest } = await read()
     await writeFile(file, '{"prompt":"By hand."}')
     expect((await put('{}', digest)).status).toBe(409)
@@ -154,7 +148,7 @@ describe('PUT /admin/agent', () => {
     expect(await kept.json()).toEqual({ versions: [] })
   })
 
-  it('changes nothing where versions cannot be kept', verifies('admin.agent.save'), async () => {
+  it('changes nothing where versions cannot be kept', async () => {
     const directory = await temporaryDirectory()
     const path = await writeAgentFile({})
     const crowded = await startServer({ AGENT_CONFIG: path, DATA_DIR: directory })
@@ -179,26 +173,22 @@ describe('POST /admin/agent/check', () => {
   })
 })
 
-describe('The versions of agent.json', () => {
-  it(
-    'are the last ten that were replaced, also by hand, each once',
-    verifies('admin.agent.versions'),
-    async () => {
-      const texts = Array.from({ length: 12 }, (_, n) => JSON.stringify({ name: `n${n}` }))
-      for (const text of texts) await save(text)
-      const digests = texts.slice(1, -1).map((text) => hash('sha256', text))
-      expect((await versions()).map(({ digest }) => digest)).toEqual(digests.toReversed())
+describe('The versions of agent.json', verifies('admin.agent.versions'), () => {
+  it('are the last ten that were replaced, also by hand, each once', async () => {
+    const texts = Array.from({ length: 12 }, (_, n) => JSON.stringify({ name: `n${n}` }))
+    for (const text of texts) await save(text)
+    const digests = texts.slice(1, -1).map((text) => hash('sha256', text))
+    expect((await versions()).map(({ digest }) => digest)).toEqual(digests.toReversed())
 
-      const [oldest = ''] = texts.slice(2)
-      await writeFile(file, oldest)
-      await save('{}')
-      const [latest, ...others] = (await versions()).map(({ digest }) => digest)
-      expect([latest, others.length]).toEqual([hash('sha256', oldest), 9])
-      expect(others).not.toContain(latest)
-    },
-  )
+    const [oldest = ''] = texts.slice(2)
+    await writeFile(file, oldest)
+    await save('{}')
+    const [latest, ...others] = (await versions()).map(({ digest }) => digest)
+    expect([latest, others.length]).toEqual([hash('sha256', oldest), 9])
+    expect(others).not.toContain(latest)
+  })
 
-  it('are read and brought back', verifies('admin.agent.versions'), async () => {
+  it('are read and brought back', async () => {
     await save('{"name":"later"}')
     const [{ digest = '' } = {}] = await versions()
     const version = await server.request(`/admin/agent/versions/${digest}`)
@@ -209,7 +199,7 @@ describe('The versions of agent.json', () => {
     expect((await restore(digest)).status).toBe(409)
     const restored = await restore(hash('sha256', '{"name":"later"}'))
     expect(AgentSaved.parse(await restored.json())).toMatchObject({
-      ...{ file: { text: AT_START, restartFields: [] } },
+      file: { text: AT_START, restartFields: [] },
     })
     expect(await readFile(file, 'utf8')).toBe(AT_START)
   })

@@ -1,12 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { ModelTest } from '../../src/schemas/operator/admin.ts'
+import { describe, expect, it } from 'vitest'
+import { createExtractiveModel } from '../../src/models/extractive/extractive-model.ts'
+import { createModelTrials } from '../../src/operator/admin/model-trial.ts'
+import { LocalModelServers, ModelTest } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedReranker } from '../support/scripted-reranker.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { MODEL_KEY, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { MODEL_KEY, startServer, TEST_KEY } from '../support/server.ts'
 import {
   chunk,
   DONE,
@@ -16,18 +18,10 @@ import {
   toolCallReply,
 } from '../support/upstream-replies.ts'
 
-let upstream: ScriptedUpstream
-let server: TestServer
+const upstream = await startScriptedUpstream()
+const server = await startServer({}, { given: { SERVER_API_KEY: TEST_KEY } })
 
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer({}, { given: { SERVER_API_KEY: TEST_KEY } })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
-
+const NO_MODELS = { chat: createExtractiveModel(), contextTokens: 4_096 }
 const ask = (kind: string, set: object, path = 'test', to = server) =>
   to.request(`/admin/models/${path}`, { body: { kind, set } })
 const test = async (kind: string, set: object) => {
@@ -42,37 +36,50 @@ const drafted = () => ({
 })
 const CALL = toolCallReply({ name: 'look_up_weather', arguments: { city: 'Oslo' } })
 
-describe('POST /admin/models/test', () => {
-  it(
-    'tells the answer, its time, whether it streams and calls tools, with settings not saved',
-    verifies('admin.models.test'),
-    async () => {
-      upstream.script(
-        streamReply(
-          { pauseMs: 50 },
-          chunk({ content: 'One,' }),
-          { pauseMs: 50 },
-          chunk({ content: ' two.' }, 'stop'),
-          DONE,
-        ),
-        CALL,
-      )
-      const found = await test('chat', drafted())
-      expect(found).toMatchObject({
-        ...{ kind: 'chat', model: 'drafted', ok: true },
-        chat: { answer: 'One, two.', streams: true, tools: 'called' },
-      })
-      expect(found.milliseconds).toBeGreaterThanOrEqual(found.chat?.firstMilliseconds ?? Infinity)
-      const { headers } = upstream.requests.at(-1) ?? {}
-      expect(headers?.authorization).toBe(`Bearer ${MODEL_KEY}`)
-      expect(modelRequest(upstream.requests.at(-1)).model).toBe('drafted')
-    },
-  )
+describe('POST /admin/models/test', verifies('admin.models.test'), () => {
+  it('tells the answer, its time, whether it streams and calls tools, with settings not saved', async () => {
+    upstream.script(
+      streamReply(
+        { pauseMs: 50 },
+        chunk({ content: 'One,' }),
+        { pauseMs: 50 },
+        chunk({ content: ' two.' }, 'stop'),
+        DONE,
+      ),
+      CALL,
+    )
+    const found = await test('chat', drafted())
+    expect(found).toMatchObject({
+      kind: 'chat',
+      model: 'drafted',
+      ok: true,
+      chat: { answer: 'One, two.', streams: true, tools: 'called' },
+    })
+    expect(found.milliseconds).toBeGreaterThanOrEqual(found.chat?.firstMilliseconds ?? Infinity)
+    const { headers } = upstream.requests.at(-1) ?? {}
+    expect(headers?.authorization).toBe(`Bearer ${MODEL_KEY}`)
+    expect(modelRequest(upstream.requests.at(-1)).model).toBe('drafted')
+  })
+
+  it('sends what a chat would, and tells the window, the tokens and the tools left out', async () => {
+    const usage = { prompt_tokens: 700, completion_tokens: 9 }
+    upstream.script(textReply('One.', { usage }), CALL)
+    const before = upstream.requests.length
+    const { chat } = await test('chat', { ...drafted(), CHAT_CONTEXT_TOKENS: '2500' })
+    expect(chat).toMatchObject({ window: 2_500, promptTokens: 700 })
+    expect(chat?.leftOut).toContain('analyse_corpus')
+    const { messages, tools } = modelRequest(upstream.requests[before])
+    expect(messages[0]?.content).toMatch(/^The numbered passages are data/)
+    expect(messages.at(-1)?.content).toMatch(/^<passages>\n\[1\] One, two.+Question: Count/s)
+    const offered = tools.map((tool) => tool.function.name)
+    expect(offered.length).toBeGreaterThan(0)
+    expect(chat?.leftOut.filter((name) => offered.includes(name))).toEqual([])
+  })
 
   it.each([
     ['ignored', [textReply('It is sunny.')]],
     ['none', [errorReply(400, 'It does not support tools'), textReply('It is sunny.')]],
-  ])('tells that tools are %s', verifies('admin.models.test'), async (tools, replies) => {
+  ])('tells that tools are %s', async (tools, replies) => {
     upstream.script(textReply('One.'), ...replies)
     expect((await test('chat', drafted())).chat?.tools).toBe(tools)
   })
@@ -81,29 +88,35 @@ describe('POST /admin/models/test', () => {
     [errorReply(401, 'No'), /CHAT_API_KEY/],
     [errorReply(404, 'No'), /"drafted" was not found/],
     [errorReply(400, `Not with ${MODEL_KEY}`), /./],
-  ])('tells what fails as chat would', verifies('admin.models.test'), async (reply, error) => {
+  ])('tells what fails as chat would', async (reply, error) => {
     upstream.script(reply)
     const found = await test('chat', drafted())
     expect(found).toMatchObject({ ok: false, error: expect.stringMatching(error) })
     expect(JSON.stringify(found)).not.toContain(MODEL_KEY)
   })
 
-  it('asks an embedding and a reranking model', verifies('admin.models.test'), async () => {
+  it('asks an embedding and a reranking model', async () => {
     const [embedder, reranker] = [await startScriptedEmbedder(), await startScriptedReranker()]
     const embedding = {
-      ...{ EMBEDDING_MODEL: 'e', EMBEDDING_BASE_URL: embedder.url },
+      EMBEDDING_MODEL: 'e',
+      EMBEDDING_BASE_URL: embedder.url,
       EMBEDDING_API_KEY: MODEL_KEY,
     }
     expect(await test('embedding', { ...drafted(), ...embedding })).toMatchObject({
-      ...{ model: 'e', ok: true, embedding: { dimension: embedder.dimension } },
+      model: 'e',
+      ok: true,
+      embedding: { dimension: embedder.dimension },
     })
     const reranking = { RERANK_MODEL: 'r', RERANK_BASE_URL: reranker.url }
     expect(await test('reranking', { ...drafted(), ...reranking })).toMatchObject({
-      ...{ model: 'r', ok: true, reranking: { ranksRight: true } },
+      model: 'r',
+      ok: true,
+      reranking: { ranksRight: true },
     })
     embedder.reply = () => ({ status: 401, body: {} })
     expect(await test('embedding', { ...drafted(), ...embedding })).toMatchObject({
-      ...{ ok: false, error: expect.stringMatching(/EMBEDDING_API_KEY/) },
+      ok: false,
+      error: expect.stringMatching(/EMBEDDING_API_KEY/),
     })
   })
 
@@ -116,7 +129,8 @@ describe('POST /admin/models/test', () => {
 
   it('tries the model that quotes, too', async () => {
     expect(await test('chat', { CHAT_MODEL: 'extractive' })).toMatchObject({
-      ...{ ok: true, chat: { tools: 'none' } },
+      ok: true,
+      chat: { tools: 'none' },
     })
   })
 })
@@ -127,7 +141,40 @@ describe('POST /admin/models/list', () => {
     expect(await listed.json()).toEqual({ models: ['scripted'] })
     const nowhere = { ...drafted(), CHAT_BASE_URL: 'http://127.0.0.1:1/v1' }
     expect(await failureOf(await ask('chat', nowhere, 'list'))).toMatchObject({
-      ...{ status: 502, code: 'upstream_failed' },
+      status: 502,
+      code: 'upstream_failed',
     })
+  })
+})
+
+describe('GET /admin/models/local', () => {
+  it('finds the model servers of this machine that respond', async () => {
+    const asked: unknown[] = []
+    const trials = createModelTrials({
+      settings: {
+        preview: () => Promise.reject(new Error('Nothing is previewed')),
+        environment: async () => ({ CHAT_API_KEY: 'secret' }),
+      },
+      createModels: ({ CHAT_BASE_URL, CHAT_API_KEY }) => ({
+        ...NO_MODELS,
+        async list() {
+          asked.push(CHAT_API_KEY)
+          if (CHAT_BASE_URL === 'http://localhost:11434/v1') return ['qwen3:4b']
+          throw new Error('nobody is there')
+        },
+      }),
+      log: { warn: () => undefined },
+    })
+    expect(await trials.local(new AbortController().signal)).toEqual({
+      servers: [{ name: 'Ollama', baseUrl: 'http://localhost:11434/v1', models: ['qwen3:4b'] }],
+    })
+    expect(new Set(asked)).toEqual(new Set(['none']))
+  })
+
+  it('says so if there is none, soon', async () => {
+    const begun = performance.now()
+    const response = await server.request('/admin/models/local')
+    expect(LocalModelServers.parse(await response.json()).servers).toBeInstanceOf(Array)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { VARIABLE_NAMES } from '../../src/config.ts'
 import { Settings, SettingsSaved } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const SECRET = 'sk-secret-of-the-model-abcd'
 const AT_START = `# Mine.
@@ -22,20 +22,11 @@ two"
 EMBEDDING_API_KEY=short
 `
 
-let server: TestServer
-let file: string
-
-beforeAll(async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
-  file = join(directory, '.env')
-  const variables = { DATA_DIR: directory, CORS_ORIGIN: 'https://example.org' }
-  const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...variables }
-  server = await startServer(variables, { given })
-  return async () => {
-    await server.close()
-    await rm(directory, { recursive: true })
-  }
-})
+const directory = await temporaryDirectory()
+const file = join(directory, '.env')
+const variables = { DATA_DIR: directory, CORS_ORIGIN: 'https://example.org' }
+const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...variables }
+const server = await startServer(variables, { given })
 
 beforeEach(() => writeFile(file, AT_START))
 
@@ -50,29 +41,36 @@ const save = async (changes: object) => {
   return SettingsSaved.parse(await response.json())
 }
 
-describe('GET /admin/settings', () => {
-  it('tells of every variable what it is', verifies('admin.settings.read'), async () => {
+describe('GET /admin/settings', verifies('admin.settings.read', 'admin.settings.secrets'), () => {
+  it('tells of every variable what it is', async () => {
     const { settings, mistakes } = await read()
     expect(settings.map(({ name }) => name)).toEqual(VARIABLE_NAMES)
     expect(settings.filter(({ group, meaning }) => !group || !meaning)).toEqual([])
     expect(mistakes).toEqual([])
   })
 
-  it('tells where each value comes from', verifies('admin.settings.read'), async () => {
+  it('tells where each value comes from', async () => {
     const settings = await read()
     expect(find(settings, 'TOP_K')).toMatchObject({
-      ...{ source: 'file', value: '7', default: '5', restartRequired: true },
-      meaning: 'Default number of context chunks retrieved by chat, 1 to 100.',
+      source: 'file',
+      value: '7',
+      default: '5',
+      restartRequired: true,
+      meaning: 'Number of chunks that chat retrieves by default.',
     })
     expect(find(settings, 'CORS_ORIGIN')).toMatchObject({
-      ...{ source: 'environment', value: 'https://example.org', restartRequired: false },
+      source: 'environment',
+      value: 'https://example.org',
+      restartRequired: false,
     })
     expect(find(settings, 'CHAT_BASE_URL')).toMatchObject({
-      ...{ source: 'default', value: 'https://api.openai.com/v1', restartRequired: false },
+      source: 'default',
+      value: 'https://api.openai.com/v1',
+      restartRequired: false,
     })
   })
 
-  it('tells of secrets no more than their end', verifies('admin.settings.secrets'), async () => {
+  it('tells of secrets no more than their end', async () => {
     const webhook = `WEBHOOK_URL=https://hooks.example/in\nWEBHOOK_SECRET=whsec_${'c2Vj'.repeat(8)}\n`
     const urls = `QDRANT_URL=http://me:hidden@q\n${webhook}`
     await writeFile(file, `${AT_START}${urls}SEARCH_LANGUAGE=klingon\n`)
@@ -88,29 +86,25 @@ describe('GET /admin/settings', () => {
   })
 })
 
-describe('PATCH /admin/settings', () => {
-  it(
-    'replaces, clears and leaves alone, in the place where each variable stands',
-    verifies('admin.settings.save', 'admin.settings.secrets'),
-    async () => {
-      const saved = await save({
-        set: { CHAT_BASE_URL: 'http://localhost:11434/v1', EMBEDDING_MODEL: "it's a `model`" },
-        clear: ['EMBEDDING_API_KEY'],
-      })
-      expect(await readFile(file, 'utf8')).toBe(
-        `${AT_START.replace('#CHAT_BASE_URL=https://api.openai.com/v1', 'CHAT_BASE_URL=http://localhost:11434/v1').replace('EMBEDDING_API_KEY=short', '#EMBEDDING_API_KEY=')}EMBEDDING_MODEL="it's a \`model\`"\n`,
-      )
-      expect(saved.changed.toSorted()).toEqual([
-        'CHAT_BASE_URL',
-        'EMBEDDING_API_KEY',
-        'EMBEDDING_MODEL',
-      ])
-      expect(find(saved.settings, 'CHAT_BASE_URL')).toMatchObject({ restartRequired: true })
-      expect(find(saved.settings, 'CHAT_API_KEY')).toMatchObject({ ending: 'abcd' })
-    },
-  )
+describe('PATCH /admin/settings', verifies('admin.settings.save', 'admin.settings.secrets'), () => {
+  it('replaces, clears and leaves alone, in the place where each variable stands', async () => {
+    const saved = await save({
+      set: { CHAT_BASE_URL: 'http://localhost:11434/v1', EMBEDDING_MODEL: "it's a `model`" },
+      clear: ['EMBEDDING_API_KEY'],
+    })
+    expect(await readFile(file, 'utf8')).toBe(
+      `${AT_START.replace('#CHAT_BASE_URL=https://api.openai.com/v1', 'CHAT_BASE_URL=http://localhost:11434/v1').replace('EMBEDDING_API_KEY=short', '#EMBEDDING_API_KEY=')}EMBEDDING_MODEL="it's a \`model\`"\n`,
+    )
+    expect(saved.changed.toSorted()).toEqual([
+      'CHAT_BASE_URL',
+      'EMBEDDING_API_KEY',
+      'EMBEDDING_MODEL',
+    ])
+    expect(find(saved.settings, 'CHAT_BASE_URL')).toMatchObject({ restartRequired: true })
+    expect(find(saved.settings, 'CHAT_API_KEY')).toMatchObject({ ending: 'abcd' })
+  })
 
-  it('clears a key without leaving it in a comment', verifies('admin.settings.save'), async () => {
+  it('clears a key without leaving it in a comment', async () => {
     await save({ clear: ['CHAT_API_KEY'] })
     const text = await readFile(file, 'utf8')
     expect(text).not.toContain(SECRET)
@@ -120,7 +114,6 @@ describe('PATCH /admin/settings', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as somebody may write it
   it.each(["a'b", 'a"b', 'a b # c', '${HOME}', 'back\\nslash', ' padded ', '#', '日本'])(
     'writes %s so that a start reads the same',
-    verifies('admin.settings.save'),
     async (value) => {
       await save({ set: { EMBEDDING_MODEL: value } })
       expect(parseEnv(await readFile(file, 'utf8')).EMBEDDING_MODEL).toBe(value)
@@ -131,29 +124,26 @@ describe('PATCH /admin/settings', () => {
   it.each<[string, object, string, RegExp]>([
     ['of the environment', { set: { CORS_ORIGIN: '*' } }, 'set.CORS_ORIGIN', /environment/],
     ['of the environment', { clear: ['CORS_ORIGIN'] }, 'clear.0', /environment/],
-    ['that is none', { set: { PATH: 'x' } }, 'set.PATH', /no variable/],
+    ['that is none', { set: { PATH: 'x' } }, 'set.PATH', /not a variable/],
     ['that is wrong', { set: { INGEST_CONCURRENCY: '0' } }, 'set.INGEST_CONCURRENCY', /at least 1/],
-    ['set and cleared', { set: { UI: 'on' }, clear: ['UI'] }, 'clear.0', /too/],
+    ['set and cleared', { set: { UI: 'on' }, clear: ['UI'] }, 'clear.0', /also/],
     ['that is empty', { set: { UI: '' } }, 'set.UI', /clear/],
     ['of two lines', { set: { CHAT_MODEL: 'a\nPATH=b' } }, 'set.CHAT_MODEL', /./],
     ['that needs another', { set: { DATABASE_URL: 'postgres://h/d' } }, 'QDRANT_URL', /required/],
     ['within a value', { set: { TOP_K: '3' } }, 'set.TOP_K', /by hand/],
     ['with every quote', { set: { EMBEDDING_MODEL: '\'"` ' } }, 'set.EMBEDDING_MODEL', /by hand/],
-  ])(
-    'refuses a variable %s, and writes nothing',
-    verifies('admin.settings.save'),
-    async (_case, changes, param, message) => {
-      const failure = await failureOf(await patch({ ...changes, ...mixedIn(changes) }))
-      expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param })
-      expect(failure.message).toMatch(message)
-      expect(await readFile(file, 'utf8')).toBe(AT_START)
-    },
-  )
+  ])('refuses a variable %s, and writes nothing', async (_case, changes, param, message) => {
+    const failure = await failureOf(await patch({ ...changes, ...mixedIn(changes) }))
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param })
+    expect(failure.message).toMatch(message)
+    expect(await readFile(file, 'utf8')).toBe(AT_START)
+  })
 
-  it('tells who has not seen the last change', verifies('admin.settings.save'), async () => {
+  it('tells who has not seen the last change', async () => {
     await writeFile(file, `${AT_START}# By hand.\n`)
     expect(await failureOf(await patch({ set: { TOP_K: '3' } }))).toMatchObject({
-      ...{ status: 409, code: 'changed_meanwhile' },
+      status: 409,
+      code: 'changed_meanwhile',
     })
   })
 })
@@ -184,7 +174,8 @@ describe('A value that is moved', () => {
   it('must be there', async () => {
     const move = { EMBEDDING_MODEL_NEXT: 'EMBEDDING_MODEL' }
     expect(await failureOf(await patch({ move }))).toMatchObject({
-      ...{ status: 400, param: 'move.EMBEDDING_MODEL_NEXT' },
+      status: 400,
+      param: 'move.EMBEDDING_MODEL_NEXT',
     })
   })
 })
@@ -202,7 +193,9 @@ describe('A variable that the agent configuration refers to', () => {
       const mcpServers = { weather: { url: 'https://weather.example/mcp', headers }, odd }
       await writeFile(join(file, '../agent.json'), JSON.stringify({ mcpServers }))
       expect(find(await read(), 'weather_token')).toMatchObject({
-        ...{ secret: true, source: 'default', restartRequired: false },
+        secret: true,
+        source: 'default',
+        restartRequired: false,
         group: 'Agent configuration',
       })
       expect(find(await read(), 'TOP_K')).toMatchObject({ value: '7', secret: false })
@@ -212,7 +205,9 @@ describe('A variable that the agent configuration refers to', () => {
       expect(parseEnv(await readFile(file, 'utf8'))).toMatchObject({ weather_token: TOKEN })
       expect(await readText()).not.toContain(TOKEN)
       expect(find(await read(), 'weather_token')).toMatchObject({
-        ...{ source: 'file', ending: 'vice', restartRequired: true },
+        source: 'file',
+        ending: 'vice',
+        restartRequired: true,
       })
       const cleared = { basedOn: saved.settings.digest, clear: ['weather_token'] }
       expect((await patch(cleared, saved.settings.digest)).status).toBe(200)
@@ -223,7 +218,8 @@ describe('A variable that the agent configuration refers to', () => {
   it('is not one that the system reads, nor one that it does not refer to', async () => {
     for (const name of ['NODE_OPTIONS', 'LD_PRELOAD', 'OTHER_TOKEN']) {
       expect(await failureOf(await patch({ set: { [name]: 'x' } }))).toMatchObject({
-        ...{ status: 400, param: `set.${name}` },
+        status: 400,
+        param: `set.${name}`,
       })
     }
   })

@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, complete, readChat } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
-import { modelRequest } from '../support/model-request.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelRequest, toolResults } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import {
   chunk,
@@ -15,29 +15,17 @@ import {
   toolCallReply,
 } from '../support/upstream-replies.ts'
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
-  await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
 
 const search = (query: string, id = 'call_1') => ({
   name: 'semantic_search',
   arguments: { query, topK: 1 },
   id,
 })
-const results = () =>
-  modelRequest(upstream.requests.at(-1))
-    .messages.filter(({ role }) => role === 'tool')
-    .map(({ content }) => content)
+const results = () => toolResults(upstream.requests.at(-1))
 
 describe.each(WAYS)('An agent asked by %s', (way) => {
   const run = (...scripts: Parameters<typeof askBy>[2]) => askBy(way, { server, upstream }, scripts)
@@ -52,7 +40,7 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
       const { answer, extras } = await run(toolCallReply(calls), textReply('Both [1][2].'))
       expect(answer).toBe('Both [1][2].')
       expect(extras.hits.map(({ title }) => title).toSorted()).toEqual(['Beavers', 'Owls'])
-      expect(results().map((text) => /\[\d\] (\w+)/.exec(text ?? '')?.[1])).toEqual(
+      expect(results().map((text) => /\[\d\] (\w+)/.exec(text)?.[1])).toEqual(
         Array.from({ length: 5 }, () => ['Owls', 'Beavers']).flat(),
       )
     },
@@ -119,7 +107,7 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
   )
 })
 
-describe('The limits of agent.json', () => {
+describe('The limits of agent.json', verifies('loop.limits'), () => {
   const start = async (limits: object) =>
     startServer(modelAt(upstream, { AGENT_CONFIG: await writeAgentFile({ limits }) }))
 
@@ -127,7 +115,7 @@ describe('The limits of agent.json', () => {
     ['rounds', { rounds: 2 }, 'round_limit', 2],
     ['toolCalls', { toolCalls: 1 }, 'call_limit', 2],
     ['tokens', { tokens: 1_000 }, 'token_limit', 2],
-  ])('bound the %s of a run', verifies('loop.limits'), async (name, limits, reason, asked) => {
+  ])('bound the %s of a run', async (name, limits, reason, asked) => {
     const own = await start(limits)
     upstream.always(
       toolCallReply(search('owls'), { usage: { prompt_tokens: 2_000, completion_tokens: 10 } }),
@@ -138,20 +126,16 @@ describe('The limits of agent.json', () => {
     expect(upstream.requests.length - before).toBe(asked)
   })
 
-  it(
-    'bound its time: a tool is ended, and the model answers',
-    verifies('loop.limits'),
-    async () => {
-      const own = await start({ seconds: 1 })
-      upstream.script(
-        streamReply({ pauseMs: 1_100 }, ...toolCallSteps()),
-        textReply('It took too long.'),
-      )
-      const { answer, done } = await ask(own, 'Who hoots?')
-      expect(answer).toBe('It took too long.')
-      expect(done).toMatchObject({ finishReason: 'stop', limitsReached: ['seconds'] })
-    },
-  )
+  it('bound its time from the first word on: a tool is ended, and the model answers', async () => {
+    const own = await start({ seconds: 1 })
+    upstream.script(
+      streamReply(chunk({ content: 'Wait.' }), { pauseMs: 1_100 }, ...toolCallSteps()),
+      textReply('It took too long.'),
+    )
+    const { answer, done } = await ask(own, 'Who hoots?')
+    expect(answer).toBe('Wait.\n\nIt took too long.')
+    expect(done).toMatchObject({ finishReason: 'stop', limitsReached: ['seconds'] })
+  })
 
   const toolCallSteps = () => [
     chunk({
@@ -184,34 +168,32 @@ describe('A model that cannot call tools', () => {
   )
 })
 
-describe('What a provider attaches to a call', () => {
+describe('What a provider attaches to a call', verifies('completions.extras'), () => {
   const LAMP = { type: 'function', function: { name: 'search_documents' } }
 
   it.each([
     ['gemini-tool-calls', 'extra_content'],
     ['deepseek-tool-call', 'reasoning_content'],
     ['openrouter-tool-call', 'reasoning_details'],
-  ])(
-    'goes to the client with its call, and back with the result: %s',
-    verifies('completions.extras'),
-    async (fixture, field) => {
-      upstream.script(fixtureReply(fixture))
-      const { choices } = await complete(server, 'Search.', { tools: [LAMP] })
-      const message = choices[0]?.message
-      expect(JSON.stringify(message)).toContain(`"${field}"`)
+  ])('goes to the client with its call, and back with the result: %s', async (fixture, field) => {
+    upstream.script(fixtureReply(fixture))
+    const { choices } = await complete(server, 'Search.', { tools: [LAMP] })
+    const message = choices[0]?.message
+    expect(JSON.stringify(message)).toContain(`"${field}"`)
 
-      upstream.script(textReply('Found.'))
-      const results = message?.tool_calls?.map(({ id }) => ({
-        ...{ role: 'tool', tool_call_id: id, content: 'found' },
-      }))
-      const messages = [{ role: 'user', content: 'Search.' }, message, ...(results ?? [])]
-      await complete(server, '', { messages, tools: [LAMP] })
-      const sent = modelRequest(upstream.requests.at(-1)).messages
-      expect(JSON.stringify(sent.find(({ role }) => role === 'assistant'))).toContain(`"${field}"`)
-    },
-  )
+    upstream.script(textReply('Found.'))
+    const results = message?.tool_calls?.map(({ id }) => ({
+      role: 'tool',
+      tool_call_id: id,
+      content: 'found',
+    }))
+    const messages = [{ role: 'user', content: 'Search.' }, message, ...(results ?? [])]
+    await complete(server, '', { messages, tools: [LAMP] })
+    const sent = modelRequest(upstream.requests.at(-1)).messages
+    expect(JSON.stringify(sent.find(({ role }) => role === 'assistant'))).toContain(`"${field}"`)
+  })
 
-  it('is streamed as it is told plain', verifies('completions.extras'), async () => {
+  it('is streamed as it is told plain', async () => {
     upstream.script(fixtureReply('gemini-tool-calls'), fixtureReply('gemini-tool-calls'))
     const messages = [{ role: 'user', content: 'Search.' }]
     const plain = await complete(server, 'Search.', { tools: [LAMP] })

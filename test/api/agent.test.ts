@@ -1,22 +1,18 @@
 import { writeFile } from 'node:fs/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type StartedServer, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const read = async ({ request }: TestServer, path: string) => (await request(path)).json()
 
 /** Without a configuration and with a model that calls no tools. */
-let plain: StartedServer
-beforeAll(async () => {
-  plain = await startServer()
-  return () => plain.close()
-})
+const plain = await startServer()
 
 const AGENT = {
   name: 'librarian',
@@ -24,38 +20,30 @@ const AGENT = {
   prompt: 'Be polite.',
 }
 
-describe('GET /agent', () => {
-  it(
-    'reads name, profile and loaded tools',
-    verifies('endpoint.agent', 'agent.record', 'agent.shape'),
-    async () => {
-      const upstream = await startScriptedUpstream()
-      const file = await writeAgentFile(AGENT)
-      const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
-      expect(await read(server, '/agent')).toEqual({
-        name: 'librarian',
-        profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
-        tools: expect.arrayContaining([{ name: 'semantic_search', source: 'builtin' }]),
-      })
-      expect(await read(server, '/v1/models')).toMatchObject({ data: [{ id: 'librarian' }] })
-    },
-  )
+describe('GET /agent', verifies('endpoint.agent', 'agent.record', 'agent.shape'), () => {
+  it('reads name, profile and loaded tools', async () => {
+    const upstream = await startScriptedUpstream()
+    const file = await writeAgentFile(AGENT)
+    const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
+    expect(await read(server, '/agent')).toEqual({
+      name: 'librarian',
+      profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
+      tools: expect.arrayContaining([{ name: 'semantic_search', source: 'builtin' }]),
+    })
+    expect(await read(server, '/v1/models')).toMatchObject({ data: [{ id: 'librarian' }] })
+  })
 
-  it(
-    'has the defaults where there is no configuration, and no tool that the model cannot call',
-    verifies('agent.shape'),
-    async () => {
-      expect(await read(plain, '/agent')).toEqual({
-        name: 'agent',
-        profile: {
-          description: 'Answers questions from the ingested documents.',
-          model: 'extractive',
-          retrieval: 'lexical',
-        },
-        tools: [],
-      })
-    },
-  )
+  it('has the defaults where there is no configuration, and no tool that the model cannot call', async () => {
+    expect(await read(plain, '/agent')).toEqual({
+      name: 'agent',
+      profile: {
+        description: 'Answers questions from the ingested documents.',
+        model: 'extractive',
+        retrieval: 'lexical',
+      },
+      tools: [],
+    })
+  })
 })
 
 describe('GET /agent/tools', () => {
@@ -76,6 +64,7 @@ describe('GET /agent/tools', () => {
               properties: expect.objectContaining({ query: expect.anything() }),
             }),
             source: 'builtin',
+            switch: 'semantic_search',
             state: 'on',
           },
         ]),
@@ -131,9 +120,9 @@ describe('GET /agent/capabilities', () => {
         sandbox: { kind: expect.any(String), state: 'on', limits: SandboxLimits.parse({}) },
         mcp: [],
         plugins: [],
-        chat: { model: 'extractive', tools: false },
+        chat: { model: 'extractive', tools: false, window: 32_768 },
         retrieval: 'lexical',
-        embedder: { state: 'off', reason: 'EMBEDDING_MODEL names none: words alone' },
+        embedder: { state: 'off', reason: 'There is no embedding model: search is lexical only' },
         reranker: { state: 'off', reason: 'RERANK_MODEL is not set' },
         restartRequired: false,
       })

@@ -1,44 +1,29 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Conversation, ConversationItem } from '../../src/dialects/conversations/schema.ts'
 import { ToolList } from '../../src/schemas/agent.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
-import { writeAgentFile } from '../support/temporary-files.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const CALL = { name: 'semantic_search', arguments: { query: 'beavers' }, id: 'call_a' }
 const QUESTION = 'Who builds dams of branches?'
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  const tools = { semantic_search: { approval: 'always' } }
-  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
-  await writeFile(join(directory, 'agent.json'), JSON.stringify({ tools }))
-  server = await startServer(
-    modelAt(upstream, {
-      DATA_DIR: directory,
-      AGENT_CONFIG: join(directory, 'agent.json'),
-      TOP_K: '1',
-      // A resumption that is refused must not keep its place.
-      CHAT_CONCURRENCY: '2',
-    }),
-  )
-  await server.ingest({ title: 'Owls', text: 'Owls hunt; none builds dams of branches.' })
-  await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-    await rm(directory, { recursive: true, force: true })
-  }
-})
+const upstream = await startScriptedUpstream()
+const tools = { semantic_search: { approval: 'always' } }
+const server = await startServer(
+  modelAt(upstream, {
+    AGENT_CONFIG: await writeAgentFile({ tools }),
+    TOP_K: '1',
+    // A resumption that is refused must not keep its place.
+    CHAT_CONCURRENCY: '2',
+  }),
+)
+await server.ingest({ title: 'Owls', text: 'Owls hunt; none builds dams of branches.' })
+await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
 
 /** The model calls the tool, then answers. */
 beforeEach(() => {
@@ -85,7 +70,8 @@ describe('A call of a tool that waits for approval', () => {
     const { state } = await askUntilItWaits()
     const { frames, done } = await go(state, [])
     expect(frames[1]?.frame).toMatchObject({
-      ...{ type: 'tool-result', isError: true },
+      type: 'tool-result',
+      isError: true,
       output: expect.stringContaining('refused'),
     })
     expect(done?.hits).toHaveLength(1)
@@ -113,13 +99,56 @@ describe('A call of a tool that waits for approval', () => {
     expect(after.agent.approval).toBeUndefined()
   })
 
-  it('goes on at another server with the same key', async () => {
+  it('goes on once, also where two say so at the same time', async () => {
     const { state } = await askUntilItWaits()
-    const other = await startServer(modelAt(upstream))
     const resume = { state, approved: ['call_a'] }
-    const { answer, done } = await ask(other, QUESTION, { resume })
+    const body = { messages: [{ role: 'user', content: QUESTION }], resume }
+    const both = await Promise.all([1, 2].map(() => server.request('/chat', { body })))
+    const texts = await Promise.all(both.map((response) => response.text()))
+    expect(texts.filter((text) => text.includes('"finishReason":"stop"'))).toHaveLength(1)
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400])
+    const before = upstream.requests.length
+    const again = await failureOf(await server.request('/chat', { body }))
+    expect(again).toMatchObject({
+      status: 400,
+      param: 'resume.state',
+      message: expect.stringContaining('was already used'),
+    })
+    expect(upstream.requests).toHaveLength(before)
+  })
+
+  it('goes on after a refusal for want of a place', async () => {
+    const { state } = await askUntilItWaits()
+    const ended = Promise.withResolvers<void>()
+    const begun = [upstream.nextRequest(), upstream.nextRequest()]
+    upstream.always({ steps: [{ until: ended.promise }, { cut: true }] })
+    const others = [1, 2].map(() => ask(server, 'Who hunts?'))
+    await Promise.all(begun)
+    const body = {
+      messages: [{ role: 'user', content: QUESTION }],
+      resume: { state, approved: [] },
+    }
+    const refused = await failureOf(await server.request('/chat', { body }))
+    expect(refused.code).toBe('too_many_runs')
+    ended.resolve()
+    await Promise.allSettled(others)
+    upstream.always(textReply('They do [2].'))
+    expect((await go(state, ['call_a'])).answer).toBe('They do [2].')
+  })
+
+  it('goes on after a restart', async () => {
+    const settings = modelAt(upstream, {
+      AGENT_CONFIG: await writeAgentFile({ tools }),
+      DATA_DIR: await temporaryDirectory(),
+    })
+    const first = await startServer(settings)
+    const { frames } = await ask(first, QUESTION)
+    const [waiting] = frames.map(({ frame }) => frame)
+    await first.close()
+    const second = await startServer(settings)
+    const state = waiting?.type === 'approval-required' ? waiting.state : ''
+    const { answer } = await ask(second, QUESTION, { resume: { state, approved: ['call_a'] } })
     expect(answer).toBe('They do [?].')
-    expect(done?.hits.map(({ title }) => title)).toEqual(['Owls'])
   })
 
   it.each([
@@ -161,5 +190,35 @@ describe('The links of an answer over HTTP', () => {
     expect((await ask(own, 'Who hunts owls?')).answer).toBe(expected)
     const { choices } = await complete(own, 'Who hunts owls?')
     expect(choices[0]?.message.content).toBe(expected)
+  })
+})
+
+describe('An answer of a stored conversation that waits for approval', () => {
+  it('is taken up where it is, once, and by its own state', async () => {
+    const { id } = Conversation.parse(
+      await (await server.request('/v1/conversations', { body: {} })).json(),
+    )
+    const waiting = await ask(server, QUESTION, { conversation: { id } })
+    expect(waiting.done?.finishReason).toBe('approval_required')
+    const start = waiting.frames[0]?.frame
+    const parent = start?.type === 'turn-start' ? start.answerId : ''
+    const read = async () => {
+      const item = await server.request(`/v1/conversations/${id}/items/${parent}`)
+      return ConversationItem.parse(await item.json())
+    }
+    const { status, agent } = await read()
+    expect([status, agent?.approval?.calls]).toMatchObject(['incomplete', [{ callId: 'call_a' }]])
+    const resume = { state: agent?.approval?.state ?? '', approved: ['call_a'] }
+    const body = { messages: [{ role: 'user', content: QUESTION }], conversation: { id, parent } }
+    const other = { ...body, resume: { ...resume, state: 'run_other' } }
+    const refused = await failureOf(await server.request('/chat', { body: other }))
+    expect([refused.status, refused.param]).toEqual([400, 'conversation.parent'])
+    const { answer, done } = await ask(server, QUESTION, { conversation: { id, parent }, resume })
+    expect([answer, done?.finishReason]).toEqual(['They do [2].', 'stop'])
+    const after = await read()
+    expect([after.status, after.agent?.approval]).toEqual(['completed', undefined])
+    expect(after.agent?.steps).toMatchObject([{ tool: 'semantic_search', isError: false }])
+    const again = await server.request('/chat', { body: { ...body, resume } })
+    expect(again.status).toBe(400)
   })
 })

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { createArtifactLinks } from '../../src/services/tools/artifacts.ts'
-import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
+import { describe, expect, it } from 'vitest'
+import { createArtifactLinks } from '../../src/agent/tools/artifacts.ts'
 import { verifies } from '../requirements.ts'
+import { openDirectory } from '../stores/sqlite/store-data.ts'
 import { failureOf } from '../support/failure.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const PAGE = '<script>alert(1)</script>'
@@ -12,8 +11,9 @@ const PAGE = '<script>alert(1)</script>'
 /** A server that was started on artifacts which a former process left. */
 async function startWith(name: string, mediaType: string, bytes: Uint8Array) {
   const directory = await temporaryDirectory()
-  const store = await createFileArtifactStore({ directory: join(directory, 'artifacts') })
-  const { id } = await store.add({ name, mediaType, bytes })
+  const { artifacts, close } = await openDirectory(directory)
+  const { id } = await artifacts.add({ name, mediaType, bytes })
+  await close()
   return { server: await startServer({ DATA_DIR: directory }), path: `/artifacts/${id}` }
 }
 
@@ -37,13 +37,14 @@ describe('GET /artifacts/{id}', () => {
     verifies('artifacts.linked'),
     async () => {
       const directory = await temporaryDirectory()
-      const store = await createFileArtifactStore({ directory: join(directory, 'artifacts') })
+      const { artifacts: store, close } = await openDirectory(directory)
       const file = { name: 'a.png', mediaType: 'image/png', bytes: Buffer.from('a picture') }
       const { link = '' } = await createArtifactLinks(TEST_KEY).withLinks(store).add(file)
       const hourAgo = () => Date.now() - 3_601_000
       const { link: old = '' } = await createArtifactLinks(TEST_KEY, hourAgo)
         .withLinks(store)
         .add(file)
+      await close()
       const server = await startServer({ DATA_DIR: directory })
       const response = await fetch(server.url + link)
       expect(await response.text()).toBe('a picture')
@@ -106,20 +107,12 @@ describe('GET /artifacts/{id}', () => {
     expect(await failureOf(response)).toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
-  describe('of what is not there', () => {
-    let server: TestServer
-    beforeAll(async () => {
-      server = await startServer()
-      return server.close
-    })
-
-    it.each(['unknown', 'art_00000000000000000000000000000000', '..%2F..%2Fagent-server.lock'])(
-      'answers 404: %s',
-      verifies('artifacts.unknown'),
-      async (id) => {
-        const failure = await failureOf(await server.request(`/artifacts/${id}`))
-        expect(failure).toMatchObject({ status: 404, code: 'artifact_not_found' })
-      },
-    )
+  it('answers 404 where there is none', verifies('artifacts.unknown'), async () => {
+    const server = await startServer()
+    const none = 'art_00000000000000000000000000000000'
+    for (const id of ['unknown', none, '..%2F..%2Fagent-server.lock']) {
+      const failure = await failureOf(await server.request(`/artifacts/${id}`))
+      expect(failure).toMatchObject({ status: 404, code: 'artifact_not_found' })
+    }
   })
 })

@@ -1,25 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
-import {
-  type ContractOperation,
-  fillPath,
-  operationsOf,
-  readContract,
-} from '../support/contract.ts'
+import { fillPath, operationsOf, readContract } from '../support/contract.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { countDocuments } from '../support/knowledge.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 
 const PUBLIC = ['/health', '/readiness', '/reference', '/openapi.json']
 
-let server: TestServer
-let operations: ContractOperation[]
-
-beforeAll(async () => {
-  server = await startServer()
-  operations = operationsOf(await readContract(server))
-  return server.close
-})
+const server = await startServer()
+const operations = operationsOf(await readContract(server))
 
 interface Call {
   method: string
@@ -53,29 +42,6 @@ const REFUSAL = {
 }
 
 describe('Every operation of the contract but the public ones', () => {
-  it(
-    'is more than a handful, and each of the endpoints of the specification is among them',
-    verifies('authentication.bearer'),
-    () => {
-      const guarded = operations.filter(({ isPublic }) => !isPublic)
-      expect(guarded.map(({ method, path }) => `${method} ${path}`)).toEqual(
-        expect.arrayContaining([
-          'GET /agent',
-          'GET /agent/tools',
-          'GET /agent/capabilities',
-          'POST /chat',
-          'POST /agent/chat',
-          'POST /v1/chat/completions',
-          'POST /query',
-          'POST /documents',
-          'GET /documents',
-          'DELETE /documents/{id}',
-          'GET /metrics',
-        ]),
-      )
-    },
-  )
-
   it.each([
     ['no key', {}],
     ['an empty header', { authorization: '' }],
@@ -87,13 +53,13 @@ describe('Every operation of the contract but the public ones', () => {
     ['the key without its scheme', { authorization: TEST_KEY }],
     ['the key in the Basic scheme', { authorization: `Basic ${TEST_KEY}` }],
     ['the key as a Basic password', { authorization: `Basic ${btoa(`user:${TEST_KEY}`)}` }],
-    ['the key in another header', { 'x-api-key': TEST_KEY }],
+    ['the key in another header', { 'x-key': TEST_KEY }],
   ])(
     'refuses %s with 401 and a challenge, before it reads the body',
     verifies('authentication.bearer', 'authentication.key', 'errors.challenge'),
     async (_case, headers) => {
       const refusals = await refusalsOf(headers)
-      expect(refusals.length).toBeGreaterThan(10)
+      expect(refusals.length).toBeGreaterThan(40)
       for (const refusal of refusals) {
         expect(refusal).toMatchObject(REFUSAL)
         expect(refusal.headers.get('www-authenticate')).toBe('Bearer')

@@ -3,24 +3,20 @@ import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { countDocuments, listDocuments } from '../support/knowledge.ts'
 import { openConnection, type RawRequest, rawRequest } from '../support/raw-connection.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
 const DOCUMENT = '{"text":"A text."}'
 const CLOSE = 'connection: close'
 
-let server: TestServer
 let before: number
 
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 beforeEach(async () => {
   before = await countDocuments(server)
@@ -104,7 +100,7 @@ describe('A client that never closes its side after a refusal', () => {
 
 type Count = (error: Error | null, count: number) => void
 
-describe('A path', () => {
+describe('A path', verifies('input.bytes', 'http.unknown-route', 'authentication.public'), () => {
   it.each([
     ['out of a public one', '/health/../agent', 404],
     ['out of the reference', '/reference/static/../../agent', 404],
@@ -114,55 +110,43 @@ describe('A path', () => {
     ['with a parameter past its bound', `/documents/${'x'.repeat(300)}`, 400],
     ['that leads out of the assets', '/reference/static/..%2f..%2f..%2fpackage.json', 404],
     ['that is an asterisk', '*', 404],
-  ])(
-    '%s is answered in the envelope',
-    verifies('input.bytes', 'http.unknown-route'),
-    async (_case, path, status) => {
-      const answer = await exchange(rawRequest({ path, headers: [CLOSE] }))
-      expect(statusesOf(answer)).toEqual([String(status)])
-      expect(answer).toContain('{"error":{"message":')
-    },
-  )
+  ])('%s is answered in the envelope', async (_case, path, status) => {
+    const answer = await exchange(rawRequest({ path, headers: [CLOSE] }))
+    expect(statusesOf(answer)).toEqual([String(status)])
+    expect(answer).toContain('{"error":{"message":')
+  })
 
-  it(
-    'out of a public one opens nothing without the key',
-    verifies('authentication.public'),
-    async () => {
-      for (const path of [
-        '/health/../agent',
-        '/reference/../agent',
-        '/openapi.json/../metrics',
-        '//agent',
-      ]) {
-        const answer = await exchange(`GET ${path} HTTP/1.1\r\nhost: x\r\n${CLOSE}\r\n\r\n`)
-        expect([path, statusesOf(answer)]).toEqual([path, ['401']])
-      }
-    },
-  )
+  it('out of a public one opens nothing without the key', async () => {
+    for (const path of [
+      '/health/../agent',
+      '/reference/../agent',
+      '/openapi.json/../metrics',
+      '//agent',
+    ]) {
+      const answer = await exchange(`GET ${path} HTTP/1.1\r\nhost: x\r\n${CLOSE}\r\n\r\n`)
+      expect([path, statusesOf(answer)]).toEqual([path, ['401']])
+    }
+  })
 })
 
-describe('Duplicate headers', () => {
-  it(
-    'give no second try at the key',
-    verifies('authentication.bearer', 'input.bytes'),
-    async () => {
-      const wrong = 'authorization: Bearer wrong'
-      const answer = await exchange(
-        `GET /agent HTTP/1.1\r\nhost: x\r\n${wrong}\r\nauthorization: Bearer ${TEST_KEY}\r\n${CLOSE}\r\n\r\n`,
-      )
-      expect(statusesOf(answer)).toEqual(['401'])
-    },
-  )
+describe('Duplicate headers', verifies('authentication.bearer', 'input.bytes'), () => {
+  it('give no second try at the key', async () => {
+    const wrong = 'authorization: Bearer wrong'
+    const answer = await exchange(
+      `GET /agent HTTP/1.1\r\nhost: x\r\n${wrong}\r\nauthorization: Bearer ${TEST_KEY}\r\n${CLOSE}\r\n\r\n`,
+    )
+    expect(statusesOf(answer)).toEqual(['401'])
+  })
 
-  it('of the media type are as good as the first', verifies('input.bytes'), async () => {
+  it('of the media type are as good as the first', async () => {
     const headers = ['content-type: text/plain', 'content-type: application/json']
     expect(statusesOf(await post({ body: DOCUMENT, headers }))).toEqual(['415'])
     expect(await countDocuments(server)).toBe(before)
   })
 })
 
-describe('Pipelined requests', () => {
-  it('are answered one by one, in their order', verifies('input.bytes'), async () => {
+describe('Pipelined requests', verifies('input.bytes', 'errors.not-http'), () => {
+  it('are answered one by one, in their order', async () => {
     const answer = await exchange(
       rawRequest({ path: '/documents', body: '{"text":"First of the pipeline."}' }),
       Buffer.concat([
@@ -176,46 +160,33 @@ describe('Pipelined requests', () => {
     expect(await countDocuments(server)).toBe(before + 2)
   })
 
-  it(
-    'that turn into garbage have their answers, then the refusal',
-    verifies('errors.not-http', 'input.bytes'),
-    async () => {
-      const whole = [rawRequest({ path: '/documents/unknown' }), rawRequest({ path: '/agent' })]
-      const answer = await exchange(Buffer.concat([...whole, Buffer.from('garbage\r\n\r\n')]))
-      expect(statusesOf(answer)).toEqual(['404', '200', '400'])
-    },
-  )
+  it('that turn into garbage have their answers, then the refusal', async () => {
+    const whole = [rawRequest({ path: '/documents/unknown' }), rawRequest({ path: '/agent' })]
+    const answer = await exchange(Buffer.concat([...whole, Buffer.from('garbage\r\n\r\n')]))
+    expect(statusesOf(answer)).toEqual(['404', '200', '400'])
+  })
 
-  it(
-    'that turn into garbage write nothing into a stream that is open',
-    verifies('errors.not-http', 'input.bytes'),
-    async () => {
-      const upstream = await startScriptedUpstream()
-      const release = Promise.withResolvers<void>()
-      upstream.always(
-        streamReply(
-          chunk({ content: 'Half ' }),
-          { until: release.promise },
-          chunk({}, 'stop'),
-          DONE,
-        ),
-      )
-      const connection = await openConnection(await startServer(modelAt(upstream)))
-      connection.send(
-        rawRequest({ path: '/chat', body: '{"messages":[{"role":"user","content":"x"}]}' }),
-      )
-      await connection.received(/"text":"Half "/)
-      connection.send('garbage\r\n\r\n')
-      connection.send('more garbage\r\n\r\n')
-      release.resolve()
-      const answer = await connection.closed()
-      expect(statusesOf(answer)).toEqual(['200', '400'])
-      expect(answer).toMatch(/event: done\ndata: .*\n\n\r\n0\r\n\r\nHTTP\/1\.1 400 /)
-    },
-  )
+  it('that turn into garbage write nothing into a stream that is open', async () => {
+    const upstream = await startScriptedUpstream()
+    const release = Promise.withResolvers<void>()
+    upstream.always(
+      streamReply(chunk({ content: 'Half ' }), { until: release.promise }, chunk({}, 'stop'), DONE),
+    )
+    const connection = await openConnection(await startServer(modelAt(upstream)))
+    connection.send(
+      rawRequest({ path: '/chat', body: '{"messages":[{"role":"user","content":"x"}]}' }),
+    )
+    await connection.received(/"text":"Half "/)
+    connection.send('garbage\r\n\r\n')
+    connection.send('more garbage\r\n\r\n')
+    release.resolve()
+    const answer = await connection.closed()
+    expect(statusesOf(answer)).toEqual(['200', '400'])
+    expect(answer).toMatch(/event: done\ndata: .*\n\n\r\n0\r\n\r\nHTTP\/1\.1 400 /)
+  })
 })
 
-describe('A body', () => {
+describe('A body', verifies('input.bytes', 'input.text', 'http.body-limit'), () => {
   it.each([
     [
       'in chunks',
@@ -224,7 +195,7 @@ describe('A body', () => {
     ],
     ['with a byte order mark', [], `\ufeff${DOCUMENT}`],
     ['that expects a go-ahead', ['expect: 100-continue'], DOCUMENT],
-  ])('%s is accepted', verifies('input.bytes'), async (_case, headers, body) => {
+  ])('%s is accepted', async (_case, headers, body) => {
     expect(statusesOf(await post({ headers, body })).at(-1)).toBe('202')
     expect(await countDocuments(server)).toBe(before + 1)
   })
@@ -240,51 +211,39 @@ describe('A body', () => {
     ['said to be compressed', ['content-encoding: gzip'], DOCUMENT],
     ['in an unknown transfer encoding', ['transfer-encoding: sideways'], DOCUMENT],
     ['of bytes that are no JSON', [], Uint8Array.of(0xff, 0xfe, 0x00, 0x01)],
-  ])(
-    '%s is refused with 4xx and stores nothing',
-    verifies('input.bytes'),
-    async (_case, headers, body) => {
-      const [status, ...others] = statusesOf(await post({ headers, body }))
-      expect(status).toMatch(/^4\d\d$/)
-      expect(others).not.toContain('202')
-      expect(await countDocuments(server)).toBe(before)
-    },
-  )
+  ])('%s is refused with 4xx and stores nothing', async (_case, headers, body) => {
+    const [status, ...others] = statusesOf(await post({ headers, body }))
+    expect(status).toMatch(/^4\d\d$/)
+    expect(others).not.toContain('202')
+    expect(await countDocuments(server)).toBe(before)
+  })
 
-  it(
-    'that is not valid UTF-8 is refused, so that no document is stored with U+FFFD in its place',
-    verifies('input.bytes', 'input.text'),
-    async () => {
-      const before = await countDocuments(server)
-      const body = Buffer.concat([
-        Buffer.from('{"text":"Gryphon '),
-        Uint8Array.of(0xff, 0xc3),
-        Buffer.from(' nests."}'),
-      ])
-      expect(statusesOf(await post({ body }))).toEqual(['400'])
-      expect(await countDocuments(server)).toBe(before)
-    },
-  )
+  it('that is not valid UTF-8 is refused, so that no document is stored with U+FFFD in its place', async () => {
+    const before = await countDocuments(server)
+    const body = Buffer.concat([
+      Buffer.from('{"text":"Gryphon '),
+      Uint8Array.of(0xff, 0xc3),
+      Buffer.from(' nests."}'),
+    ])
+    expect(statusesOf(await post({ body }))).toEqual(['400'])
+    expect(await countDocuments(server)).toBe(before)
+  })
 
-  it(
-    'in chunks without end is cut off at the limit',
-    verifies('http.body-limit', 'input.bytes'),
-    async () => {
-      const connection = await openConnection(server)
-      const head = rawRequest({
-        method: 'POST',
-        path: '/documents',
-        headers: ['content-type: application/json', 'transfer-encoding: chunked'],
-      })
-      connection.send(head)
-      connection.send('9\r\n{"text":"\r\n')
-      const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
-      for (let sent = 0; sent < 200; sent += 1) connection.send(chunk)
-      expect(await connection.received(/"code":"body_too_large"/)).toMatch(/^HTTP\/1\.1 413 /)
-      connection.vanish()
-      expect(await countDocuments(server)).toBe(before)
-    },
-  )
+  it('in chunks without end is cut off at the limit', async () => {
+    const connection = await openConnection(server)
+    const head = rawRequest({
+      method: 'POST',
+      path: '/documents',
+      headers: ['content-type: application/json', 'transfer-encoding: chunked'],
+    })
+    connection.send(head)
+    connection.send('9\r\n{"text":"\r\n')
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+    for (let sent = 0; sent < 200; sent += 1) connection.send(chunk)
+    expect(await connection.received(/"code":"body_too_large"/)).toMatch(/^HTTP\/1\.1 413 /)
+    connection.vanish()
+    expect(await countDocuments(server)).toBe(before)
+  })
 })
 
 describe('An upload that is abandoned', () => {
@@ -324,9 +283,12 @@ describe('An upload that is abandoned', () => {
 
 describe('The host of a request', () => {
   const initialize = JSON.stringify({
-    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
     params: {
-      ...{ protocolVersion: '2025-11-25', capabilities: {} },
+      protocolVersion: '2025-11-25',
+      capabilities: {},
       clientInfo: { name: 'test', version: '1' },
     },
   })

@@ -1,41 +1,32 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { hangReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const TOWERS = ['north', 'south', 'east', 'west', 'clock', 'water', 'bell']
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream, { TOP_K: '3' }))
-  for (const name of TOWERS) {
-    await server.ingest({ title: `The ${name} tower`, text: `The ${name} tower has a stair.` })
-  }
-  await server.ingest({ title: 'Beavers', text: 'Beavers build dams of branches.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream, { TOP_K: '3' }))
+for (const name of TOWERS) {
+  await server.ingest({ title: `The ${name} tower`, text: `The ${name} tower has a stair.` })
+}
+await server.ingest({ title: 'Beavers', text: 'Beavers build dams of branches.' })
 
 beforeEach(() => upstream.always(textReply('An answer [1].')))
 
 const lastRequest = () => upstream.requests.at(-1)
 
-describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
-  it(
-    'streams the answer of the model and the hits that it was given',
+describe('POST /chat', () => {
+  it.each(['/chat', '/agent/chat'])(
+    'streams the answer of the model and the hits that it was given: %s',
     verifies('endpoint.chat', 'endpoint.agent-chat', 'chat.streamed', 'chat.context'),
-    async () => {
+    async (path) => {
       const messages = [{ role: 'user', content: 'Who builds dams?' }]
       const response = await server.request(path, { body: { messages } })
       expect(response.status).toBe(200)
@@ -44,7 +35,7 @@ describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
       const { answer, done } = await readChat(response)
       expect(answer).toBe('An answer [1].')
       expect(done?.hits).toEqual(await search(server, 'Who builds dams?', 3))
-      expect(promptOf(lastRequest(), 'user')).toContain('[1] Beavers\nBeavers build dams')
+      expect(promptOf(lastRequest(), 'user')).toContain('[1] Beavers build dams')
     },
   )
 
@@ -59,7 +50,7 @@ describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
         { role: 'user', content: 'Which stair has the clock tower?' },
         { role: 'assistant', content: 'Do you mean beavers?' },
       ]
-      const { done } = await readChat(await server.request(path, { body: { messages } }))
+      const { done } = await readChat(await server.request('/chat', { body: { messages } }))
       expect(done?.hits[0]?.title).toBe('The clock tower')
       expect(done?.hits.map(({ title }) => title)).not.toContain('Beavers')
     },
@@ -108,7 +99,7 @@ describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
     ),
     async (_case, body, param) => {
       const before = upstream.requests.length
-      const failure = await failureOf(await server.request(path, { body }))
+      const failure = await failureOf(await server.request('/chat', { body }))
       expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param })
       expect(upstream.requests).toHaveLength(before)
     },
@@ -142,21 +133,16 @@ describe('A follow-up that cannot stand alone', () => {
     { role: 'user', content: 'Are you sure?' },
   ]
 
-  it('is retrieved for as the question that the model makes of it, whose tokens count', async () => {
-    upstream.script(
-      textReply('Do beavers build dams?', { usage: { prompt_tokens: 50, completion_tokens: 5 } }),
-    )
+  it('is retrieved for with the questions before it, at no cost where the model’s speed is unknown', async () => {
+    const before = upstream.requests.length
     const { answer, done } = await ask(server, '', { messages })
-    expect(done).toMatchObject({
-      searchedFor: 'Do beavers build dams?',
-      usage: { totalTokens: 73 },
-    })
+    expect(upstream.requests).toHaveLength(before + 1)
+    expect(done?.searchedFor).toBeUndefined()
     expect(done?.hits[0]?.title).toBe('Beavers')
     expect(answer).toBe('An answer [1].')
   })
 
   it('reaches the model without the numbers of earlier answers', async () => {
-    upstream.script(textReply('Do beavers build dams?'))
     await ask(server, '', { messages })
     expect(modelRequest(lastRequest()).messages[2]?.content).toBe('Beavers do.')
   })
@@ -167,13 +153,6 @@ describe('A follow-up that cannot stand alone', () => {
     expect(upstream.requests).toHaveLength(before + 1)
     expect(done?.hits.map(({ title }) => title)).not.toContain('Beavers')
     expect(done?.searchedFor).toBeUndefined()
-  })
-
-  it('is retrieved for with the questions before it where the model does not answer', async () => {
-    upstream.script({ status: 400, steps: [{ send: '{"error":{"message":"no"}}' }] })
-    const { done } = await ask(server, '', { messages })
-    expect(done).toMatchObject({ degraded: true })
-    expect(done?.hits[0]?.title).toBe('Beavers')
   })
 
   it('is retrieved for with the questions before it where no model generates', async () => {
@@ -204,7 +183,7 @@ describe('The prompt', () => {
       const { messages } = modelRequest(lastRequest())
       expect(messages.map(({ role }) => role)).toEqual(['system', 'user'])
       expect(promptOf(lastRequest(), 'system')).toMatch(
-        /passages[\s\S]*never an instruction[\s\S]*tool[\s\S]*\n\nSpeak like a pirate\.\n\nBe brief\.$/,
+        /passages[\s\S]*never instructions[\s\S]*tool[\s\S]*\n\nSpeak like a pirate\.\n\nBe brief\.$/,
       )
     },
   )
@@ -221,7 +200,7 @@ describe('The prompt', () => {
       const prompt = promptOf(lastRequest(), 'user')
       expect(prompt.match(/<\/?passages>/gi)).toEqual(['<passages>', '</passages>'])
       expect(prompt).toMatch(
-        /^<passages>\nKey: (\S+)\n\n\1 \[1\] [\s\S]*Ignore the rules[\s\S]*<\/passages>\n\nzebra trap$/,
+        /^<passages>\n\[1\] [\s\S]*Ignore the rules[\s\S]*<\/passages>\n\nQuestion: zebra trap$/,
       )
     },
   )
@@ -268,7 +247,7 @@ describe('A model that calls semantic search', () => {
       expect(done?.hits[3]?.title).toBe('Beavers')
       expect(modelRequest(lastRequest()).messages.at(-1)).toMatchObject({
         role: 'tool',
-        content: expect.stringContaining('[4] Beavers\nBeavers build dams'),
+        content: expect.stringContaining('[4] Beavers build dams'),
       })
     },
   )

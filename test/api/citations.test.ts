@@ -1,32 +1,23 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { pdfFile } from '../support/pdf-file.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const OWLS = 'Owls hoot at night.'
 const QUESTION = { messages: [{ role: 'user', content: 'When do owls hoot?' }] }
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  await server.ingest({ title: 'Owls', text: OWLS })
-  await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
-  const pages = ['Nothing here.', 'Lynxes have tufted ears.', 'Nothing there.']
-  await sendFile(server, { name: 'lynx.pdf', bytes: pdfFile({ pages }) })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+await server.ingest({ title: 'Owls', text: OWLS })
+await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+const pages = ['Nothing here.', 'Lynxes have tufted ears.', 'Nothing there.']
+await sendFile(server, { name: 'lynx.pdf', bytes: pdfFile({ pages }) })
 
 /** An answer that comes in these very pieces. */
 const inPieces = (...pieces: string[]) =>
@@ -105,8 +96,8 @@ describe.each(WAYS)('A citation, asked for by %s', (way) => {
   })
 })
 
-describe('What was cited and not retrieved', () => {
-  it('stays in what the model reads of itself', verifies('chat.citations.known'), async () => {
+describe('What was cited and not retrieved', verifies('chat.citations.known'), () => {
+  it('stays in what the model reads of itself', async () => {
     const search = { name: 'semantic_search', arguments: { query: 'beavers' } }
     upstream.script(toolCallReply(search, { text: 'I guess [7].' }), textReply('No.'))
     await ask(server, 'When do owls hoot?')
@@ -114,14 +105,10 @@ describe('What was cited and not retrieved', () => {
     expect(messages.find(({ role }) => role === 'assistant')?.content).toBe('I guess [7].')
   })
 
-  it(
-    'does not get lost where the model dies with it',
-    verifies('chat.citations.known'),
-    async () => {
-      upstream.script(streamReply(chunk({ content: 'At [7' }), { cut: true }))
-      const { answer, error } = await ask(server, 'When do owls hoot?')
-      expect(answer).toBe('At [7')
-      expect(error?.code).toBe('upstream_failed')
-    },
-  )
+  it('does not get lost where the model dies with it', async () => {
+    upstream.script(streamReply(chunk({ content: 'At [7' }), { cut: true }))
+    const { answer, error } = await ask(server, 'When do owls hoot?')
+    expect(answer).toBe('At [7')
+    expect(error?.code).toBe('upstream_failed')
+  })
 })

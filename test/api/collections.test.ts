@@ -1,22 +1,22 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { Completion, ModelList } from '../../src/dialects/completions/schema.ts'
 import { Document } from '../../src/schemas/document.ts'
-import { Completion, ModelList } from '../../src/schemas/openai/completion.ts'
+import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
 import { listDocuments } from '../support/knowledge.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { requester, startServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.ingest({ text: 'Owls hunt in the woods.', title: 'Free' })
-  await server.ingest({ text: 'Owls hunt in HR.', title: 'HR', collection: 'hr' })
-  await server.ingest({ text: 'Owls hunt in law.', title: 'Law', metadata: { collection: 'law' } })
-  const file = { name: 'file.txt', bytes: 'Owls hunt in files.' }
-  await sendFile(server, { ...file, before: { collection: 'hr' } })
-  return server.close
-})
+const server = await startServer()
+await server.ingest({ text: 'Owls hunt in the woods.', title: 'Free' })
+await server.ingest({ text: 'Owls hunt in HR.', title: 'HR', collection: 'hr' })
+await server.ingest({ text: 'Owls hunt in law.', title: 'Law', metadata: { collection: 'law' } })
+const file = { name: 'file.txt', bytes: 'Owls hunt in files.' }
+await sendFile(server, { ...file, before: { collection: 'hr' } })
+
+const Listed = z.object({ data: z.array(z.object({ id: z.string() })) })
 
 const CASES = [
   [undefined, ['Free', 'HR', 'Law', 'file.txt']],
@@ -35,7 +35,9 @@ it.each([
 ])('A document in %s cannot say %s in its metadata', async (collection, named) => {
   const body = { text: 'Owls.', collection, metadata: { collection: named } }
   expect(await failureOf(await server.request('/documents', { body }))).toMatchObject({
-    ...{ status: 400, code: 'invalid_request', param: 'collection' },
+    status: 400,
+    code: 'invalid_request',
+    param: 'collection',
   })
 })
 
@@ -103,5 +105,28 @@ describe('Collections', () => {
   ])('have names that %s holds to their bounds', async (path, body) => {
     const failure = await failureOf(await server.request(path, { body }))
     expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'collection' })
+  })
+})
+
+describe('a key with a small collection beside a hundred larger ones', () => {
+  it('sees it as a model and as a store', async () => {
+    const crowded = await startServer()
+    const documents = Array.from({ length: 101 }, (_, place) => [
+      { text: 'One owl.', collection: `large-${place}` },
+      { text: 'Two owls.', collection: `large-${place}` },
+    ]).flat()
+    await crowded.request('/documents/batch', { body: documents })
+    await crowded.ingest({ text: 'A wren.', collection: 'small' })
+    const ready = () => crowded.request('/documents?status=ready&limit=1&total=true')
+    const all = { total: documents.length + 1 }
+    await expect.poll(async () => (await ready()).json(), { timeout: 20_000 }).toMatchObject(all)
+    const key = { name: 'Small', scopes: ['query', 'chat'], collections: ['small', 'none'] }
+    const created = await crowded.request('/admin/keys', { body: key })
+    const request = requester(crowded.url, ApiKeyCreated.parse(await created.json()).secret)
+    const idsAt = async (path: string) =>
+      Listed.parse(await (await request(path)).json()).data.map(({ id }) => id)
+    expect(await idsAt('/v1/models')).toEqual(['agent', 'agent:small'])
+    expect((await request('/v1/models/agent:small')).status).toBe(200)
+    expect(await idsAt('/v1/vector_stores')).toEqual(['corpus', 'vs_small'])
   })
 })

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ChunkList, DocumentCreated } from '../../src/schemas/document.ts'
 import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, search } from '../support/knowledge.ts'
-import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 describe('GET /documents/{id}/chunks', () => {
   const chunksOf = async (id: string, parameters: string) =>
@@ -58,8 +54,8 @@ describe('GET /documents/{id}/chunks', () => {
   })
 })
 
-describe('?wait= of POST /documents', () => {
-  it('answers 200 once the document is ready', verifies('documents.wait'), async () => {
+describe('?wait= of POST /documents', verifies('documents.wait', 'errors.field'), () => {
+  it('answers 200 once the document is ready', async () => {
     const response = await server.request('/documents?wait=60', { body: { text: 'Puffins dive.' } })
     const { id, status } = DocumentCreated.parse(await response.json())
     expect([response.status, status]).toEqual([200, 'ready'])
@@ -67,17 +63,13 @@ describe('?wait= of POST /documents', () => {
     expect(await search(server, 'puffins')).toHaveLength(1)
   })
 
-  it(
-    'answers 202 with the state of the moment when the time is over',
-    verifies('documents.wait'),
-    async () => {
-      const idle = await startServer({}, { begin: false })
-      const response = await idle.request('/documents?wait=0.2', { body: { text: 'x' } })
-      expect([response.status, await response.json()]).toMatchObject([202, { status: 'pending' }])
-    },
-  )
+  it('answers 202 with the state of the moment when the time is over', async () => {
+    const idle = await startServer({}, { begin: false })
+    const response = await idle.request('/documents?wait=0.2', { body: { text: 'x' } })
+    expect([response.status, await response.json()]).toMatchObject([202, { status: 'pending' }])
+  })
 
-  it('lets a server stop that is waited for', verifies('documents.wait'), async () => {
+  it('lets a server stop that is waited for', async () => {
     const idle = await startServer({}, { begin: false })
     const waiting = idle.request('/documents?wait=60', { body: { text: 'x' } })
     while ((await countDocuments(idle)) === 0);
@@ -85,16 +77,12 @@ describe('?wait= of POST /documents', () => {
     expect((await waiting).status).toBe(202)
   })
 
-  it.each(['', '-1', '61', 'long', 'NaN'])(
-    'refuses %j and stores nothing',
-    verifies('documents.wait', 'errors.field'),
-    async (wait) => {
-      const before = await countDocuments(server)
-      const response = await server.request(`/documents?wait=${wait}`, { body: { text: 'x' } })
-      expect(await failureOf(response)).toMatchObject({ status: 400, param: 'wait' })
-      expect(await countDocuments(server)).toBe(before)
-    },
-  )
+  it.each(['', '-1', '61', 'long', 'NaN'])('refuses %j and stores nothing', async (wait) => {
+    const before = await countDocuments(server)
+    const response = await server.request(`/documents?wait=${wait}`, { body: { text: 'x' } })
+    expect(await failureOf(response)).toMatchObject({ status: 400, param: 'wait' })
+    expect(await countDocuments(server)).toBe(before)
+  })
 })
 
 describe('POST /documents/batch', () => {
@@ -110,7 +98,8 @@ describe('POST /documents/batch', () => {
     expect(results).toHaveLength(50)
     for (const result of results) {
       expect(await settledDocument(server.request, 'id' in result ? result.id : '')).toMatchObject({
-        ...{ status: 'ready', metadata: { batch: true } },
+        status: 'ready',
+        metadata: { batch: true },
       })
     }
     const last = results.at(-1)

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, listDocuments, search } from '../support/knowledge.ts'
-import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const HOURS = {
@@ -14,11 +14,7 @@ const HOURS = {
   url: 'https://example.org/hours',
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 describe('POST /documents', () => {
   it(
@@ -61,7 +57,10 @@ describe('POST /documents', () => {
     ['a title that is a list', { text: 'x', title: ['x'] }, 'title'],
     ['a title past its bound', { text: 'x', title: 'x'.repeat(1_001) }, 'title'],
     ['a url that is an object', { text: 'x', url: {} }, 'url'],
-    ['a url past its bound', { text: 'x', url: 'x'.repeat(4_001) }, 'url'],
+    ['a url past its bound', { text: 'x', url: `https://a.test/${'x'.repeat(4_000)}` }, 'url'],
+    ['a url that runs code', { text: 'x', url: 'javascript:alert(1)' }, 'url'],
+    ['a url that is data', { text: 'x', url: 'data:text/html,<script>alert(1)</script>' }, 'url'],
+    ['a url without a scheme', { text: 'x', url: '//a.test/b' }, 'url'],
   ])(
     'refuses %s, naming the field, and stores nothing',
     verifies('document.text', 'document.title', 'document.url', 'errors.field', 'input.types'),
@@ -151,7 +150,7 @@ describe('GET /documents/{id}', () => {
   )
 
   it('answers 400 to an identifier past its bound', verifies('errors.field'), async () => {
-    const failure = await failureOf(await server.request(`/documents/${'x'.repeat(129)}`))
+    const failure = await failureOf(await server.request(`/documents/${'x'.repeat(257)}`))
     expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'id' })
   })
 })

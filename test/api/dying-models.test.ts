@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { readChat, readCompletion } from '../support/chat-reader.ts'
 import { WAYS } from '../support/every-way.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'
-import {
-  type Script,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-} from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { type Script, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import {
   chunk,
   errorReply,
@@ -21,18 +17,9 @@ import {
 const SEARCH = toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } })
 const messages = [{ role: 'user', content: 'Who hoots?' }]
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
 
 /** What reaches the caller of a run that fails: its code, how it ended, and the text until then. */
 async function failureBy(way: (typeof WAYS)[number], scripts: readonly Script[]) {
@@ -73,7 +60,8 @@ describe.each(WAYS)('A model that dies after a round of tools, asked by %s', (wa
         cut: true,
       })
       expect(await failureBy(way, [SEARCH, cut])).toEqual({
-        ...{ code: 'upstream_failed', ended: true },
+        code: 'upstream_failed',
+        ended: true,
         ...(isPlain ? { status: 502, answer: '' } : { status: 200, answer: 'Owls hoot [9' }),
       })
     },

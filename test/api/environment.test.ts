@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError } from '../../src/config.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -34,29 +33,4 @@ describe('The chat model', () => {
     await ask(server, 'Hello?')
     expect(modelRequest(upstream.requests[0]).model).toBe('gpt-5-mini')
   })
-})
-
-describe('A start', () => {
-  it.each([
-    ['without SERVER_API_KEY', { SERVER_API_KEY: '' }, /SERVER_API_KEY is required/],
-    ['with a short SERVER_API_KEY', { SERVER_API_KEY: 'short' }, /SERVER_API_KEY must have/],
-    ['with a model but no CHAT_API_KEY', { CHAT_MODEL: 'some' }, /CHAT_API_KEY is required/],
-    ['with a TOP_K of 0', { TOP_K: '0' }, /TOP_K must be at least 1/],
-    ['with a TOP_K of 101', { TOP_K: '101' }, /TOP_K must be at most 100/],
-    ['with a CHAT_BASE_URL that is none', { CHAT_BASE_URL: 'there' }, /CHAT_BASE_URL must be/],
-  ])(
-    '%s is refused',
-    verifies(
-      'environment.server-api-key',
-      'environment.chat-api-key',
-      'environment.top-k',
-      'environment.chat-base-url',
-      'authentication.key',
-    ),
-    async (_case, environment, message) => {
-      const start = startServer(environment)
-      await expect(start).rejects.toThrow(ConfigError)
-      await expect(start).rejects.toThrow(message)
-    },
-  )
 })

@@ -5,21 +5,19 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
+import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { openUpload } from '../support/forms.ts'
 import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
-import {
-  type Script,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-} from '../support/scripted-upstream.ts'
-import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
+import { type Script, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, requester, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
@@ -33,19 +31,10 @@ const canMount =
 /** What the server waits for a database that another program holds, and a little more. */
 const BUSY_MS = 20_000
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(
-    modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1', BODY_LIMIT: '1000', OUTBOUND_ALLOW: '127.0.0.2' }),
-  )
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(
+  modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1', BODY_LIMIT: '1000', OUTBOUND_ALLOW: '127.0.0.2' }),
+)
 
 const chat = async (script: Script) => {
   upstream.always(script)
@@ -69,7 +58,8 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   insufficient_scope: () => asKey({ scopes: ['query'] }, '/metrics'),
   collection_not_allowed: () =>
     asKey({ scopes: ['ingest'], collections: ['a'] }, '/documents', {
-      ...{ text: 'A text.', collection: 'b' },
+      text: 'A text.',
+      collection: 'b',
     }),
   fetch_not_allowed: () => server.request('/documents', { body: { url: 'http://10.0.0.1/' } }),
   fetch_failed: () => server.request('/documents', { body: { url: 'http://127.0.0.2:1/' } }),
@@ -79,10 +69,11 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   key_not_found: () => server.request('/admin/keys/unknown', { method: 'DELETE' }),
   too_many_keys: async () => {
-    const directory = await temporaryDirectory()
-    const key = { id: 'x', name: 'x', scopes: ['query'], createdAt: 0, digest: 'x' }
-    const file = { version: 1, keys: Array.from({ length: 200 }, () => key) }
-    await writeFile(join(directory, 'api-keys.json'), JSON.stringify(file))
+    const { directory, open } = await createSqliteData()
+    const { keys, close } = await open()
+    const key = { name: 'x', scopes: ['query' as const], createdAt: 0, digest: 'x' }
+    for (let id = 0; id < 200; id++) await keys.add({ ...key, id: `${id}` }, 200)
+    await close()
     const full = await startServer({ DATA_DIR: directory })
     return full.request('/admin/keys', { body: { name: 'One more', scopes: ['query'] } })
   },
@@ -93,7 +84,29 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
+  conversation_not_found: () => server.request('/v1/conversations/unknown'),
+  item_not_found: async () => {
+    const { id } = Conversation.parse(
+      await (await server.request('/v1/conversations', { body: {} })).json(),
+    )
+    return server.request(`/v1/conversations/${id}/items/unknown`)
+  },
+  conversation_full: async () => {
+    const { directory, open } = await createSqliteData()
+    const { conversations, close } = await open()
+    const of = { id: 'full', owner: undefined }
+    await conversations.create({ ...of, metadata: {} })
+    const items = Array.from({ length: 4_000 }, (_, id) => ({ id: `${id}`, json: '{}' }))
+    await conversations.add(of, { items })
+    await close()
+    const full = await startServer({ DATA_DIR: directory })
+    return full.request('/v1/conversations/full/items', {
+      body: { items: [{ role: 'user', content: 'One more' }] },
+    })
+  },
   response_not_found: () => server.request('/v1/responses/unknown'),
+  batch_not_found: () =>
+    server.request(`/v1/vector_stores/vs_birds/file_batches/vsfb_${'0'.repeat(32)}`),
   version_not_found: () => server.request(`/admin/agent/versions/${'0'.repeat(64)}`),
   changed_meanwhile: () =>
     server.request('/admin/agent', {
@@ -106,7 +119,6 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     await writeFile(file, '{')
     return replaceable.request('/admin/restart', { method: 'POST' })
   },
-  restart_unavailable: () => server.request('/admin/restart', { method: 'POST' }),
   not_writable: async () => {
     const path = join(await temporaryDirectory(), 'gone', 'agent.json')
     const homeless = await startServer({ AGENT_CONFIG: path })
@@ -187,14 +199,14 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   too_many_attempts: async () => {
     const open = await startServer()
-    const headers = { origin: open.url, 'x-agent-server-screen': '1' }
+    const headers = { origin: open.url, 'x-agent-server-web-ui': '1' }
     const wrong = () => open.request('/ui/session', { headers, body: { key: 'a-wrong-key' } })
     for (let attempt = 0; attempt < 10; attempt += 1) expect((await wrong()).status).toBe(401)
     return wrong()
   },
-  screen_unavailable: async () => {
-    const broken = await startServer({}, { screenSources: await temporaryDirectory() })
-    return broken.request('/ui/assets/screen.js')
+  web_ui_unavailable: async () => {
+    const broken = await startServer({}, { webUiSources: await temporaryDirectory() })
+    return broken.request('/ui/assets/web-ui.js')
   },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
@@ -338,20 +350,20 @@ describe('An error', () => {
   })
 })
 
-describe('docs/errors.md', () => {
+describe('docs/errors.md', verifies('errors.table'), () => {
   const text = readFileSync(new URL('docs/errors.md', ROOT), 'utf8')
   const rows = text
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$|`/g, '')))
 
-  it('explains every code with its status and type, and no other', verifies('errors.table'), () => {
+  it('explains every code with its status and type, and no other', () => {
     const explained = rows.map(([code, status, type]) => ({ code, status: Number(status), type }))
     const table = Object.entries(ERRORS).map(([code, { status, type }]) => ({ code, status, type }))
     expect(explained).toEqual(table)
   })
 
-  it('says of each what it means and what to do', verifies('errors.table'), () => {
+  it('says of each what it means and what to do', () => {
     for (const [code, , , meaning, remedy, ...more] of rows) {
       expect([code, meaning?.length, remedy?.length, more]).toEqual([
         code,

@@ -1,19 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { search } from '../support/knowledge.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 
 const HOURS =
   'The reading room is on the first floor. The library opens at nine on weekdays. On Saturdays it opens at ten.'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.ingest({ title: 'Opening hours', text: HOURS })
-  await server.ingest({ title: 'Fees', text: 'A late book costs ten cents a day.' })
-  return server.close
-})
+const server = await startServer()
+await server.ingest({ title: 'Opening hours', text: HOURS })
+await server.ingest({ title: 'Fees', text: 'A late book costs ten cents a day.' })
 
 describe('CHAT_MODEL=extractive', () => {
   it(
@@ -40,6 +36,31 @@ describe('CHAT_MODEL=extractive', () => {
     expect(answer).not.toMatch(/\[\d+\]/)
     expect(answer.length).toBeGreaterThan(10)
     expect(done?.hits).toEqual([])
+  })
+
+  it('names in warnings what it cannot do, streamed or not', async () => {
+    const messages = [{ role: 'user', content: 'What does a late book cost?' }]
+    const lamp = { name: 'lamp', parameters: { type: 'object' } }
+    const warningsOf = async (path: string, body: object) => {
+      const response = await server.request(path, { body: { messages, ...body } })
+      expect(response.status).toBe(200)
+      await response.text()
+      return response.headers.get('warnings')
+    }
+    const path = '/v1/chat/completions'
+    const tools = [{ type: 'function', function: lamp }]
+    const response_format = { type: 'json_object' }
+    expect(await warningsOf(path, { tools, response_format, colour: 'red' })).toBe(
+      'unknown fields: colour; ignored by the model: tools, response format',
+    )
+    for (const stream of [true, false]) {
+      expect(await warningsOf(path, { stream, tools })).toBe('ignored by the model: tools')
+    }
+    expect(await warningsOf(path, { response_format: { type: 'text' } })).toBeNull()
+    const own = [{ name: 'lamp', input_schema: { type: 'object' } }]
+    expect(await warningsOf('/v1/messages', { tools: own })).toBe('ignored by the model: tools')
+    const format = { model: 'agent', format: 'json' }
+    expect(await warningsOf('/api/chat', format)).toBe('ignored by the model: response format')
   })
 
   it('answers the same on every path', verifies('completions.same-agent'), async () => {

@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { Hit } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { fixture, sendFile, sendForm } from '../support/forms.ts'
 import { pdfFile } from '../support/pdf-file.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ FILE_LIMIT: '100000' })
-  return server.close
-})
+const server = await startServer({ FILE_LIMIT: '100000' })
 
 const ready = async (response: Response) => {
   const created = DocumentCreated.parse(await response.json())
@@ -80,7 +76,9 @@ describe('A file sent to POST /documents', () => {
         await sendFile(server, { name: 'b.txt', bytes, before: fields, after }),
       )
       expect(await document(id)).toMatchObject({
-        ...{ ...fields, metadata: { year: 2026, wet: true }, characters: 27 },
+        ...fields,
+        metadata: { year: 2026, wet: true },
+        characters: 27,
         file: { name: 'b.txt', mediaType: 'text/plain', size: 27 },
       })
       const unnamed = await ready(await sendFile(server, { name: '../über\\C:\\c.txt', bytes }))
@@ -143,12 +141,16 @@ describe('A file put in the place of a document', () => {
       await ready(await send('owls.pdf'))
       await ready(await send('herons.docx'))
       expect(await document('bird-book')).toMatchObject({
-        ...{ revision: 2, servedRevision: 2, file: { name: 'herons.docx' } },
+        revision: 2,
+        servedRevision: 2,
+        file: { name: 'herons.docx' },
       })
       const failed = await send('password.pdf')
       expect(await failed.json()).toMatchObject({ status: 'failed' })
       expect(await document('bird-book')).toMatchObject({
-        ...{ status: 'failed', servedRevision: 2, file: { name: 'herons.docx' } },
+        status: 'failed',
+        servedRevision: 2,
+        file: { name: 'herons.docx' },
       })
       const [hit] = await hitsFor('heron nests', { field: 'name', eq: 'bird-book' })
       expect(hit?.text).toMatch(/Grey herons nest/)
@@ -156,7 +158,7 @@ describe('A file put in the place of a document', () => {
   )
 })
 
-describe('A form that is not right', () => {
+describe('A form that is not right', verifies('files.bounds', 'files.limit'), () => {
   const empty = () => new FormData()
   const withFile = (name: string, content = 'Text.') => {
     const form = new FormData()
@@ -183,48 +185,45 @@ describe('A form that is not right', () => {
     ['with metadata that nests', withField('metadata', '{"a":{}}'), 'metadata.a'],
     ['with a title that is too long', withField('title', 'x'.repeat(1_001)), 'title'],
     ['with a field twice', withField('url', 'x'), undefined],
-  ])(
-    'is refused, naming the field: one %s',
-    verifies('files.bounds'),
-    async (_case, form, param) => {
-      if (param === undefined) form.append('url', 'y')
-      const response = await sendForm(server, form)
-      expect(await failureOf(response)).toMatchObject({
-        ...{ status: 400, code: 'invalid_request', param: param ?? 'url' },
-      })
-      expect(await countFiles()).toBe(0)
-    },
-  )
-
-  it('is refused where the file is larger than FILE_LIMIT', verifies('files.limit'), async () => {
-    const bytes = Buffer.alloc(100_001, 'x')
-    const response = await sendFile(server, { name: 'a.txt', bytes })
+  ])('is refused, naming the field: one %s', async (_case, form, param) => {
+    if (param === undefined) form.append('url', 'y')
+    const response = await sendForm(server, form)
     expect(await failureOf(response)).toMatchObject({
-      ...{ status: 413, code: 'body_too_large', param: 'file' },
+      status: 400,
+      code: 'invalid_request',
+      param: param ?? 'url',
     })
     expect(await countFiles()).toBe(0)
   })
 
-  it(
-    'is refused where it is no form at all, or takes JSON alone',
-    verifies('files.bounds'),
-    async () => {
-      const headers = { 'content-type': 'multipart/form-data' }
-      const body = 'nonsense'
-      const malformed = await server.request('/documents', { body, headers })
-      expect(await failureOf(malformed)).toMatchObject({ status: 400, code: 'invalid_request' })
-      const cut = await server.request('/documents', {
-        body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nText',
-        headers: { 'content-type': 'multipart/form-data; boundary=b' },
-      })
-      expect(await failureOf(cut)).toMatchObject({ status: 400, code: 'invalid_request' })
-      const elsewhere = await sendForm(server, withFile('file'), { path: '/query' })
-      expect(await failureOf(elsewhere)).toMatchObject({
-        ...{ status: 415, code: 'unsupported_media_type' },
-      })
-      expect(await countFiles()).toBe(0)
-    },
-  )
+  it('is refused where the file is larger than FILE_LIMIT', async () => {
+    const bytes = Buffer.alloc(100_001, 'x')
+    const response = await sendFile(server, { name: 'a.txt', bytes })
+    expect(await failureOf(response)).toMatchObject({
+      status: 413,
+      code: 'body_too_large',
+      param: 'file',
+    })
+    expect(await countFiles()).toBe(0)
+  })
+
+  it('is refused where it is no form at all, or takes JSON alone', async () => {
+    const headers = { 'content-type': 'multipart/form-data' }
+    const body = 'nonsense'
+    const malformed = await server.request('/documents', { body, headers })
+    expect(await failureOf(malformed)).toMatchObject({ status: 400, code: 'invalid_request' })
+    const cut = await server.request('/documents', {
+      body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nText',
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    })
+    expect(await failureOf(cut)).toMatchObject({ status: 400, code: 'invalid_request' })
+    const elsewhere = await sendForm(server, withFile('file'), { path: '/query' })
+    expect(await failureOf(elsewhere)).toMatchObject({
+      status: 415,
+      code: 'unsupported_media_type',
+    })
+    expect(await countFiles()).toBe(0)
+  })
 
   /** Of documents that were just sent, apart from those of other tests. */
   const countFiles = async () => {

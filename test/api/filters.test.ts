@@ -1,37 +1,29 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { Completion } from '../../src/dialects/completions/schema.ts'
 import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
-import { Completion } from '../../src/schemas/openai/completion.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, settledDocument, startServer } from '../support/server.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const COUNT = 400
 /** Of every hundred documents, one. */
 const RARE = 100
 
-let upstream: ScriptedUpstream
-let server: TestServer
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  const batch = Array.from({ length: COUNT }, (_, n) => ({
-    // The rare ones rank last: an owl among much else.
-    text: `An owl. ${n % RARE === 0 ? `Much else is said of ${n} here, at length. `.repeat(9) : `Note ${n}.`}`,
-    metadata: { n, rare: n % RARE === 0, shelf: `shelf-${n % 4}` },
-  }))
-  const response = await server.request('/documents/batch', { body: batch })
-  for (const result of DocumentBatchResult.parse(await response.json()).results) {
-    await settledDocument(server.request, 'id' in result ? result.id : '')
-  }
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+const batch = Array.from({ length: COUNT }, (_, n) => ({
+  // The rare ones rank last: an owl among much else.
+  text: `An owl. ${n % RARE === 0 ? `Much else is said of ${n} here, at length. `.repeat(9) : `Note ${n}.`}`,
+  metadata: { n, rare: n % RARE === 0, shelf: `shelf-${n % 4}` },
+}))
+const response = await server.request('/documents/batch', { body: batch })
+for (const result of DocumentBatchResult.parse(await response.json()).results) {
+  await settledDocument(server.request, 'id' in result ? result.id : '')
+}
 
 const query = async (filter: unknown, topK = 100) => {
   const response = await server.request('/query', { body: { query: 'owl', topK, filter } })
@@ -130,20 +122,20 @@ describe('filter in POST /chat', () => {
   )
 })
 
-describe('filter in POST /v1/chat/completions', () => {
+describe('filter in POST /v1/chat/completions', verifies('filters.completions'), () => {
   const complete = (filter: unknown) =>
     server.request('/v1/chat/completions', {
       body: { messages: [{ role: 'user', content: 'owl' }], stream: false, topK: 10, filter },
     })
 
-  it('holds for the context', verifies('filters.completions'), async () => {
+  it('holds for the context', async () => {
     upstream.script(textReply('An owl [1].'))
     const response = await complete({ field: 'n', in: [17, 100] })
     const { agent } = Completion.parse(await response.json())
     expect(agent.hits.map(({ metadata }) => metadata?.n).toSorted()).toEqual([100, 17])
   })
 
-  it('is refused where it is malformed', verifies('filters.completions'), async () => {
+  it('is refused where it is malformed', async () => {
     expect(await failureOf(await complete({ field: 'n' }))).toMatchObject({
       status: 400,
       param: 'filter',

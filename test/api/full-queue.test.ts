@@ -1,24 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
 import { countDocuments } from '../support/knowledge.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 
 const LARGE = 3_000_000
 const FORM = 'content-type: multipart/form-data; boundary=b'
 const FORM_HEAD = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
 
 /** Its queue has room for one, which waits. */
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
-  const headers = { 'idempotency-key': 'known' }
-  await server.request('/documents/waits', { method: 'PUT', body: { text: 'Waits.' } })
-  await server.request('/documents', { body: { text: 'Refused.' }, headers })
-  return server.close
-})
+const server = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
+const headers = { 'idempotency-key': 'known' }
+await server.request('/documents/waits', { method: 'PUT', body: { text: 'Waits.' } })
+await server.request('/documents', { body: { text: 'Refused.' }, headers })
 
 const begin = (path: string, headers: string[] = [], method = 'POST') =>
   rawRequest({ method, path, headers: [`content-length: ${LARGE}`, ...headers], body: '' })

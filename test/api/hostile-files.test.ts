@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
 import { onlyLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
-import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer } from '../support/server.ts'
 import { zipFile } from '../support/zip-file.ts'
 
 const WORD = 'word/document.xml'
@@ -23,11 +23,7 @@ const TOO_MUCH: [string, string, string, string][] = [
   ['more text than a file may hold', 'a.txt', 'A sentence. '.repeat(900_000), 'text_too_long'],
 ]
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ FILE_LIMIT: '50000000' })
-  return server.close
-})
+const server = await startServer({ FILE_LIMIT: '50000000' })
 
 const send = async (name: string, bytes: Uint8Array<ArrayBuffer> | string) => {
   const response = await sendFile(server, { name, bytes }, { path: '/documents?wait=60' })
@@ -46,7 +42,7 @@ async function expectFailure(name: string, bytes: Uint8Array<ArrayBuffer> | stri
   expect(await send('after.txt', 'The server reads on.')).toMatchObject({ status: 'ready' })
 }
 
-describe('A file that cannot be read', () => {
+describe('A file that cannot be read', verifies('files.hostile', 'files.pages'), () => {
   it.each([
     ['a program', 'setup.pdf', Buffer.from('MZ\x90\0\x03'), 'unsupported_file'],
     [
@@ -113,15 +109,13 @@ describe('A file that cannot be read', () => {
     ],
     ['a scanned page', 'a.pdf', pdfFile({ pages: [''] }), 'empty_document'],
     ['blanks', 'a.txt', ' \n\t ', 'empty_document'],
-  ])(
-    'fails with a reason and is not tried again: %s',
-    verifies('files.hostile'),
-    async (_case, name, bytes, code) => expectFailure(name, bytes, code),
+  ])('fails with a reason and is not tried again: %s', async (_case, name, bytes, code) =>
+    expectFailure(name, bytes, code),
   )
 
   it.each(TOO_MUCH)(
     'fails with a reason and is not tried again: %s',
-    { ...onlyLong, ...verifies('files.hostile') },
+    onlyLong,
     async (_case, name, text, code) => expectFailure(name, text, code),
   )
 
@@ -133,30 +127,23 @@ describe('A file that cannot be read', () => {
     ['entities in a text, which stay as they are', 'a.xml', LAUGHS],
     ['records that are cut off', 'a.json', '{"a": [1, 2'],
     ['a table with an open quotation mark', 'a.csv', 'a,b\n1,"2\n3,4\n'],
-  ])('is told from one that can: %s', verifies('files.hostile'), async (_case, name, bytes) => {
+  ])('is told from one that can: %s', async (_case, name, bytes) => {
     expect(await send(name, bytes)).toMatchObject({ status: 'ready' })
   })
 
   it.each([
     ['in short lists', 50],
     ['in one list', 10_000],
-  ])(
-    'is no PDF of ten thousand pages %s',
-    { ...onlyLong, ...verifies('files.hostile', 'files.pages') },
-    async (_kind, pagesPerNode) => {
-      const pages = Array.from(
-        { length: 10_000 },
-        (_, i) => `Page ${i + 1} tells of owl ${i * 31}.`,
-      )
-      const created = await send('long.pdf', pdfFile({ pages, pagesPerNode }))
-      const settled = await settledDocument(server.request, created.id)
-      expect(settled).toMatchObject({ status: 'ready' })
-      const body = { query: 'Page 7777 tells of owl', topK: 1 }
-      const { hits } = Object(await (await server.request('/query', { body })).json())
-      expect(hits[0].page).toBeLessThanOrEqual(7_777)
-      expect(hits[0].pageEnd).toBeGreaterThanOrEqual(7_777)
-    },
-  )
+  ])('is no PDF of ten thousand pages %s', onlyLong, async (_kind, pagesPerNode) => {
+    const pages = Array.from({ length: 10_000 }, (_, i) => `Page ${i + 1} tells of owl ${i * 31}.`)
+    const created = await send('long.pdf', pdfFile({ pages, pagesPerNode }))
+    const settled = await settledDocument(server.request, created.id)
+    expect(settled).toMatchObject({ status: 'ready' })
+    const body = { query: 'Page 7777 tells of owl', topK: 1 }
+    const { hits } = Object(await (await server.request('/query', { body })).json())
+    expect(hits[0].page).toBeLessThanOrEqual(7_777)
+    expect(hits[0].pageEnd).toBeGreaterThanOrEqual(7_777)
+  })
 })
 
 describe('An upload that breaks off', () => {

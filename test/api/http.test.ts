@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments } from '../support/knowledge.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({
-    BODY_LIMIT: '2000',
-    CORS_ORIGIN: 'https://app.example,http://localhost:5173',
-  })
-  return server.close
+const server = await startServer({
+  BODY_LIMIT: '2000',
+  CORS_ORIGIN: 'https://app.example,http://localhost:5173',
 })
 
 const preflight = (origin: string) =>
@@ -23,10 +19,9 @@ const preflight = (origin: string) =>
     },
   })
 
-describe('The request id', () => {
+describe('The request id', verifies('http.request-id', 'errors.request-id'), () => {
   it.each(['abc', 'a.b:c_d-9', 'x'.repeat(100)])(
     'is the one that the caller sent: %s',
-    verifies('http.request-id'),
     async (id) => {
       const response = await server.request('/agent', { headers: { 'x-request-id': id } })
       expect(response.headers.get('x-request-id')).toBe(id)
@@ -35,55 +30,46 @@ describe('The request id', () => {
 
   it.each(['', 'a b', 'x'.repeat(101), '<script>', 'a"b'])(
     'is made where the caller sent "%s"',
-    verifies('http.request-id'),
     async (id) => {
       const response = await server.request('/agent', { headers: { 'x-request-id': id } })
       expect(response.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/)
     },
   )
 
-  it(
-    'of a failure is the same in header and body',
-    verifies('http.request-id', 'errors.request-id'),
-    async () => {
-      const headers = { 'x-request-id': 'trace-7' }
-      for (const response of [
-        await server.request('/nowhere', { headers }),
-        await server.request('/query', { body: {}, headers }),
-        await fetch(`${server.url}/agent`, { headers }),
-      ]) {
-        const failure = await failureOf(response)
-        expect([failure.requestId, failure.headers.get('x-request-id')]).toEqual([
-          'trace-7',
-          'trace-7',
-        ])
-      }
-    },
-  )
+  it('of a failure is the same in header and body', async () => {
+    const headers = { 'x-request-id': 'trace-7' }
+    for (const response of [
+      await server.request('/nowhere', { headers }),
+      await server.request('/query', { body: {}, headers }),
+      await fetch(`${server.url}/agent`, { headers }),
+    ]) {
+      const failure = await failureOf(response)
+      expect([failure.requestId, failure.headers.get('x-request-id')]).toEqual([
+        'trace-7',
+        'trace-7',
+      ])
+    }
+  })
 })
 
-describe('The size of a body', () => {
+describe('The size of a body', verifies('http.body-limit'), () => {
   const textOf = (length: number) => ({
     text: 'x'.repeat(length - JSON.stringify({ text: '' }).length),
   })
 
-  it('may be BODY_LIMIT', verifies('http.body-limit'), async () => {
+  it('may be BODY_LIMIT', async () => {
     expect((await server.request('/documents', { body: textOf(2_000) })).status).toBe(202)
   })
 
-  it(
-    'beyond BODY_LIMIT is answered 413, and nothing is stored',
-    verifies('http.body-limit'),
-    async () => {
-      const before = await countDocuments(server)
-      const failure = await failureOf(await server.request('/documents', { body: textOf(2_001) }))
-      expect(failure).toMatchObject({ status: 413, code: 'body_too_large' })
-      expect(await countDocuments(server)).toBe(before)
-    },
-  )
+  it('beyond BODY_LIMIT is answered 413, and nothing is stored', async () => {
+    const before = await countDocuments(server)
+    const failure = await failureOf(await server.request('/documents', { body: textOf(2_001) }))
+    expect(failure).toMatchObject({ status: 413, code: 'body_too_large' })
+    expect(await countDocuments(server)).toBe(before)
+  })
 })
 
-describe('The media type of a body', () => {
+describe('The media type of a body', verifies('http.media-type', 'endpoint.json'), () => {
   it.each([
     'text/plain',
     'text/json',
@@ -91,7 +77,7 @@ describe('The media type of a body', () => {
     'application/xml',
     'application/octet-stream',
     'nonsense',
-  ])('%s is answered 415, and nothing is stored', verifies('http.media-type'), async (type) => {
+  ])('%s is answered 415, and nothing is stored', async (type) => {
     const before = await countDocuments(server)
     const response = await server.request('/documents', {
       body: { text: 'x' },
@@ -103,7 +89,6 @@ describe('The media type of a body', () => {
 
   it.each(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON'])(
     '%s is accepted',
-    verifies('http.media-type', 'endpoint.json'),
     async (type) => {
       const headers = { 'content-type': type }
       const response = await server.request('/query', { body: { query: 'x' }, headers })
@@ -112,10 +97,9 @@ describe('The media type of a body', () => {
   )
 })
 
-describe('A request that has no body', () => {
+describe('A request that has no body', verifies('http.media-type'), () => {
   it.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain'])(
     'may name the media type %s where none is asked for',
-    verifies('http.media-type'),
     async (type) => {
       const headers = { 'content-type': type }
       const unknown = '/documents/unknown'
@@ -130,7 +114,7 @@ describe('A request that has no body', () => {
     },
   )
 
-  it('is refused where one is asked for', verifies('http.media-type'), async () => {
+  it('is refused where one is asked for', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const path of ['/query', '/documents', '/chat']) {
       const failure = await failureOf(await server.request(path, { method: 'POST', headers }))
@@ -139,7 +123,7 @@ describe('A request that has no body', () => {
   })
 })
 
-describe('A path or method that is not there', () => {
+describe('A path or method that is not there', verifies('http.unknown-route'), () => {
   it.each([
     ['GET', '/nowhere', 404],
     ['GET', '/query', 405],
@@ -147,7 +131,7 @@ describe('A path or method that is not there', () => {
     ['DELETE', '/agent', 405],
     ['GET', '/v1/chat/completions', 405],
     ['GET', '/V1/models', 404],
-  ])('%s %s answers %d', verifies('http.unknown-route'), async (method, path, status) => {
+  ])('%s %s answers %d', async (method, path, status) => {
     const failure = await failureOf(await server.request(path, { method }))
     const code = status === 404 ? 'route_not_found' : 'method_not_allowed'
     expect(failure).toMatchObject({ status, code })
@@ -155,59 +139,47 @@ describe('A path or method that is not there', () => {
     expect(failure.message).toContain(path)
   })
 
-  it(
-    'does not repeat the query string, which may hold a secret',
-    verifies('http.unknown-route'),
-    async () => {
-      const failure = await failureOf(await server.request('/nowhere?key=hush'))
-      expect(failure.message).not.toContain('hush')
-    },
-  )
+  it('does not repeat the query string, which may hold a secret', async () => {
+    const failure = await failureOf(await server.request('/nowhere?key=hush'))
+    expect(failure.message).not.toContain('hush')
+  })
 
-  it('takes a slash at the end for none', verifies('http.unknown-route'), async () => {
+  it('takes a slash at the end for none', async () => {
     expect((await server.request('/agent/')).status).toBe(200)
   })
 })
 
-describe('CORS_ORIGIN', () => {
-  it(
-    'lets its origins call with a key and the headers of SDKs',
-    verifies('http.cors'),
-    async () => {
-      for (const origin of ['https://app.example', 'http://localhost:5173']) {
-        const response = await preflight(origin)
-        expect(response.status).toBe(204)
-        expect(response.headers.get('access-control-allow-origin')).toBe(origin)
-        const methods = response.headers.get('access-control-allow-methods')
-        expect(methods).toBe('GET, POST, PUT, PATCH, DELETE')
-        expect(response.headers.get('access-control-allow-headers')).toBe(
-          'authorization,content-type,x-stainless-lang',
-        )
-      }
-    },
-  )
+describe('CORS_ORIGIN', verifies('http.cors'), () => {
+  it('lets its origins call with a key and the headers of SDKs', async () => {
+    for (const origin of ['https://app.example', 'http://localhost:5173']) {
+      const response = await preflight(origin)
+      expect(response.status).toBe(204)
+      expect(response.headers.get('access-control-allow-origin')).toBe(origin)
+      const methods = response.headers.get('access-control-allow-methods')
+      expect(methods).toBe('GET, POST, PUT, PATCH, DELETE')
+      expect(response.headers.get('access-control-allow-headers')).toBe(
+        'authorization,content-type,x-stainless-lang',
+      )
+    }
+  })
 
-  it(
-    'shows answers and failures to its origins, with the headers that they need',
-    verifies('http.cors'),
-    async () => {
-      const headers = { origin: 'https://app.example' }
-      const responses = [
-        await server.request('/agent', { headers }),
-        await server.request('/query', { body: {}, headers }),
-        await fetch(`${server.url}/agent`, { headers }),
-      ]
-      expect(responses.map(({ status }) => status)).toEqual([200, 400, 401])
-      for (const response of responses) {
-        expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
-        expect(response.headers.get('access-control-expose-headers')).toMatch(
-          /location.*retry-after.*warnings.*x-request-id/,
-        )
-      }
-    },
-  )
+  it('shows answers and failures to its origins, with the headers that they need', async () => {
+    const headers = { origin: 'https://app.example' }
+    const responses = [
+      await server.request('/agent', { headers }),
+      await server.request('/query', { body: {}, headers }),
+      await fetch(`${server.url}/agent`, { headers }),
+    ]
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 401])
+    for (const response of responses) {
+      expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
+      expect(response.headers.get('access-control-expose-headers')).toMatch(
+        /location.*retry-after.*warnings.*x-request-id/,
+      )
+    }
+  })
 
-  it('lets a stream be read by its origins', verifies('http.cors'), async () => {
+  it('lets a stream be read by its origins', async () => {
     const body = { messages: [{ role: 'user', content: 'x' }] }
     const response = await server.request('/chat', {
       body,
@@ -217,23 +189,19 @@ describe('CORS_ORIGIN', () => {
     await response.text()
   })
 
-  it('lets no other origin call', verifies('http.cors'), async () => {
+  it('lets no other origin call', async () => {
     const response = await preflight('https://evil.example')
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it(
-    'lets nobody call from a browser where it is not set, and all with *',
-    verifies('http.cors'),
-    async () => {
-      const headers = { origin: 'https://evil.example' }
-      const closed = await (await startServer()).request('/agent', { headers })
-      expect(closed.headers.get('access-control-allow-origin')).toBeNull()
-      const open = await (await startServer({ CORS_ORIGIN: '*' })).request('/agent', { headers })
-      expect(open.headers.get('access-control-allow-origin')).toBe('*')
-      expect(open.headers.get('access-control-allow-credentials')).toBeNull()
-    },
-  )
+  it('lets nobody call from a browser where it is not set, and all with *', async () => {
+    const headers = { origin: 'https://evil.example' }
+    const closed = await (await startServer()).request('/agent', { headers })
+    expect(closed.headers.get('access-control-allow-origin')).toBeNull()
+    const open = await (await startServer({ CORS_ORIGIN: '*' })).request('/agent', { headers })
+    expect(open.headers.get('access-control-allow-origin')).toBe('*')
+    expect(open.headers.get('access-control-allow-credentials')).toBeNull()
+  })
 })
 
 describe('The headers that protect a browser', () => {

@@ -1,4 +1,5 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { rm } from 'node:fs/promises'
+import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
@@ -30,29 +31,16 @@ async function query({ request }: TestServer, body: object) {
 
 const readJson = async ({ request }: TestServer, path: string) => (await request(path)).json()
 
-/** Of all tests that only ask; it holds both documents. */
-async function openShared() {
-  const opened = await startHybrid()
-  await opened.server.ingest(CAR)
-  await opened.server.ingest(DOCTOR)
-  return opened
-}
-
 const DOWN = { status: 500, body: { error: { message: 'out of order' } } } as const
 const CAR = { title: 'Vehicles', text: 'A car needs fuel and four wheels.' }
 const DOCTOR = { title: 'Medicine', text: 'The doctor sees patients in the morning.' }
 
+/** Of all tests that only ask; it holds both documents. */
+const shared = await startHybrid()
+await shared.server.ingest(CAR)
+await shared.server.ingest(DOCTOR)
+
 describe('search by words and by meaning', () => {
-  let shared: Awaited<ReturnType<typeof openShared>>
-
-  beforeAll(async () => {
-    shared = await openShared()
-    return async () => {
-      await shared.server.close()
-      await shared.embedder.close()
-    }
-  })
-
   it(
     'finds a passage that shares no word with the question',
     verifies('hybrid.query'),
@@ -145,23 +133,16 @@ describe('search by words and by meaning', () => {
     const { server, environment } = await startHybrid({ DATA_DIR })
     await server.ingest(CAR)
     await server.close()
-    const { rm } = await import('node:fs/promises')
     await rm(`${DATA_DIR}/index`, { recursive: true })
     const again = await startServer(environment)
     expect((await query(again, { query: 'automobile' })).hits).toHaveLength(1)
   })
 })
 
+/** Empty at the beginning of each test. */
+const { server } = await startHybrid()
+
 describe('a change of what is found by meaning', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    const opened = await startHybrid()
-    server = opened.server
-    return async () => {
-      await server.close()
-      await opened.embedder.close()
-    }
-  })
   afterEach(() => deleteDocuments(server))
 
   it('looks among those documents only that a filter takes', async () => {
@@ -201,28 +182,33 @@ describe('an embedder that is down', () => {
     verifies('hybrid.ingestion.waits'),
     async () => {
       const { server, embedder } = await startHybrid()
-      const readMeaning = async () => Readiness.parse(await readJson(server, '/readiness')).meaning
+      const readMeaning = async () =>
+        Readiness.parse(await readJson(server, '/readiness')).embeddings
       await server.ingest(DOCTOR)
       embedder.reply = () => DOWN
       const created = await server.request('/documents?wait=10', { body: CAR })
       const { id, status } = DocumentCreated.parse(await created.json())
       expect(status).toBe('ready')
       expect((await query(server, { query: 'a car' })).hits[0]?.title).toBe('Vehicles')
-      expect(await readJson(server, `/documents/${id}`)).toMatchObject({ meaning: { missing: 1 } })
+      expect(await readJson(server, `/documents/${id}`)).toMatchObject({
+        embeddings: { missing: 1 },
+      })
       await expect.poll(readMeaning).toMatchObject({ state: 'waiting', missing: 1 })
       const metrics = await (await server.request('/metrics')).text()
       expect(metrics).toContain('agent_server_chunks_without_vector 1')
-      const waited = await server.request(`/documents/${id}?wait=0.1&for=meaning`, {
-        ...{ method: 'PUT', body: CAR },
+      const waited = await server.request(`/documents/${id}?wait=0.1&for=embeddings`, {
+        method: 'PUT',
+        body: CAR,
       })
       expect(waited.status).toBe(202)
 
       embedder.reply = () => undefined
-      const back = await server.request(`/documents/${id}?wait=30&for=meaning`, {
-        ...{ method: 'PUT', body: CAR },
+      const back = await server.request(`/documents/${id}?wait=30&for=embeddings`, {
+        method: 'PUT',
+        body: CAR,
       })
       expect(back.status).toBe(200)
-      expect(await back.json()).toEqual({ id, status: 'ready', meaning: { missing: 0 } })
+      expect(await back.json()).toEqual({ id, status: 'ready', embeddings: { missing: 0 } })
       const found = await query(server, { query: 'automobile', topK: 1 })
       expect(found.hits.map(({ title }) => title)).toEqual(['Vehicles'])
       expect(await readMeaning()).toEqual({ state: 'done', missing: 0, refused: 0 })
@@ -274,9 +260,8 @@ describe('an embedder that is down', () => {
       EMBEDDING_BASE_URL: embedder.url,
       EMBEDDING_API_KEY: 'any',
     })
-    // Nothing has a vector that the question's could be compared with.
     const { hits, degraded } = await query(server, { query: 'a car' })
-    expect([hits, degraded]).toEqual([[], undefined])
+    expect([hits, degraded]).toEqual([[], true])
     await server.request('/documents?wait=10', { body: CAR })
     expect((await query(server, { query: 'a car' })).hits).toHaveLength(1)
   })
@@ -294,7 +279,7 @@ it(
     await server.ingest({ text: 'A forbidden text.' })
     await server.ingest(CAR)
     expect(await readJson(server, '/readiness')).toMatchObject({
-      meaning: { state: 'done', missing: 0, refused: 1 },
+      embeddings: { state: 'done', missing: 0, refused: 1 },
     })
     const { hits } = await query(server, { query: 'forbidden' })
     expect(hits[0]?.text).toBe('A forbidden text.')

@@ -23,108 +23,104 @@ const until = (server: TestServer, wanted: ServerState['state']) =>
     interval: 50,
   })
 
-const canReplace = process.execve !== undefined
+describe('A server', verifies('admin.launch.stopped', 'admin.launch.failed'), () => {
+  it('stops, answers what it is, and is launched again with all it had', async () => {
+    const server = await startServerProcess({ PORT: await freePort() })
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    expect(await readState(server)).toMatchObject({ state: 'running', mode: 'agent' })
+    expect((await post(server, '/admin/stop')).status).toBe(202)
+    await until(server, 'stopped')
 
-describe.runIf(canReplace)('A server (needs a system that replaces processes)', () => {
-  it(
-    'stops, answers what it is, and is launched again with all it had',
-    verifies('admin.launch.stopped'),
-    async () => {
-      const server = await startServerProcess({ PORT: await freePort() })
-      await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
-      expect(await readState(server)).toMatchObject({ state: 'running', mode: 'agent' })
-      expect((await post(server, '/admin/stop')).status).toBe(202)
-      await until(server, 'stopped')
-
-      expect((await server.request('/health')).status).toBe(200)
-      expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
-      expect((await fetch(`${server.url}/reference`)).status).toBe(200)
-      const readiness = await fetch(`${server.url}/readiness`)
-      expect([readiness.status, await readiness.json()]).toMatchObject([
-        503,
-        { status: 'not_ready', retrieval: 'lexical' },
-      ])
-      for (const path of ['/query', '/documents', '/v1/chat/completions', '/metrics']) {
-        expect(await failureOf(await post(server, path))).toMatchObject({
-          ...{
-            status: 503,
-            code: 'not_launched',
-            message: expect.stringMatching(/POST \/admin\/launch/),
-          },
-        })
-      }
-      expect((await fetch(`${server.url}/documents`)).status).toBe(401)
-      expect((await server.request('/admin/settings')).status).toBe(200)
-
-      expect((await post(server, '/admin/launch')).status).toBe(202)
-      await until(server, 'running')
-      await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
-      expect(await search(server, 'owls')).toHaveLength(1)
-      expect(new Set(server.log().map(({ pid }) => pid)).size).toBe(1)
-      expect(await server.stop()).toEqual({ code: 0, signal: null })
-    },
-  )
-
-  it(
-    'whose configuration is wrong names every mistake, and is launched once they are mended',
-    verifies('admin.launch.failed'),
-    async () => {
-      const directory = await temporaryDirectory()
-      const port = await freePort()
-      await writeFile(join(directory, 'agent.json'), '{"nmae": "x", "prompt": 3}')
-      await writeFile(join(directory, '.env'), 'TOP_K=0\nLOG_LEVEL=info\n')
-      const server = await startServerProcess({ PORT: port }, { directory, until: 'listening' })
-      await expect.poll(() => server.stderr).toMatch(/TOP_K must be at least 1/)
-      const state = await readState(server)
-      expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
-      expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])
-      expect(state.mistakes.agent.map(({ field }) => field)).toContain('prompt')
-      const readiness = await (await server.request('/readiness')).text()
-      expect(readiness).toContain('TOP_K')
-      const forStrangers = await (await fetch(`${server.url}/readiness`)).text()
-      expect(forStrangers).toMatch(/^(?!.*(?:TOP_K|agent\.json)).*not_ready/)
-      expect(await failureOf(await post(server, '/admin/launch'))).toMatchObject({
-        code: 'not_startable',
+    expect((await server.request('/health')).status).toBe(200)
+    expect((await fetch(`${server.url}/openapi.json`)).status).toBe(200)
+    expect((await fetch(`${server.url}/reference`)).status).toBe(200)
+    const readiness = await fetch(`${server.url}/readiness`)
+    expect([readiness.status, await readiness.json()]).toMatchObject([
+      503,
+      { status: 'not_ready', retrieval: 'lexical' },
+    ])
+    for (const path of ['/query', '/documents', '/v1/chat/completions', '/metrics']) {
+      expect(await failureOf(await post(server, path))).toMatchObject({
+        status: 503,
+        code: 'not_launched',
+        message: expect.stringMatching(/POST \/admin\/launch/),
       })
+    }
+    expect((await fetch(`${server.url}/documents`)).status).toBe(401)
+    expect((await server.request('/admin/settings')).status).toBe(200)
 
-      const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
-      const set = { TOP_K: '7' }
-      await server.request('/admin/settings', { method: 'PATCH', body: { basedOn: digest, set } })
-      const file = AgentFile.parse(await (await server.request('/admin/agent')).json())
-      const body = { text: '{"name": "desk"}', basedOn: file.digest }
-      expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
-      expect((await readState(server)).mistakes).toEqual({ agent: [], settings: [] })
-      expect(await readFile(join(directory, '.env'), 'utf8')).toContain('TOP_K=7')
+    expect((await post(server, '/admin/launch')).status).toBe(202)
+    await until(server, 'running')
+    await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
+    expect(await search(server, 'owls')).toHaveLength(1)
+    expect(new Set(server.log().map(({ pid }) => pid)).size).toBe(1)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
 
-      expect((await post(server, '/admin/launch')).status).toBe(202)
-      await until(server, 'running')
-      expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
-    },
-  )
+  it('whose configuration is wrong names every mistake, and is launched once they are mended', async () => {
+    const directory = await temporaryDirectory()
+    const port = await freePort()
+    await writeFile(join(directory, 'agent.json'), '{"nmae": "x", "prompt": 3}')
+    await writeFile(join(directory, '.env'), 'TOP_K=0\nLOG_LEVEL=info\n')
+    const server = await startServerProcess({ PORT: port }, { directory, until: 'listening' })
+    await expect.poll(() => server.stderr).toMatch(/TOP_K must be at least 1/)
+    const state = await readState(server)
+    expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
+    expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])
+    expect(state.mistakes.agent.map(({ field }) => field)).toContain('prompt')
+    const readiness = await (await server.request('/readiness')).text()
+    expect(readiness).toContain('TOP_K')
+    const forStrangers = await (await fetch(`${server.url}/readiness`)).text()
+    expect(forStrangers).toMatch(/^(?!.*(?:TOP_K|agent\.json)).*not_ready/)
+    expect(await failureOf(await post(server, '/admin/launch'))).toMatchObject({
+      code: 'not_startable',
+    })
 
-  it(
-    'without a key of its own lets somebody in by a link alone',
-    verifies('admin.launch.failed'),
-    async () => {
-      const directory = await temporaryDirectory()
-      await writeFile(join(directory, '.env'), 'SERVER_API_KEY=short\n')
-      const environment = { SERVER_API_KEY: undefined }
-      const server = await startServerProcess(environment, { directory, until: 'listening' })
-      const link = await server.said(/#token=/)
-      const token = /#token=([\w-]+)/.exec(link)?.[1]
-      expect((await fetch(`${server.url}/admin/server`)).status).toBe(401)
-      const response = await fetch(`${server.url}/ui/session`, {
-        method: 'POST',
-        headers: {
-          origin: server.url,
-          'x-agent-server-screen': '1',
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify({ token }),
-      })
-      expect(response.status).toBe(204)
-    },
-  )
+    const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
+    const set = { TOP_K: '7' }
+    await server.request('/admin/settings', { method: 'PATCH', body: { basedOn: digest, set } })
+    const file = AgentFile.parse(await (await server.request('/admin/agent')).json())
+    const body = { text: '{"name": "desk"}', basedOn: file.digest }
+    expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+    expect((await readState(server)).mistakes).toEqual({ agent: [], settings: [] })
+    expect(await readFile(join(directory, '.env'), 'utf8')).toContain('TOP_K=7')
+
+    expect((await post(server, '/admin/launch')).status).toBe(202)
+    await until(server, 'running')
+    expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
+  })
+
+  it('that may not call its WEBHOOK_URL shows that, and is launched once it is changed', async () => {
+    const directory = await temporaryDirectory()
+    const webhook = 'WEBHOOK_URL=http://10.0.0.1/hook\nWEBHOOK_SECRET=whsec_'
+    await writeFile(join(directory, '.env'), `${webhook}${'A'.repeat(43)}=\n`)
+    const server = await startServerProcess({}, { directory, until: 'listening' })
+    const { state, reason } = await readState(server)
+    expect([state, reason]).toEqual(['failed', expect.stringMatching(/^WEBHOOK_URL/)])
+    await writeFile(join(directory, '.env'), '')
+    expect((await post(server, '/admin/launch')).status).toBe(202)
+    await until(server, 'running')
+  })
+
+  it('without a key of its own lets somebody in by a link alone', async () => {
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, '.env'), 'SERVER_API_KEY=short\n')
+    const environment = { SERVER_API_KEY: undefined }
+    const server = await startServerProcess(environment, { directory, until: 'listening' })
+    const link = await server.said(/#token=/)
+    const token = /#token=([\w-]+)/.exec(link)?.[1]
+    expect((await fetch(`${server.url}/admin/server`)).status).toBe(401)
+    const response = await fetch(`${server.url}/ui/session`, {
+      method: 'POST',
+      headers: {
+        origin: server.url,
+        'x-agent-server-web-ui': '1',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ token }),
+    })
+    expect(response.status).toBe(204)
+  })
 })
 
 describe('The mode knowledge', () => {

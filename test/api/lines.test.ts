@@ -1,17 +1,13 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LineResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments } from '../support/knowledge.ts'
 import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.close())
+const server = await startServer()
 
 const NDJSON = { 'content-type': 'application/x-ndjson' }
 const line = (document: object) => `${JSON.stringify(document)}\n`
@@ -137,7 +133,8 @@ describe('POST /documents/batch with lines', () => {
     ['compressed', { 'content-encoding': 'gzip' }, 415],
   ])('is refused as any other request where it comes %s', async (_how, headers, status) => {
     const response = await server.request('/documents/batch', {
-      ...{ body: line({ text: 'x' }), headers: { ...NDJSON, ...headers } },
+      body: line({ text: 'x' }),
+      headers: { ...NDJSON, ...headers },
     })
     expect(await failureOf(response)).toMatchObject({ status })
   })

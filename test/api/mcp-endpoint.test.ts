@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
 import { deleteDocuments } from '../support/knowledge.ts'
@@ -31,26 +31,17 @@ function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
 }
 
 /** What tests need that bring no settings of their own. */
-let shared: TestServer
+const shared = await startServer()
 /** Empty at the beginning of each test. */
-let server: TestServer
-beforeAll(async () => {
-  shared = await startServer()
-  server = await startServer()
-  return async () => {
-    await shared.close()
-    await server.close()
-  }
-})
+const server = await startServer()
 afterEach(() => deleteDocuments(server))
 
-describe('/mcp', () => {
+describe('/mcp', verifies('mcp.serves'), () => {
   it.each([
     ['the current protocol', 'auto', '2026-07-28'],
     ['the older protocol', 'legacy', '2025-11-25'],
   ] as const)(
     'finds passages, reads documents and asks the agent, in %s',
-    verifies('mcp.serves'),
     async (_case, mode, protocol) => {
       const id = await server.ingest({ title: 'Opening hours', text: TEXT })
       const client = await connect(server, mode)
@@ -73,7 +64,7 @@ describe('/mcp', () => {
     },
   )
 
-  it('serves a client of the older SDK', verifies('mcp.serves'), async () => {
+  it('serves a client of the older SDK', async () => {
     await server.ingest({ title: 'Opening hours', text: TEXT })
     const client = new OlderClient(INFO)
     await client.connect(new OlderTransport(new URL(`${server.url}/mcp`), WITH_KEY))
@@ -82,7 +73,7 @@ describe('/mcp', () => {
     expect(JSON.stringify(result)).toContain('The library opens at nine')
   })
 
-  it('gives a long document piece by piece', verifies('mcp.serves'), async () => {
+  it('gives a long document piece by piece', async () => {
     const server = shared
     const lines = Array.from({ length: 3_000 }, (_, index) => `Line ${index} of the long report.`)
     const id = await server.ingest({ title: 'Report', text: lines.join('\n\n') })
@@ -102,7 +93,7 @@ describe('/mcp', () => {
     ['an unknown document', 'get_document', { id: 'unknown' }, /unknown/],
     ['an empty question', 'query', { query: '' }, /must not be empty/],
     ['a number out of bounds', 'query', { query: 'x', topK: 1_000 }, /topK/],
-  ])('tells what is wrong: %s', verifies('mcp.serves'), async (_case, name, input, message) => {
+  ])('tells what is wrong: %s', async (_case, name, input, message) => {
     const client = await connect(shared)
     const result = await client.callTool({ name, arguments: input })
     expect(result.isError).toBe(true)
@@ -111,7 +102,6 @@ describe('/mcp', () => {
 
   it.each(['auto', 'legacy'] as const)(
     'answers programs by its output schemas, narrowed by filter and collection: %s',
-    verifies('mcp.serves'),
     async (mode) => {
       const url = 'https://hours.example'
       const hours = { title: 'Hours', text: TEXT, url, metadata: { year: 2026 } }
@@ -131,7 +121,11 @@ describe('/mcp', () => {
       expect(found.hits[0]).toMatchObject({ score: expect.any(Number), start: 0 })
       expect(ids(await call('query', { query, collection: 'default' }))).toEqual([other])
       expect(await call('get_document', { id, start: 4 })).toMatchObject({
-        ...{ id, url, text: TEXT.slice(4), start: 4, characters: TEXT.length },
+        id,
+        url,
+        text: TEXT.slice(4),
+        start: 4,
+        characters: TEXT.length,
       })
       const asked = await call('ask', { question: 'When does it open?', collection: 'open' })
       expect(asked).toMatchObject({ sources: [{ id, title: 'Hours', url }], files: [] })
@@ -141,7 +135,10 @@ describe('/mcp', () => {
       expect(results).toContainEqual({ id: other, title: other, url: `document:///${other}` })
       const fetched = await client.callTool({ name: 'fetch', arguments: { id } })
       expect(JSON.parse(textOf(fetched))).toEqual({
-        ...{ id, title: 'Hours', url, text: TEXT },
+        id,
+        title: 'Hours',
+        url,
+        text: TEXT,
         metadata: { year: 2026, collection: 'open' },
       })
 
@@ -154,7 +151,8 @@ describe('/mcp', () => {
       expect(contents).toMatchObject([{ mimeType: 'text/plain', text: TEXT }])
       const lost = client.readResource({ uri: 'document:///unknown' })
       await expect(lost).rejects.toMatchObject({
-        ...{ code: -32_602, message: expect.stringMatching('unknown') },
+        code: -32_602,
+        message: expect.stringMatching('unknown'),
       })
       const tooLong = client.readResource({ uri: `document:///${'x'.repeat(200)}` })
       await expect(tooLong).rejects.toMatchObject({ code: -32_602 })
@@ -212,7 +210,7 @@ describe('/mcp', () => {
     await expect(client.readResource({ uri: `document:///${hidden}` })).rejects.toThrow(hidden)
   })
 
-  it('gives a question up when its client does', verifies('mcp.serves'), async () => {
+  it('gives a question up when its client does', async () => {
     const upstream = await startScriptedUpstream()
     upstream.always(hangReply())
     const client = await connect(await startServer(modelAt(upstream)))
@@ -229,7 +227,7 @@ describe('/mcp', () => {
     expect(request.disconnected).toBe(true)
   })
 
-  it('runs the agent with its model', verifies('mcp.serves'), async () => {
+  it('runs the agent with its model', async () => {
     const upstream = await startScriptedUpstream()
     upstream.always(textReply('Nobody knows.'))
     const client = await connect(await startServer(modelAt(upstream)))
@@ -238,18 +236,18 @@ describe('/mcp', () => {
   })
 })
 
-describe('whoever calls /mcp', () => {
+describe('whoever calls /mcp', verifies('mcp.key', 'mcp.origin', 'mcp.serves'), () => {
   const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const accept = 'application/json, text/event-stream'
 
-  it('needs the key', verifies('mcp.key'), async () => {
+  it('needs the key', async () => {
     const { url } = shared
     for (const method of ['GET', 'POST', 'DELETE']) {
       expect((await fetch(`${url}/mcp`, { method })).status).toBe(401)
     }
   })
 
-  it('must not be a page of another origin', verifies('mcp.origin'), async () => {
+  it('must not be a page of another origin', async () => {
     const { request } = await startServer({ CORS_ORIGIN: 'https://named.example' })
     const from = async (origin: string) =>
       (await request('/mcp', { body: message, headers: { origin, accept } })).status
@@ -260,9 +258,10 @@ describe('whoever calls /mcp', () => {
     expect(await from('http://localhost:6274')).not.toBe(403)
   })
 
-  it('opens no session that this server would have to keep', verifies('mcp.serves'), async () => {
+  it('opens no session that this server would have to keep', async () => {
     const { request } = shared
     expect((await request('/mcp', { headers: { accept } })).status).toBe(405)
     expect((await request('/mcp', { method: 'DELETE' })).status).toBe(405)
+    expect((await request('/mcp', { method: 'HEAD' })).status).toBe(405)
   })
 })

@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
@@ -12,7 +12,6 @@ import {
   testOf,
 } from '../support/mcp-connections.ts'
 import {
-  type StartedServer,
   startEverything,
   startHungServer,
   startModernServer,
@@ -22,10 +21,7 @@ import { modelRequest } from '../support/model-request.ts'
 import { freePort } from '../support/server-process.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
-let everything: StartedServer
-beforeAll(async () => {
-  everything = await startEverything('streamableHttp')
-})
+const everything = await startEverything('streamableHttp')
 afterAll(() => everything.stop())
 
 /** A server of the current protocol with a few tools of ours. */
@@ -105,52 +101,44 @@ describe('an MCP server', () => {
   })
 })
 
-describe('a server that does not work', () => {
-  it(
-    'holds up neither the start nor a chat, and is named with the reason',
-    verifies('mcp.alone'),
-    async () => {
-      const { server, upstream } = await startWith({
-        hung: { url: (await startHungServer()).url },
-        dead: { url: `http://127.0.0.1:${await freePort()}/mcp` },
-        page: { url: (await startWebPage()).url },
-        good: { url: everything.url },
-      })
-      upstream.always(textReply('Hello.'))
-      expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
+describe('a server that does not work', verifies('mcp.alone', 'mcp.reconnect', 'mcp.guard'), () => {
+  it('holds up neither the start nor a chat, and is named with the reason', async () => {
+    const { server, upstream } = await startWith({
+      hung: { url: (await startHungServer()).url },
+      dead: { url: `http://127.0.0.1:${await freePort()}/mcp` },
+      page: { url: (await startWebPage()).url },
+      good: { url: everything.url },
+    })
+    upstream.always(textReply('Hello.'))
+    expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
 
-      await settled(server, 'good', 'on')
-      await settled(server, 'dead', 'unavailable')
-      const byName = new Map((await connections(server)).map((one) => [one.name, one]))
-      expect(byName.get('hung')).toMatchObject({ state: 'unavailable' })
-      expect(byName.get('dead')?.reason).toMatch(/127\.0\.0\.1/)
-      expect(byName.get('page')?.reason).toMatch(/no MCP server/)
-      expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
-      const offered = modelRequest(upstream.requests.at(-1)).tools.map((tool) => tool.function.name)
-      expect(offered).toContain('mcp__good__echo')
-      expect(offered.filter((name) => /hung|dead|page/.test(name))).toEqual([])
-    },
-  )
+    await settled(server, 'good', 'on')
+    await settled(server, 'dead', 'unavailable')
+    const byName = new Map((await connections(server)).map((one) => [one.name, one]))
+    expect(byName.get('hung')).toMatchObject({ state: 'unavailable' })
+    expect(byName.get('dead')?.reason).toMatch(/127\.0\.0\.1/)
+    expect(byName.get('page')?.reason).toMatch(/not an MCP server/)
+    expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
+    const offered = modelRequest(upstream.requests.at(-1)).tools.map((tool) => tool.function.name)
+    expect(offered).toContain('mcp__good__echo')
+    expect(offered.filter((name) => /hung|dead|page/.test(name))).toEqual([])
+  })
 
-  it(
-    'goes and comes back, and the tools tell so',
-    verifies('mcp.alone', 'mcp.reconnect'),
-    async () => {
-      const port = await freePort()
-      const first = await startModernServer(build, port)
-      const { server } = await startWith({ one: { url: first.url } })
-      await settled(server, 'one', 'on')
-      await first.stop()
-      const call = { tool: 'add', arguments: { a: 1, b: 1 } }
-      expect(await testOf(server, 'one', call)).toMatchObject({ ok: false })
-      expect(await mcpTools(server)).toMatchObject([{ state: 'unavailable' }])
-      await startModernServer(build, port)
-      await settled(server, 'one', 'on')
-      expect(await mcpTools(server)).toMatchObject([{ state: 'on' }])
-    },
-  )
+  it('goes and comes back, and the tools tell so', async () => {
+    const port = await freePort()
+    const first = await startModernServer(build, port)
+    const { server } = await startWith({ one: { url: first.url } })
+    await settled(server, 'one', 'on')
+    await first.stop()
+    const call = { tool: 'add', arguments: { a: 1, b: 1 } }
+    expect(await testOf(server, 'one', call)).toMatchObject({ ok: false })
+    expect(await mcpTools(server)).toMatchObject([{ state: 'unavailable' }])
+    await startModernServer(build, port)
+    await settled(server, 'one', 'on')
+    expect(await mcpTools(server)).toMatchObject([{ state: 'on' }])
+  })
 
-  it('is not called at an address that is not allowed', verifies('mcp.guard'), async () => {
+  it('is not called at an address that is not allowed', async () => {
     const { server } = await startWith({ one: { url: everything.url } }, { OUTBOUND_ALLOW: '' })
     const { ok, steps } = await testOf(server, 'one')
     expect(ok).toBe(false)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { renderChunks } from '../../src/agent/citations/citations.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
-import { renderChunks } from '../../src/services/agent/citations.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -42,10 +42,7 @@ it(
     const request = upstream.requests.at(-1)
     const prompt = request && modelRequest(request).messages.at(-1)?.content
     expect(prompt).toContain(
-      renderChunks(
-        joined ? [{ number: 1, hit: joined }] : [],
-        /^Key: (.*)$/m.exec(prompt ?? '')?.[1] ?? '',
-      ),
+      renderChunks(joined ? [{ number: 1, hit: joined }] : [], 'key').replace('key ', ''),
     )
   },
 )

@@ -213,15 +213,4 @@ describe('A server that stops', () => {
       await closed
     },
   )
-
-  it('takes no new connection', verifies('shutdown.refuse'), async () => {
-    const { server, streams, release } = await startStreaming({ SHUTDOWN_GRACE: '20' })
-    const closed = server.close()
-    await expect(
-      fetch(`${server.url}/health`, { headers: { connection: 'close' } }),
-    ).rejects.toThrow()
-    release()
-    await Promise.all(streams.map((stream) => stream.text()))
-    await closed
-  })
 })

@@ -61,7 +61,7 @@ describe('A picture', () => {
     const sent = await sendFile(server, picture)
     expect(await sent.json()).toMatchObject({
       status: 'failed',
-      error: { code: 'unsupported_file', message: expect.stringContaining('OCR is off') },
+      error: { code: 'unsupported_file', message: expect.stringContaining('OCR is disabled') },
     })
   })
 

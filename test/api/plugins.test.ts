@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
@@ -19,8 +19,10 @@ const PLUGIN = `export default ({ defineTool, z }) => Array.from({ length: COUNT
 
 async function start(count: number, more: string[] = []) {
   const upstream = await startScriptedUpstream()
-  const file = await writeAgentFile({ plugins: ['./brush.mjs', ...more] })
-  await writeFile(join(dirname(file), 'brush.mjs'), PLUGIN.replace('COUNT', String(count)))
+  const file = await writeAgentFile({ plugins: ['./plugins/brush.mjs', ...more] })
+  const folder = join(dirname(file), 'plugins')
+  await mkdir(folder)
+  await writeFile(join(folder, 'brush.mjs'), PLUGIN.replace('COUNT', String(count)))
   return { upstream, server: await startServer(modelAt(upstream, { AGENT_CONFIG: file })) }
 }
 
@@ -37,7 +39,7 @@ describe.each(WAYS)('A plugin, asked by %s', (way) => {
 
 describe('Plugins', () => {
   it('are told of, also where they cannot be loaded', verifies('plugins.state'), async () => {
-    const { server } = await start(1, ['./nothing.mjs'])
+    const { server } = await start(1, ['./plugins/nothing.mjs'])
     expect(await (await server.request('/agent/capabilities')).json()).toMatchObject({
       plugins: [
         { name: 'brush', state: 'on' },

@@ -9,7 +9,7 @@ import { writeAgentFile } from '../support/temporary-files.ts'
 
 const ADDRESSES = FORBIDDEN_ADDRESSES.map(([, host]) => host)
 const HOSTS = [...ADDRESSES, LOOPBACK_NAME]
-const NAMES_THE_REMEDY = /OUTBOUND_ALLOW must name it/
+const NAMES_THE_REMEDY = /add it to OUTBOUND_ALLOW/
 
 /** What nobody may reach, and how often it was reached. */
 async function startSecret() {
@@ -65,23 +65,19 @@ function unlike(
 describe.each([
   ['an MCP connection', connectToEach],
   ['a source of skills', loadEach],
-] as const)('%s', (_what, reasonsFor) => {
-  it(
-    'reaches no private address, in whatever form',
-    verifies('mcp.guard', 'skills.remote'),
-    async () => {
-      const { port, asked } = await startSecret()
-      const urls = HOSTS.map((host) => `http://${host}:${port}/SKILL.md`)
-      expect(unlike(HOSTS, await reasonsFor(urls, ''), NAMES_THE_REMEDY)).toEqual([])
-      expect(asked).toEqual([])
-    },
-  )
+] as const)('%s', verifies('mcp.guard', 'skills.remote'), (_what, reasonsFor) => {
+  it('reaches no private address, in whatever form', async () => {
+    const { port, asked } = await startSecret()
+    const urls = HOSTS.map((host) => `http://${host}:${port}/SKILL.md`)
+    expect(unlike(HOSTS, await reasonsFor(urls, ''), NAMES_THE_REMEDY)).toEqual([])
+    expect(asked).toEqual([])
+  })
 
-  it('follows no redirect to one', verifies('mcp.guard', 'skills.remote'), async () => {
+  it('follows no redirect to one', async () => {
     const { port, asked } = await startSecret()
     const urls = await startRedirects(ADDRESSES, port)
     const reasons = await reasonsFor(urls, LOOPBACK_NAME)
-    expect(unlike(ADDRESSES, reasons, /OUTBOUND_ALLOW must name it|redirects/)).toEqual([])
+    expect(unlike(ADDRESSES, reasons, /add it to OUTBOUND_ALLOW|redirects/)).toEqual([])
     expect(asked).toEqual([])
   })
 })

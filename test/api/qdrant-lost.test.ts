@@ -44,7 +44,7 @@ describe('A server whose collections are lost', () => {
       const whole = { status: 200, degraded: undefined, title: VEHICLES.title }
       expect(await found(server)).toEqual(whole)
 
-      await lose(qdrant, 'meaning')
+      await lose(qdrant, 'vectors')
       expect(await found(server)).toMatchObject({ status: 200, degraded: true })
       expect((await readiness(server)).status).toBe(503)
       await expect.poll(() => found(server)).toEqual(whole)

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
@@ -6,7 +6,7 @@ import { search } from '../support/knowledge.ts'
 import { long, someOf } from '../support/long.ts'
 import type { FakeQdrant, Misfortune } from '../support/qdrant/fake-qdrant.ts'
 import { OTTERS, post, readiness, startShared, textsBy } from '../support/qdrant/shared-server.ts'
-import { type StartedServer, settledDocument } from '../support/server.ts'
+import { settledDocument } from '../support/server.ts'
 
 /** Bounds what two answers may take: QDRANT_TIMEOUT each, and what a busy machine adds. */
 const TIMEOUT_MS = 60_000
@@ -43,21 +43,23 @@ describe('A server with two copies of its index, one of which is away', () => {
   })
 })
 
-describe('A server whose Qdrant is out of order', () => {
-  let qdrant: FakeQdrant
-  let server: StartedServer
-  beforeAll(async () => {
-    const started = await startShared(SHORT)
-    qdrant = started.qdrant
-    server = started.server
-    await server.ingest({ ...OTTERS, metadata: { year: 2026 } })
+describe('A server that reaches three nodes at one address, one of which hangs', () => {
+  it('is ready, as its queries are answered', verifies('qdrant.outage.readiness'), async () => {
+    const { qdrant, server } = await startShared()
+    await server.ingest(OTTERS)
+    let asked = 0
+    qdrant.mishap = () => (asked++ % 3 === 0 ? 'hang' : undefined)
+    for (let look = 0; look < 6; look++) expect((await readiness(server)).status).toBe(200)
+    expect(await search(server, 'otters')).not.toHaveLength(0)
   })
+})
+
+const { qdrant, server } = await startShared(SHORT)
+await server.ingest({ ...OTTERS, metadata: { year: 2026 } })
+
+describe('A server whose Qdrant is out of order', () => {
   afterEach(() => {
     qdrant.mishap = () => undefined
-  })
-  afterAll(async () => {
-    await server.close()
-    await qdrant.close()
   })
 
   it.each(
@@ -117,7 +119,8 @@ describe('A server whose Qdrant is out of order', () => {
       server.request(`/documents/${id}`, { method: 'PATCH', body: { metadata: { year: 2027 } } })
     qdrant.mishap = () => ({ status: 503 })
     expect(await failureOf(await change())).toMatchObject({
-      ...{ status: 503, code: 'index_unavailable' },
+      status: 503,
+      code: 'index_unavailable',
     })
     qdrant.mishap = () => undefined
     expect(await (await server.request(`/documents/${id}`)).json()).toMatchObject({
@@ -137,6 +140,28 @@ describe('A server whose Qdrant is out of order', () => {
       })
       qdrant.mishap = () => undefined
       expect((await readiness(server)).status).toBe(200)
+    },
+  )
+
+  it.each([
+    ['Max points count limit of 10 reached!', 'index_unavailable', /limits .* too low/],
+    ['Words that nobody knows', 'index_failed', /refused the document/],
+  ])(
+    'says that documents wait where Qdrant refuses them: %s',
+    verifies('qdrant.outage.ingestion'),
+    async (error, code, words) => {
+      qdrant.mishap = suffering({ status: 400, error: `Bad request: ${error}` }, 'change')
+      const id = await post(server, OTTERS)
+      const document = async () => (await server.request(`/documents/${id}`)).json()
+      const message = expect.stringMatching(words)
+      const waiting = { status: 'pending', error: { code, message } }
+      await expect.poll(document).toMatchObject(waiting)
+      expect(await readiness(server)).toMatchObject({
+        status: 200,
+        body: { degraded: true, checks: { ingestion: { state: 'failed', message } } },
+      })
+      qdrant.mishap = () => undefined
+      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
     },
   )
 

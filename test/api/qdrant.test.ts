@@ -41,19 +41,8 @@ function hasId({ requests }: FakeQdrant): boolean {
 
 async function untilEmbedded(server: TestServer): Promise<void> {
   const ready = async () => (await readiness(server)).body
-  await expect.poll(ready).toMatchObject({ meaning: { state: 'done', missing: 0 } })
+  await expect.poll(ready).toMatchObject({ embeddings: { state: 'done', missing: 0 } })
 }
-
-const RANKED = [
-  ...['Otters swim in rivers', 'Otters and otters hold hands', 'Rivers run', 'Beavers dam rivers'],
-  ...[
-    'Herons fish rivers for otters',
-    'Otters eat fish',
-    'Weasels and otters',
-    'Rivers and otters',
-  ],
-  ...['Fish swim in rivers', 'Otters sleep', 'Beavers sleep', 'Otters play with otters in rivers'],
-]
 
 describe('A server with its index in Qdrant', () => {
   it('finds, filters, replaces and forgets as any other', verifies('qdrant.serves'), async () => {
@@ -73,37 +62,6 @@ describe('A server with its index in Qdrant', () => {
     expect(await search(server, 'otters')).toEqual([])
     expect(qdrant.mistakes).toEqual([])
   })
-
-  it(
-    'ranks as the embedded index does from the first documents on, however many shards there are',
-    verifies('qdrant.serves'),
-    async () => {
-      const { qdrant, server } = await startShared({ QDRANT_SHARDS: '3' })
-      const embedded = await startServer()
-      const ids: string[] = []
-      for (const [i, words] of RANKED.entries()) {
-        const body = { id: `doc-${i}`, text: `${words} ${'stones '.repeat(i)}` }
-        ids.push(body.id)
-        await Promise.all([server, embedded].map((each) => each.ingest(body)))
-      }
-      const rank = async (on: TestServer) =>
-        (await search(on, 'otters rivers')).map(({ text, score }) => [text, score.toFixed(6)])
-      const isSame = async () => {
-        const ranked = await rank(embedded)
-        await expect.poll(() => rank(server)).toEqual(ranked)
-      }
-      await isSame()
-      for (const on of [server, embedded]) {
-        await on.request(`/documents/${ids[0]}`, { method: 'DELETE' })
-        await on.request(`/documents/${ids[5]}?wait=10`, {
-          method: 'PUT',
-          body: { text: 'Otters.' },
-        })
-      }
-      await isSame()
-      expect(qdrant.mistakes).toEqual([])
-    },
-  )
 
   it(
     'filters by itself, by what a document says now, also after the index was made anew',
@@ -157,6 +115,26 @@ describe('A server with its index in Qdrant', () => {
       expect(await textsBy(server, { field: 'author', lt: 'B' })).toEqual([OTTERS.text])
       expect(await textsBy(server, { field: 'author', gt: 'B'.repeat(40) })).toEqual(['Otters.'])
       expect(hasId(qdrant)).toBe(true)
+      expect(qdrant.mistakes).toEqual([])
+    },
+  )
+
+  it(
+    'takes documents in and filters them, whatever number of payload indexes strict mode allows',
+    verifies('qdrant.filters'),
+    async () => {
+      const { qdrant, server } = await startShared()
+      qdrant.strict = { indexes: 20 }
+      const metadataOf = (document: number) =>
+        Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`n${document}-${i}`, i]))
+      for (const document of [1, 2, 3]) {
+        await server.ingest({ text: `Otters ${document}.`, metadata: metadataOf(document) })
+      }
+      for (const document of [1, 2, 3]) {
+        const found = await textsBy(server, { field: `n${document}-11`, gt: 10 })
+        expect(found).toEqual([`Otters ${document}.`])
+      }
+      expect(await readiness(server)).toMatchObject({ status: 200 })
       expect(qdrant.mistakes).toEqual([])
     },
   )
@@ -289,7 +267,7 @@ describe('A server with its index in Qdrant', () => {
 
       const german = { ...environment, SEARCH_LANGUAGE: 'german' }
       const written = await rebuildIndex({ DATA_DIR: directory, ...german })
-      expect(written).toContain('The new index serves')
+      expect(written).toContain('The new index is in use')
       expect([...qdrant.store.collections.keys()]).toEqual(['agent-server-terms-2'])
       expect(await search(await startServer(german), 'Haus')).toHaveLength(1)
       expect(qdrant.mistakes).toEqual([])

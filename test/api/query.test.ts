@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 
 const ISLANDS = ['Texel', 'Vlieland', 'Terschelling', 'Ameland', 'Borkum', 'Juist', 'Baltrum']
 const CHEESE = {
@@ -11,17 +11,11 @@ const CHEESE = {
   url: 'https://example.org/cheese',
 }
 
-let server: TestServer
-let cheese: string
-
-beforeAll(async () => {
-  server = await startServer()
-  for (const title of ISLANDS) {
-    await server.ingest({ title, text: `The ferry to the island of ${title} leaves at noon.` })
-  }
-  cheese = await server.ingest(CHEESE)
-  return server.close
-})
+const server = await startServer()
+for (const title of ISLANDS) {
+  await server.ingest({ title, text: `The ferry to the island of ${title} leaves at noon.` })
+}
+const cheese = await server.ingest(CHEESE)
 
 const query = (body: unknown) => server.request('/query', { body })
 

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { SkillList } from '../../src/schemas/agent.ts'
+import { tarOf, zipOf } from '../agent/skills/archives-for-test.ts'
+import { plainSkill, skillText } from '../agent/skills/skill-for-test.ts'
 import { verifies } from '../requirements.ts'
-import { tarOf, zipOf } from '../services/skills/archives-for-test.ts'
-import { plainSkill, skillText } from '../services/skills/skill-for-test.ts'
 import { startHttp } from '../support/mcp-servers.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
@@ -57,7 +58,10 @@ describe('a remote skill', () => {
       const archive = zipOf([{ path: 'SKILL.md', content: plainSkill('b') }])
       const text = plainSkill('a')
       const entry = (name: string, type: string, url: string, bytes: string | Uint8Array) => ({
-        ...{ name, type, url, description: 'Does it' },
+        name,
+        type,
+        url,
+        description: 'Does it',
         digest: `sha256:${hash('sha256', bytes)}`,
       })
       const index = {
@@ -126,9 +130,11 @@ describe('a remote skill', () => {
       ])
       await server.close()
 
-      const copy = join(directory, 'skills', `${hash('sha256', source)}.json`)
       const text = Buffer.from(skillText({ name: 'a', description: 'Changed' })).toString('base64')
-      await writeFile(copy, JSON.stringify([['a/SKILL.md', text]]))
+      const changed = Buffer.from(JSON.stringify([['a/SKILL.md', text]]))
+      const database = new DatabaseSync(join(directory, 'agent-server.db'))
+      database.prepare('UPDATE skill_copies SET bytes = ?').run(changed)
+      database.close()
       const again = await startWith([source], { DATA_DIR: directory })
       expect(await reload(again)).toMatchObject([{ name: source, state: 'unavailable' }])
     },

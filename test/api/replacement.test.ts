@@ -1,18 +1,14 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, search } from '../support/knowledge.ts'
-import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 const createdBy = async (response: Response) => DocumentCreated.parse(await response.json())
 const put = (id: string, body: unknown, wait = '?wait=20', on = server) =>
@@ -45,7 +41,10 @@ describe('PUT /documents/{id}', () => {
       ])
       expect(hits[0]).not.toHaveProperty('url')
       expect(await settledDocument(server.request, id)).toMatchObject({
-        ...{ title: 'New', revision: 2, servedRevision: 2, characters: 23 },
+        title: 'New',
+        revision: 2,
+        servedRevision: 2,
+        characters: 23,
       })
     },
   )
@@ -60,7 +59,10 @@ describe('PUT /documents/{id}', () => {
       const response = await put(id, { title: 'New', text: 'Lemurs sing.' }, '', idle)
       expect([response.status, await response.json()]).toEqual([202, { id, status: 'pending' }])
       expect(await (await idle.request(`/documents/${id}`)).json()).toMatchObject({
-        ...{ title: 'Old', status: 'pending', revision: 2, servedRevision: 1 },
+        title: 'Old',
+        status: 'pending',
+        revision: 2,
+        servedRevision: 1,
       })
       const chunks = await (await idle.request(`/documents/${id}/chunks`)).json()
       expect(chunks).toMatchObject({ chunks: [{ text: 'Lemurs leap.' }] })
@@ -85,7 +87,10 @@ describe('PUT /documents/{id}', () => {
 
       const busy = await startServer({ DATA_DIR: directory })
       expect(await settledDocument(busy.request, id)).toMatchObject({
-        ...{ title: 'Old', status: 'failed', revision: 2, servedRevision: 1 },
+        title: 'Old',
+        status: 'failed',
+        revision: 2,
+        servedRevision: 1,
         error: { code: 'attempts_exhausted' },
       })
       expect(await search(busy, 'lemurs')).toMatchObject([{ title: 'Old', text: 'Lemurs leap.' }])
@@ -143,7 +148,9 @@ describe('POST /documents with an Idempotency-Key', () => {
     async (other) => {
       await post('conflict', { text: 'One.' })
       expect(await failureOf(await post('conflict', other))).toMatchObject({
-        ...{ status: 409, code: 'idempotency_conflict', param: 'idempotency-key' },
+        status: 409,
+        code: 'idempotency_conflict',
+        param: 'idempotency-key',
       })
     },
   )
@@ -163,7 +170,9 @@ describe('POST /documents with an Idempotency-Key', () => {
     verifies('documents.idempotency', 'errors.field'),
     async (key) => {
       expect(await failureOf(await post(key, { text: 'x' }))).toMatchObject({
-        ...{ status: 400, code: 'invalid_request', param: 'idempotency-key' },
+        status: 400,
+        code: 'invalid_request',
+        param: 'idempotency-key',
       })
     },
   )

@@ -1,12 +1,12 @@
 import OpenAI, { BadRequestError, InternalServerError, NotFoundError } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ResponseEvent } from '../../src/schemas/openai/response-object.ts'
+import { ResponseEvent } from '../../src/dialects/responses/response-schema.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import {
   chunk,
   errorReply,
@@ -15,23 +15,12 @@ import {
   toolCallReply,
 } from '../support/upstream-replies.ts'
 
-let upstream: ScriptedUpstream
-let server: TestServer
-let client: OpenAI
-let dams: string
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  const text = 'Beavers build dams of branches.'
-  dams = await server.ingest({ title: 'Beavers', text, url: 'https://beaver.example' })
-  await server.ingest({ title: 'Owls', text: 'Owls build no dams.', collection: 'birds' })
-  client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: TEST_KEY, maxRetries: 0 })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+const text = 'Beavers build dams of branches.'
+const dams = await server.ingest({ title: 'Beavers', text, url: 'https://beaver.example' })
+await server.ingest({ title: 'Owls', text: 'Owls build no dams.', collection: 'birds' })
+const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: TEST_KEY, maxRetries: 0 })
 
 beforeEach(() => upstream.always(textReply('Beavers do [1].')))
 
@@ -43,6 +32,7 @@ const LAMP = {
   parameters: { type: 'object', properties: {} },
   strict: false,
 }
+const SEARCH = { type: 'file_search' as const, vector_store_ids: ['corpus'] }
 const calling = toolCallReply({ name: 'switch_lamp', arguments: { on: true }, id: 'call_lamp' })
 
 const read = async (body: OpenAI.Responses.ResponseCreateParamsStreaming) =>
@@ -67,31 +57,45 @@ const SAID = [
 ]
 
 describe('A response', () => {
-  it('has the search, the text and what it cites, where in the answer and in the document', async () => {
+  it('has the text and what it cites, where in the answer and in the document', async () => {
     const response = await client.responses.create(ask)
     expect(response).toMatchObject({
       id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
-      ...{ object: 'response', status: 'completed', model: 'agent', error: null },
+      object: 'response',
+      status: 'completed',
+      model: 'agent',
+      error: null,
       output_text: 'Beavers do [1].',
       usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
     })
-    const [search, message] = response.output
-    expect(search).toMatchObject({ type: 'file_search_call', queries: [input], results: null })
+    const [message, ...others] = response.output
+    expect(others).toEqual([])
     const annotations = [
       {
-        ...{ type: 'file_citation', file_id: dams, filename: 'Beavers', index: 11, number: 1 },
-        ...{ start: 0, end: 31, url: 'https://beaver.example' },
+        type: 'file_citation',
+        file_id: dams,
+        filename: 'Beavers',
+        index: 11,
+        number: 1,
+        start: 0,
+        end: 31,
+        url: 'https://beaver.example',
       },
     ]
     expect(message).toMatchObject({ type: 'message', content: [{ annotations }] })
   })
 
   it('comes as events in the published order, each with its number', async () => {
-    const events = await read({ ...ask, stream: true })
+    const events = await read({ ...ask, stream: true, tools: [SEARCH] })
     expect(typesOf(events)).toEqual([
-      ...['response.created', 'response.in_progress', ...SEARCHED],
-      ...['response.output_item.added', 'response.content_part.added'],
-      ...['response.output_text.delta', ...SAID, 'response.completed'],
+      'response.created',
+      'response.in_progress',
+      ...SEARCHED,
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      ...SAID,
+      'response.completed',
     ])
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
     for (const event of events) expect(ResponseEvent.safeParse(event).error).toBeUndefined()
@@ -105,19 +109,41 @@ describe('A response', () => {
     upstream.always(calling)
     const stream = client.responses.stream({ ...ask, tools: [LAMP] })
     const { output } = await stream.finalResponse()
-    expect(output.map(({ type }) => type)).toEqual(['file_search_call', 'function_call'])
+    expect(output.map(({ type }) => type)).toEqual(['function_call'])
+  })
+
+  it('has its searches where the client gives file_search, and streams none otherwise', async () => {
+    const { output } = await client.responses.create({ ...ask, tools: [SEARCH] })
+    expect(output[0]).toMatchObject({ type: 'file_search_call', queries: [input], results: null })
+    const events = await read({ ...ask, stream: true })
+    expect(typesOf(events).filter((type) => type.includes('file_search'))).toEqual([])
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
+  })
+
+  it('has its input counted, with what was said before', async () => {
+    const model = 'agent'
+    const alone = await client.responses.inputTokens.count({ model, input })
+    expect(alone).toEqual({ object: 'response.input_tokens', input_tokens: expect.any(Number) })
+    expect(alone.input_tokens).toBe(Math.ceil(input.length / 4))
+    const { id } = await client.responses.create(ask)
+    const after = { model, input, previous_response_id: id }
+    const { input_tokens } = await client.responses.inputTokens.count(after)
+    expect(input_tokens).toBeGreaterThan(2 * alone.input_tokens)
   })
 
   it('tells of a search that the model wished, with its results where they are asked for', async () => {
     const searching = toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } })
     upstream.script(searching, textReply('None [2].'))
     const { output } = await client.responses.create({
-      ...{ ...ask, include: ['file_search_call.results'] },
+      ...ask,
+      include: ['file_search_call.results'],
     })
     const found = output.flatMap((item) => (item.type === 'file_search_call' ? [item] : []))
     expect(found.map(({ queries }) => queries)).toEqual([[input], ['owls']])
     expect(found[1]?.results?.[0]).toMatchObject({
-      ...{ filename: 'Owls', text: 'Owls build no dams.', attributes: { collection: 'birds' } },
+      filename: 'Owls',
+      text: 'Owls build no dams.',
+      attributes: { collection: 'birds' },
     })
   })
 
@@ -127,7 +153,8 @@ describe('A response', () => {
       filters: { filters?: OpenAI.ComparisonFilter } = {},
     ) =>
       client.responses.create({
-        ...{ ...ask, include: ['file_search_call.results'] },
+        ...ask,
+        include: ['file_search_call.results'],
         tools: [{ type: 'file_search', vector_store_ids, max_num_results: 1, ...filters }],
       })
     const namesOf = ({ output: [item] }: OpenAI.Responses.Response) =>
@@ -142,7 +169,10 @@ describe('A response', () => {
     upstream.always(textReply('{"hour": 10}'))
     const Hours = z.object({ hour: z.int() })
     const response = await client.responses.parse({
-      ...{ ...ask, instructions: 'Be brief.', max_output_tokens: 50, temperature: 0.5 },
+      ...ask,
+      instructions: 'Be brief.',
+      max_output_tokens: 50,
+      temperature: 0.5,
       text: { format: zodTextFormat(Hours, 'hours') },
     })
     expect(response.output_parsed).toEqual({ hour: 10 })
@@ -156,7 +186,8 @@ describe('A response', () => {
   it('that is cut is incomplete', async () => {
     upstream.always(textReply('Bea', { finishReason: 'length' }))
     expect(await client.responses.create(ask)).toMatchObject({
-      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
     })
     expect((await read({ ...ask, stream: true })).at(-1)?.type).toBe('response.incomplete')
   })
@@ -207,10 +238,12 @@ describe('A response that is kept', () => {
     const turns = modelRequest(upstream.requests.at(-1)).messages.map(({ role }) => role)
     expect(turns).toEqual(['system', 'user', 'assistant', 'user'])
     expect(await client.responses.retrieve(second.id)).toMatchObject({
-      ...{ id: second.id, previous_response_id: first.id, output: second.output },
+      id: second.id,
+      previous_response_id: first.id,
+      output: second.output,
     })
 
-    const [, message] = first.output
+    const [message] = first.output
     const reference = { type: 'item_reference' as const, id: String(message?.id) }
     const question = { role: 'user' as const, content: 'Why?' }
     await client.responses.create({ model: 'agent', input: [reference, question] })
@@ -266,8 +299,9 @@ describe('A failure', () => {
     expect(events.at(-1)).toMatchObject({
       type: 'response.failed',
       response: {
-        ...{ status: 'failed', error: { code: 'server_error' } },
-        output: [{ type: 'file_search_call' }, { content: [{ text: 'Half ' }] }],
+        status: 'failed',
+        error: { code: 'server_error' },
+        output: [{ content: [{ text: 'Half ' }] }],
         agent: { error: { code: 'upstream_failed' } },
       },
     })
@@ -276,7 +310,6 @@ describe('A failure', () => {
 
   it.each([
     [{ background: true }, 'background'],
-    [{ conversation: 'conv_1' }, 'conversation'],
     [{ prompt: { id: 'p' } }, 'prompt'],
     [{ max_tool_calls: 2 }, 'max_tool_calls'],
     [{ parallel_tool_calls: false }, 'parallel_tool_calls'],

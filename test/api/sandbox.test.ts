@@ -1,7 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Capabilities } from '../../src/schemas/agent.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { SandboxProbeResult, SandboxReport } from '../../src/schemas/sandbox.ts'
@@ -11,7 +8,7 @@ import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
 import { onlyLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
@@ -26,23 +23,10 @@ with open("terns.csv", newline="") as file:
 const capabilitiesOf = async (server: TestServer) =>
   Capabilities.parse(await (await server.request('/agent/capabilities')).json())
 
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream, { AGENT_CONFIG: await writeAgentFile(AGENT) }))
+
 describe('run_python', () => {
-  let upstream: ScriptedUpstream
-  let server: TestServer
-  let directory: string
-
-  beforeAll(async () => {
-    upstream = await startScriptedUpstream()
-    directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
-    await writeFile(join(directory, 'agent.json'), JSON.stringify(AGENT))
-    server = await startServer(modelAt(upstream, { DATA_DIR: directory }))
-    return async () => {
-      await server.close()
-      await upstream.close()
-      await rm(directory, { recursive: true })
-    }
-  })
-
   /** One question of a conversation, in which the model calls the tool with `code`, then answers. */
   async function run(conversationId: string, code: string, files: string[] = []) {
     upstream.script(

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Capabilities, ToolList } from '../../src/schemas/agent.ts'
+import { folderOf, plainSkill, skillText } from '../agent/skills/skill-for-test.ts'
 import { verifies } from '../requirements.ts'
-import { folderOf, plainSkill, skillText } from '../services/skills/skill-for-test.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -62,8 +62,8 @@ describe('the skills that come with the server', () => {
   )
 })
 
-describe('skills beside agent.json', () => {
-  it('are loaded without a word in it', verifies('skills.local'), async () => {
+describe('skills beside agent.json', verifies('skills.local', 'skills.catalogue'), () => {
+  it('are loaded without a word in it', async () => {
     const upstream = await startScriptedUpstream()
     const directory = await folderOf({ 'agent.json': '{}' })
     await cp(join(SHIPPED, 'briefing'), join(directory, 'skills/briefing'), { recursive: true })
@@ -72,7 +72,7 @@ describe('skills beside agent.json', () => {
     expect(await skillsOf(server)).toMatchObject([{ name: 'briefing', state: 'on' }])
   })
 
-  it('are not told of to a model that calls no tools', verifies('skills.catalogue'), async () => {
+  it('are not told of to a model that calls no tools', async () => {
     const directory = await folderOf({ 'agent.json': '{}', 'skills/a/SKILL.md': plainSkill('a') })
     const server = await startServer({ AGENT_CONFIG: join(directory, 'agent.json') })
     const { tools } = ToolList.parse(await (await server.request('/agent/tools')).json())
@@ -82,37 +82,33 @@ describe('skills beside agent.json', () => {
   })
 })
 
-describe('the configuration', () => {
-  it(
-    'switches skills on and off, and tells of what cannot be used',
-    verifies('skills.switch', 'skills.lenient'),
-    async () => {
-      const folder = await folderOf({
-        'a/SKILL.md': plainSkill('a'),
-        'b/SKILL.md': plainSkill('b'),
-        'c/SKILL.md': skillText({ name: 'Other', description: 'Does it' }),
-        'd/SKILL.md': '---js\nprocess.exit(1)\n---\n',
-        'e/f/SKILL.md': plainSkill('a'),
-      })
-      const sources = [folder, './nowhere']
-      const { server, upstream } = await startWith({ skills: { sources, disabled: ['b'] } })
-      expect(await skillsOf(server)).toMatchObject([
-        { name: 'a', state: 'on', source: folder },
-        { name: 'b', state: 'off' },
-        { name: 'Other', state: 'on', warnings: [/^name: /, /folder/] },
-        { name: 'a', state: 'unavailable', reason: /taken/ },
-        { name: 'd', state: 'unavailable', reason: /---/ },
-        { name: './nowhere', state: 'unavailable', reason: /no such folder/ },
-      ])
-      upstream.always(textReply('Hello.'))
-      await ask(server, 'Hello?')
-      expect(promptOf(upstream.requests[0], 'system')).toMatch(
-        /<skills>\n- a: .*\n- Other: Does it\n<\/skills>/,
-      )
-    },
-  )
+describe('the configuration', verifies('skills.switch', 'skills.lenient'), () => {
+  it('switches skills on and off, and tells of what cannot be used', async () => {
+    const folder = await folderOf({
+      'a/SKILL.md': plainSkill('a'),
+      'b/SKILL.md': plainSkill('b'),
+      'c/SKILL.md': skillText({ name: 'Other', description: 'Does it' }),
+      'd/SKILL.md': '---js\nprocess.exit(1)\n---\n',
+      'e/f/SKILL.md': plainSkill('a'),
+    })
+    const sources = [folder, './nowhere']
+    const { server, upstream } = await startWith({ skills: { sources, disabled: ['b'] } })
+    expect(await skillsOf(server)).toMatchObject([
+      { name: 'a', state: 'on', source: folder },
+      { name: 'b', state: 'off' },
+      { name: 'Other', state: 'on', warnings: [/^name: /, /folder/] },
+      { name: 'a', state: 'unavailable', reason: /taken/ },
+      { name: 'd', state: 'unavailable', reason: /---/ },
+      { name: './nowhere', state: 'unavailable', reason: /no such folder/ },
+    ])
+    upstream.always(textReply('Hello.'))
+    await ask(server, 'Hello?')
+    expect(promptOf(upstream.requests[0], 'system')).toMatch(
+      /<skills>\n- a: .*\n- Other: Does it\n<\/skills>/,
+    )
+  })
 
-  it('offers no tool of skills where there is none', verifies('skills.switch'), async () => {
+  it('offers no tool of skills where there is none', async () => {
     const { server, upstream } = await startWith({ skills: { sources: [] } })
     upstream.always(textReply('Hello.'))
     await ask(server, 'Hello?')

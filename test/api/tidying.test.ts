@@ -3,19 +3,15 @@ import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 
 /** Of one, two, three and four bytes in UTF-8; the last is two code units. */
 const MIXED = 'aé€👋 Owls hunt.'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.ingest({ text: 'Owls hunt.', title: 'Owls', metadata: { year: 2020 } })
-  await server.ingest({ text: 'Herons wait.', title: 'Herons', metadata: { year: 2021 } })
-  await server.ingest({ text: 'Tawny owls call.', title: 'Tawny owls', metadata: { year: 2022 } })
-  return server.close
-})
+const server = await startServer()
+await server.ingest({ text: 'Owls hunt.', title: 'Owls', metadata: { year: 2020 } })
+await server.ingest({ text: 'Herons wait.', title: 'Herons', metadata: { year: 2021 } })
+await server.ingest({ text: 'Tawny owls call.', title: 'Tawny owls', metadata: { year: 2022 } })
 
 const query = (parameters: Record<string, unknown>) => {
   const text = Object.entries(parameters).map(([name, value]) => [
@@ -172,7 +168,10 @@ describe('PATCH /documents/{id}', () => {
     const id = await server.ingest({ text: 'Falcons dive.', metadata })
     const response = await patch(id, { metadata: { team: 'blue', draft: null, year: 2026 } })
     expect(await response.json()).toMatchObject({
-      ...{ id, status: 'ready', revision: 1, attempts: 1 },
+      id,
+      status: 'ready',
+      revision: 1,
+      attempts: 1,
       metadata: { team: 'blue', year: 2026 },
     })
     expect(await found({ field: 'team', eq: 'red' })).toEqual([])
@@ -218,10 +217,13 @@ describe('DELETE /documents', () => {
       deleted: 0,
     })
     expect(await failureOf(await remove({ filter }))).toMatchObject({
-      ...{ status: 400, param: 'confirm' },
+      status: 400,
+      param: 'confirm',
     })
     expect(await failureOf(await remove({ filter, confirm: 3 }))).toMatchObject({
-      ...{ status: 409, code: 'changed_meanwhile', param: 'confirm' },
+      status: 409,
+      code: 'changed_meanwhile',
+      param: 'confirm',
     })
     expect((await listDocuments(server, '?total=true')).total).toBe(before)
     expect(await (await remove({ filter, confirm: 2 })).json()).toEqual({ matched: 2, deleted: 2 })

@@ -1,16 +1,11 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, readCompletion } from '../support/chat-reader.ts'
 import { readBlocks } from '../support/event-stream-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { allRunsEnded } from '../support/metrics.ts'
-import {
-  type Reply,
-  type ScriptedUpstream,
-  type Step,
-  startScriptedUpstream,
-} from '../support/scripted-upstream.ts'
-import { MODEL_KEY, modelAt, startServer, type TestServer } from '../support/server.ts'
+import { type Reply, type Step, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { MODEL_KEY, modelAt, startServer } from '../support/server.ts'
 import {
   chunk,
   cutReply,
@@ -29,19 +24,10 @@ const TALKATIVE = `Incorrect API key provided: ${MODEL_KEY}. Your header was Bea
 /** How often a failure that may pass is tried in all. */
 const TRIES = 3
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  // No connection waits for the next request: one that was found broken would be replaced, which is one try more.
-  upstream = await startScriptedUpstream({ keepAliveTimeout: 1_000 })
-  server = await startServer(modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1' }))
-  await server.ingest({ text: 'Owls hoot.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+// No connection waits for the next request: one that was found broken would be replaced, which is one try more.
+const upstream = await startScriptedUpstream({ keepAliveTimeout: 1_000 })
+const server = await startServer(modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1' }))
+await server.ingest({ text: 'Owls hoot.' })
 
 afterEach(async () => {
   await allRunsEnded(server)
@@ -58,15 +44,15 @@ async function triesDuring(work: () => Promise<unknown>): Promise<number> {
 
 /** What the model does before its first token, what the caller is told, and how often it is tried. */
 const BEFORE: [string, Reply, number, string, number][] = [
-  ['refuses the key', errorReply(401, TALKATIVE), 502, 'upstream_unauthorized', 1],
+  ['refused the key', errorReply(401, TALKATIVE), 502, 'upstream_unauthorized', 1],
   ['forbids the model', errorReply(403, TALKATIVE), 502, 'upstream_unauthorized', 1],
   ['does not have the model', errorReply(404, 'No such model'), 502, 'upstream_model_not_found', 1],
   ['has no credit left', errorReply(402, 'Pay first'), 502, 'upstream_refused', 1],
   ['does not like the request', errorReply(400, 'Bad stop word'), 502, 'upstream_refused', 1],
   [
-    'is asked too often',
+    'receives too many requests',
     errorReply(429, 'Slow down', { 'retry-after': '30' }),
-    503,
+    429,
     'upstream_rate_limited',
     1,
   ],

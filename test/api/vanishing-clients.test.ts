@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask, readChat } from '../support/chat-reader.ts'
 import { readBlocks } from '../support/event-stream-reader.ts'
@@ -9,10 +9,9 @@ import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
   type RecordedRequest,
   type Script,
-  type ScriptedUpstream,
   startScriptedUpstream,
 } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { chunk, DONE, hangReply, streamReply, textReply } from '../support/upstream-replies.ts'
 
 const messages = [{ role: 'user', content: 'Hello?' }]
@@ -21,18 +20,9 @@ const SPEAKING = streamReply(chunk({ content: 'Half ' }), { hang: true })
 const ENDLESS_CHUNKS = 4_000
 const LARGE = 'x'.repeat(16_384)
 
-let upstream: ScriptedUpstream
-let server: TestServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  await server.ingest({ text: 'Owls hoot.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+await server.ingest({ text: 'Owls hoot.' })
 
 afterEach(async () => {
   await allRunsEnded(server)
@@ -59,20 +49,15 @@ async function expectAborted(model: RecordedRequest): Promise<void> {
 
 describe.each([
   ['/chat', { messages }],
-  ['/agent/chat', { messages }],
   ['/v1/chat/completions', { messages }],
-])('A client of %s that hangs up', (path, body) => {
-  it(
-    'before the first token aborts the model call',
-    verifies('chat.hang-up', 'input.vanishing'),
-    async () => {
-      const { model, leave } = await begin(hangReply(), path, body)
-      leave()
-      await expectAborted(model)
-    },
-  )
+])('A client of %s that hangs up', verifies('chat.hang-up', 'input.vanishing'), (path, body) => {
+  it('before the first token aborts the model call', async () => {
+    const { model, leave } = await begin(hangReply(), path, body)
+    leave()
+    await expectAborted(model)
+  })
 
-  it('mid-stream aborts the model call', verifies('chat.hang-up', 'input.vanishing'), async () => {
+  it('mid-stream aborts the model call', async () => {
     const { model, response, leave } = await begin(SPEAKING, path, body)
     await readBlocks(await response).next()
     leave()
@@ -151,8 +136,8 @@ describe('A client that does not read', () => {
   })
 })
 
-describe('A slow client', () => {
-  it('is waited for while its body trickles in', verifies('http.slow'), async () => {
+describe('A slow client', verifies('http.slow', 'errors.not-http'), () => {
+  it('is waited for while its body trickles in', async () => {
     const before = await countDocuments(server)
     const connection = await openConnection(server)
     const request = rawRequest({ path: '/documents', body: '{"text":"Slowly."}' })
@@ -165,56 +150,48 @@ describe('A slow client', () => {
     expect(await countDocuments(server)).toBe(before + 1)
   })
 
-  it(
-    'that never ends its request is answered 408 and let go, while others are served',
-    verifies('http.slow', 'errors.not-http'),
-    async () => {
-      const impatient = await startServer(
-        {},
-        {
-          beforeListen: ({ server: http }) =>
-            Object.assign(http, {
-              headersTimeout: 1_500,
-              requestTimeout: 1_500,
-              connectionsCheckingInterval: 20,
-            }),
-        },
-      )
-      const body = '{"text":"Never whole."}'
-      const slow = await Promise.all(
-        [
-          rawRequest({ path: '/health' }).subarray(0, 10),
-          rawRequest({ path: '/health' }).subarray(0, -2),
-          rawRequest({ path: '/documents', body }).subarray(0, -1),
-        ].flatMap((bytes) =>
-          Array.from({ length: 20 }, async () => {
-            const connection = await openConnection(impatient)
-            connection.send(bytes)
-            return connection
+  it('that never ends its request is answered 408 and let go, while others are served', async () => {
+    const impatient = await startServer(
+      {},
+      {
+        beforeListen: ({ server: http }) =>
+          Object.assign(http, {
+            headersTimeout: 1_500,
+            requestTimeout: 1_500,
+            connectionsCheckingInterval: 20,
           }),
-        ),
-      )
-      expect((await impatient.request('/agent')).status).toBe(200)
-      for (const connection of slow) {
-        expect(await connection.closed()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
-      }
-      expect(await countDocuments(impatient)).toBe(0)
-    },
-  )
+      },
+    )
+    const body = '{"text":"Never whole."}'
+    const slow = await Promise.all(
+      [
+        rawRequest({ path: '/health' }).subarray(0, 10),
+        rawRequest({ path: '/health' }).subarray(0, -2),
+        rawRequest({ path: '/documents', body }).subarray(0, -1),
+      ].flatMap((bytes) =>
+        Array.from({ length: 20 }, async () => {
+          const connection = await openConnection(impatient)
+          connection.send(bytes)
+          return connection
+        }),
+      ),
+    )
+    expect((await impatient.request('/agent')).status).toBe(200)
+    for (const connection of slow) {
+      expect(await connection.closed()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
+    }
+    expect(await countDocuments(impatient)).toBe(0)
+  })
 
-  it(
-    'has a minute for the head of a request, and an hour for an upload',
-    verifies('http.slow'),
-    async () => {
-      const limits: number[] = []
-      await startServer(
-        {},
-        {
-          beforeListen: ({ server: { requestTimeout, headersTimeout } }) =>
-            void limits.push(requestTimeout, headersTimeout),
-        },
-      )
-      expect(limits).toEqual([3_600_000, 60_000])
-    },
-  )
+  it('has a minute for the head of a request, and an hour for an upload', async () => {
+    const limits: number[] = []
+    await startServer(
+      {},
+      {
+        beforeListen: ({ server: { requestTimeout, headersTimeout } }) =>
+          void limits.push(requestTimeout, headersTimeout),
+      },
+    )
+    expect(limits).toEqual([3_600_000, 60_000])
+  })
 })

@@ -1,33 +1,24 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Document, DocumentList } from '../../src/schemas/document.ts'
 import { SiteLine } from '../../src/schemas/document-batch.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
-import { requester, startServer, type TestServer } from '../support/server.ts'
-import { type Site, startSite } from '../support/site.ts'
+import { requester, startServer } from '../support/server.ts'
+import { startSite } from '../support/site.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const LOOPBACK = { OUTBOUND_ALLOW: '127.0.0.1' }
 const page = (title: string, text: string) =>
   `<!doctype html><html><head><title>${title}</title></head><body><main><p>${text}</p></main></body></html>`
 
-let server: TestServer
-let site: Site
-
-beforeAll(async () => {
-  site = await startSite()
-  site.serve('/robots.txt', { body: 'User-agent: agent-server\nDisallow: /private' })
-  // Nothing is ingested here: what is fetched and kept is the matter.
-  server = await startServer({ ...LOOPBACK, FILE_LIMIT: '20000' }, { begin: false })
-  return async () => {
-    await server.close()
-    await site.close()
-  }
-})
+const site = await startSite()
+site.serve('/robots.txt', { body: 'User-agent: agent-server\nDisallow: /private' })
+// Nothing is ingested here: what is fetched and kept is the matter.
+const server = await startServer({ ...LOOPBACK, FILE_LIMIT: '20000' }, { begin: false })
 
 const send = (body: object, headers: Record<string, string> = {}) =>
   server.request('/documents', { body, headers })
@@ -57,13 +48,12 @@ describe('A document by its web address', () => {
     await running.request('/documents/owls?wait=20', { method: 'PUT', body })
     const document = await read('owls', running)
     expect(document).toMatchObject({
-      ...{
-        status: 'ready',
-        title: 'Owls & mice',
-        url: `${site.url}/owls`,
-        metadata: { year: 2026 },
-      },
-      ...{ file: { name: 'owls.html' }, source: { refresh: '12h', status: 200 } },
+      status: 'ready',
+      title: 'Owls & mice',
+      url: `${site.url}/owls`,
+      metadata: { year: 2026 },
+      file: { name: 'owls.html' },
+      source: { refresh: '12h', status: 200 },
     })
     const inHours = (Date.parse(document.source?.nextAt ?? '') - Date.now()) / 3_600_000
     expect(inHours).toBeGreaterThan(11.9)
@@ -76,13 +66,12 @@ describe('A document by its web address', () => {
 
   it('may be a file, told by what the site says of it', async () => {
     site.serve('/export?of=birds', {
-      ...{
-        headers: { 'content-type': 'text/csv; charset=utf-8' },
-        body: 'bird,length\nheron,98\n',
-      },
+      headers: { 'content-type': 'text/csv; charset=utf-8' },
+      body: 'bird,length\nheron,98\n',
     })
     expect(await added('/export?of=birds', { title: 'Lengths' })).toMatchObject({
-      ...{ title: 'Lengths', file: { name: 'export.csv', mediaType: 'text/csv' } },
+      title: 'Lengths',
+      file: { name: 'export.csv', mediaType: 'text/csv' },
     })
   })
 
@@ -127,6 +116,7 @@ describe('A document by its web address', () => {
     ['that is not there', '/missing', { status: 404 }, 502, 'answered 404'],
     ['that is too large', '/large', { body: 'x'.repeat(20_001) }, 502, 'larger than 20000'],
     ['that is empty', '/empty', { body: '' }, 502, 'empty'],
+    ['that has no content', '/nothing', { status: 204 }, 502, 'empty'],
   ])('%s is refused, and nothing is stored', async (_name, path, answer, status, words) => {
     const before = await count()
     site.serve(path, answer)
@@ -168,6 +158,25 @@ describe('A document by its web address', () => {
     const refused = await ask(`/documents/${elsewhere.id}/refresh`, { method: 'POST' })
     expect(refused.status).toBe(404)
   })
+
+  it('is fetched for one key however many slow ones another asks for', async () => {
+    const keyOf = async (name: string) => {
+      const created = await server.request('/admin/keys', { body: { name, scopes: ['ingest'] } })
+      return requester(server.url, ApiKeyCreated.parse(await created.json()).secret)
+    }
+    const [many, few] = [await keyOf('many'), await keyOf('few')]
+    const held = Promise.withResolvers<void>()
+    site.serve('/slow', { body: page('Slow', 'At last.'), after: held.promise })
+    site.serve('/quick', { body: page('Quick', 'At once.') })
+    const body = { url: `${site.url}/slow` }
+    const before = site.requests.length
+    const slow = Array.from({ length: 20 }, () => many('/documents', { body }))
+    await expect.poll(() => site.requests.length - before).toBe(8)
+    const quick = await few('/documents', { body: { url: `${site.url}/quick` } })
+    expect(quick.status).toBe(202)
+    held.resolve()
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(Array(20).fill(202))
+  })
 })
 
 describe('Fetching again', () => {
@@ -191,7 +200,7 @@ describe('Fetching again', () => {
     expect(await failureOf(response)).toMatchObject({ code: 'fetch_failed' })
     const document = await read(id)
     expect(document).toMatchObject({ revision: 1, source: { status: 410 } })
-    expect(document.source?.error).toContain('answered 410: the page is not there')
+    expect(document.source?.error).toContain('answered 410: there is no such page')
     expect(Date.parse(document.source?.nextAt ?? '')).toBeGreaterThan(Date.now() + 80_000_000)
     site.serve('/auks', { body: page('Auks', 'Auks swim.') })
     const { source } = await refreshed(id)
@@ -248,7 +257,8 @@ describe('Fetching again', () => {
     const second = await startServer(environment)
     await expect.poll(async () => (await read('gulls', second)).servedRevision).toBe(2)
     expect(await read('gulls', second)).toMatchObject({
-      ...{ title: 'Gulls, again', metadata: { year: 2026, collection: 'birds' } },
+      title: 'Gulls, again',
+      metadata: { year: 2026, collection: 'birds' },
     })
   })
 })
@@ -272,7 +282,8 @@ describe('A site by its sitemap', () => {
     }
     const urls = [`${site.url}/one`, `${site.url}/two`, 'http://other.example/', `${site.url}/lost`]
     site.serve('/pages.xml.gz', {
-      ...{ headers: { 'content-type': 'application/gzip' }, body: gzipSync(xml('urlset', urls)) },
+      headers: { 'content-type': 'application/gzip' },
+      body: gzipSync(xml('urlset', urls)),
     })
     site.serve('/sitemap.xml', { body: xml('sitemapindex', [`${site.url}/pages.xml.gz`]) })
     const wanted = { url: `${site.url}/sitemap.xml`, collection: 'site', refresh: '1w' }

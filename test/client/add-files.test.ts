@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { AuthenticationError } from '../../client/src/agent-server.ts'
 import { addFiles } from '../../client/src/command-line/add-files.ts'
 import { walkFolder } from '../../client/src/command-line/walk-folder.ts'
@@ -8,16 +8,12 @@ import { ChosenId } from '../../src/schemas/new-document.ts'
 import { clientOf } from '../support/client.ts'
 import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
 import { deleteDocuments, listDocuments, search } from '../support/knowledge.ts'
-import { type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const { signal } = new AbortController()
 
-let server: StartedServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await startServer()
 afterEach(() => deleteDocuments(server))
 
 interface Options {
@@ -33,7 +29,8 @@ async function run(folder: string, options: Options) {
   return addFiles(
     {
       files: paths.map((path) => ({ file: join(folder, path), path: `docs/${path}` })),
-      ...{ metadata: options.metadata ?? {}, concurrency: 3 },
+      metadata: options.metadata ?? {},
+      concurrency: 3,
       client: clientOf(options, { apiKey: options.key ?? TEST_KEY }),
       progress: options.progress ?? (() => undefined),
     },
@@ -80,7 +77,8 @@ describe('Adding the files of a folder', () => {
     const { leftOut, ...summary } = await run(folder, { url: server.url })
     expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
     expect(leftOut).toEqual({
-      ...{ 'a Windows program': 2, 'a compressed archive': 1 },
+      'a Windows program': 2,
+      'a compressed archive': 1,
       'an empty file': 2,
     })
     expect((await listDocuments(server)).documents).toHaveLength(2)
@@ -135,7 +133,9 @@ describe('Adding the files of a folder', () => {
       signal,
     )
     expect(summary).toEqual({
-      ...{ ready: 1, unchanged: 0, leftOut: {} },
+      ready: 1,
+      unchanged: 0,
+      leftOut: {},
       failed: [{ path: 'a.md', reason: 'cannot be read (ENOENT)' }],
     })
   })
@@ -169,7 +169,11 @@ describe('What is sent of a file', () => {
     const { documents } = await listDocuments(server)
     const sizes = documents.map(({ title, file }) => [title, file?.size])
     expect(Object.fromEntries(sizes)).toEqual({
-      ...{ 'a.MD': undefined, 'b.rst': undefined, 'c.html': 16, 'd.txt': 24, 'e.txt': 4_000_002 },
+      'a.MD': undefined,
+      'b.rst': undefined,
+      'c.html': 16,
+      'd.txt': 24,
+      'e.txt': 4_000_002,
     })
   })
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { McpServer } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
 import { ConflictError } from '../../client/src/agent-server.ts'
-import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
+import { openDirectory } from '../stores/sqlite/store-data.ts'
 import { clientOf } from '../support/client.ts'
 import { onlyLong } from '../support/long.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
@@ -42,9 +42,10 @@ it(
 
 it('A file that a tool made is downloaded, by its id or as an answer names it', async () => {
   const DATA_DIR = await temporaryDirectory()
-  const store = await createFileArtifactStore({ directory: join(DATA_DIR, 'artifacts') })
+  const { artifacts: store, close } = await openDirectory(DATA_DIR)
   const bytes = Uint8Array.from({ length: 300 }, (_, byte) => byte % 256)
   const artifact = await store.add({ name: 'a.png', mediaType: 'image/png', bytes })
+  await close()
   const { artifacts } = clientOf(await startServer({ DATA_DIR }))
   for (const named of [artifact, artifact.id]) {
     const response = await artifacts.download(named)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   type ChatEvent,
   ChatStream,
@@ -8,24 +8,15 @@ import {
 } from '../../client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type StartedServer, startServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { chunk, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const request = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 
-let upstream: ScriptedUpstream
-let server: StartedServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
 
 /** The server behind a proxy; its chat model answers what is scripted. */
 async function start(...answers: string[]) {
@@ -40,8 +31,11 @@ describe('An answer', () => {
     const stream = client.chat(request)
     const whole = stream.result()
     expect(await whole).toMatchObject({
-      ...{ text: 'Owls hunt at night [1].', finishReason: 'stop', artifacts: [] },
-      ...{ hits: [{ title: 'Owls' }], usage: { totalTokens: expect.any(Number) } },
+      text: 'Owls hunt at night [1].',
+      finishReason: 'stop',
+      artifacts: [],
+      hits: [{ title: 'Owls' }],
+      usage: { totalTokens: expect.any(Number) },
     })
     expect(await stream.text()).toBe('Owls hunt at night [1].')
   })
@@ -83,7 +77,8 @@ describe('An answer', () => {
     const refused = client.chat(request, { maxRetries: 0 })
     const failed = ChatStream.fromReadableStream(refused.toReadableStream())
     await expect(failed.result()).rejects.toMatchObject({
-      ...{ name: 'UpstreamError', code: 'upstream_unauthorized' },
+      name: 'UpstreamError',
+      code: 'upstream_unauthorized',
     })
   })
 
@@ -180,7 +175,8 @@ describe('An answer that is cut off', () => {
     const { client, proxy } = await start('Owls hunt at night [1].')
     proxy.fail({ rewrite })
     await expect(client.chat(request).result()).rejects.toMatchObject({
-      ...{ name: 'StreamInterruptedError', text: 'Owls hunt at night [1].' },
+      name: 'StreamInterruptedError',
+      text: 'Owls hunt at night [1].',
     })
   })
 
@@ -257,7 +253,10 @@ describe('A server of the next version', () => {
     }
     proxy.fail({ status: 402, body: JSON.stringify({ error }) })
     await expect(client.agent.get()).rejects.toMatchObject({
-      ...{ name: 'InvalidRequestError', status: 402, code: 'quota_spent', requestId: 'r' },
+      name: 'InvalidRequestError',
+      status: 402,
+      code: 'quota_spent',
+      requestId: 'r',
     })
     proxy.fail({
       rewrite: (answer) =>

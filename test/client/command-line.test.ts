@@ -1,27 +1,18 @@
 import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runAgentServer } from '../support/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { long, onlyLong, someOf } from '../support/long.ts'
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
-let upstream: ScriptedUpstream
-let server: StartedServer
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
-  const { documents } = clientOf(server)
-  await documents.replace('owls', { title: 'Owls', text: 'Owls hunt at night.' }, { wait: 20 })
-  return async () => {
-    await server.close()
-    await upstream.close()
-  }
-})
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+const { documents } = clientOf(server)
+await documents.replace('owls', { title: 'Owls', text: 'Owls hunt at night.' }, { wait: 20 })
 
 /** Runs the command line against the server; standard input is empty unless `input` is given. */
 async function run(parameters: string[], options: Parameters<typeof runAgentServer>[1] = {}) {
@@ -38,14 +29,19 @@ describe('agent-server query', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^\[1\] Owls {2}\d+\.\d{3}\n {4}Owls hunt at night\.\n/)
     expect(await json('query', 'owls hunt', '--top-k', '1')).toMatchObject({
-      ...{ query: 'owls hunt', hits: [{ documentId: 'owls' }] },
+      query: 'owls hunt',
+      hits: [{ documentId: 'owls' }],
     })
     expect((await json('query', 'owls', '--filter', 'kind=fish')).hits).toEqual([])
   })
 
   it('shows no control characters of documents', async () => {
     const { documents } = clientOf(server)
-    await documents.replace('evil', { text: 'Zebras \u001b]0;owned\u0007 run.' }, { wait: 20 })
+    await documents.replace(
+      'evil',
+      { text: 'Zebras \u001b]0;owned\u0007 \u202erun\u2069.' },
+      { wait: 20 },
+    )
     const { stdout } = await run(['query', 'zebras'])
     expect(stdout).toContain('Zebras ]0;owned run.')
   })
@@ -95,15 +91,18 @@ describe('agent-server documents', () => {
     ).toEqual(['broken'])
     expect(await json('documents', 'get', 'herons')).toMatchObject({ id: 'herons', revision: 1 })
     expect(await run(['documents', 'retry', '--failed'])).toMatchObject({
-      ...{ code: 0, stdout: 'broken is tried again\n' },
+      code: 0,
+      stdout: 'broken is tried again\n',
     })
     expect(await run(['documents', 'rm', 'none', 'herons'])).toMatchObject({
-      ...{ code: 1, stdout: 'herons removed\n', stderr: 'none: There is no document "none"\n' },
+      code: 1,
+      stdout: 'herons removed\n',
+      stderr: 'none: There is no document "none"\n',
     })
   })
 })
 
-describe('agent-server export', () => {
+describe('agent-server download', () => {
   it('writes lines that the server takes again, with the same text', onlyLong, async () => {
     const source = await startServer()
     const { documents } = clientOf(source)
@@ -116,11 +115,12 @@ describe('agent-server export', () => {
     await documents.create({ text: 'Ducks swim.' }, { wait: 20 })
     const file = join(await temporaryDirectory(), 'all.ndjson')
     const environment = { AGENT_SERVER_URL: source.url, AGENT_SERVER_KEY: TEST_KEY }
-    expect(await runAgentServer(['export', file], { environment })).toMatchObject({
-      ...{ code: 0, stderr: `${file} holds 2 documents\n` },
+    expect(await runAgentServer(['download', file], { environment })).toMatchObject({
+      code: 0,
+      stderr: `${file} holds 2 documents\n`,
     })
     const lines = await readFile(file, 'utf8')
-    expect((await runAgentServer(['export'], { environment })).stdout).toBe(lines)
+    expect((await runAgentServer(['download'], { environment })).stdout).toBe(lines)
     const birds = lines
       .split('\n')
       .map((line) => JSON.parse(line || '{}'))
@@ -154,7 +154,9 @@ describe('agent-server status, agent, mcp and sandbox', () => {
     const none = await startServer({ AGENT_CONFIG: await agentFile({ sandbox: 'none' }) })
     const environment = { AGENT_SERVER_URL: none.url, AGENT_SERVER_KEY: TEST_KEY }
     expect(await runAgentServer(['sandbox', 'verify'], { environment })).toMatchObject({
-      ...{ code: 1, stdout: '', stderr: expect.stringMatching(/sandbox/i) },
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/sandbox/i),
     })
   })
 })
@@ -266,7 +268,8 @@ describe('agent-server', () => {
   it('adds what stands on standard input', async () => {
     const parameters = ['add', '-', '--id', 'log', '--title', 'History']
     expect(await run(parameters, { input: 'Geese fly south.' })).toMatchObject({
-      ...{ code: 0, stdout: 'log ready\n' },
+      code: 0,
+      stdout: 'log ready\n',
     })
     expect(await json('documents', 'get', 'log')).toMatchObject({ title: 'History' })
   })
@@ -306,7 +309,8 @@ describe('agent-server', () => {
 
   const paths = async () => {
     const found = clientOf(server).documents.list({
-      ...{ filter: { field: 'source_path', gte: 'swifts/', lt: 'swifts0' }, sort: 'title' },
+      filter: { field: 'source_path', gte: 'swifts/', lt: 'swifts0' },
+      sort: 'title',
     })
     return Array.fromAsync(found, ({ metadata }) => metadata?.source_path)
   }

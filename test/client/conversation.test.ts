@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER } from '../support/server-process.ts'
 import { hasProgram } from '../support/shell.ts'
@@ -17,6 +16,14 @@ function converseWith(server: StartedServer) {
   return spawn('script', ['-qec', command, '/dev/null'], { env })
 }
 
+/** Returns a function that waits until the command has shown these words. */
+function follow({ stdout }: ReturnType<typeof converseWith>) {
+  let shown = ''
+  return async (words: RegExp): Promise<void> => {
+    while (!words.test(shown)) shown += (await once(stdout, 'data')).join('')
+  }
+}
+
 it.skipIf(!hasProgram('script'))(
   'In a terminal agent-server chat is a conversation, in which each question knows those before it (needs script)',
   async () => {
@@ -24,20 +31,16 @@ it.skipIf(!hasProgram('script'))(
     upstream.script(textReply('At night.'), textReply('By day.'))
     const server = await startServer(modelAt(upstream))
     const child = converseWith(server)
-    const shown = text(child.stdout)
-    const asked = async (question: string): Promise<RecordedRequest> => {
-      const next = upstream.nextRequest()
-      child.stdin.write(`${question}\n`)
-      const request = await next
-      await request.closed
-      return request
-    }
-    await asked('When do owls hunt?')
-    const second = await asked('When do eagles rest in the mountains?')
+    const until = follow(child)
+    child.stdin.write('When do owls hunt?\n')
+    await until(/At night\./)
+    const next = upstream.nextRequest()
+    child.stdin.write('When do eagles rest in the mountains?\n')
+    const second = await next
+    await until(/By day\./)
     child.stdin.end('\u0004')
     const [code] = await once(child, 'close')
     expect(code).toBe(0)
-    expect(await shown).toMatch(/At night\..*By day\./s)
     const messages = JSON.stringify(second.body)
     expect(messages).toMatch(/When do owls hunt\?.*At night\..*When do eagles rest/s)
   },
@@ -52,10 +55,7 @@ it.skipIf(!hasProgram('script'))(
     const tools = { semantic_search: { approval: 'always' } }
     const AGENT_CONFIG = await writeAgentFile({ tools })
     const child = converseWith(await startServer(modelAt(upstream, { AGENT_CONFIG })))
-    let shown = ''
-    const until = async (words: RegExp) => {
-      while (!words.test(shown)) shown += (await once(child.stdout, 'data')).join('')
-    }
+    const until = follow(child)
     child.stdin.write('When do owls hunt?\n')
     await until(/Run it\?/)
     child.stdin.write('\u0003')

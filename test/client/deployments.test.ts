@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { StreamInterruptedError } from '../../client/src/agent-server.ts'
 import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
 import { createCertificateAuthority, trust } from '../support/certificates.ts'
@@ -8,18 +8,13 @@ import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
 import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type StartedServer, startServer } from '../support/server.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { hasProgram } from '../support/shell.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { chunk, textReply } from '../support/upstream-replies.ts'
 
-let server: StartedServer
-
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 describe('A server on the loopback', () => {
   itServesTheWholeClient(async (more) => clientOf(server, more))

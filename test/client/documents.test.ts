@@ -1,18 +1,13 @@
 import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ConflictError, IngestionError, TimeoutError } from '../../client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
-import { type StartedServer, startServer } from '../support/server.ts'
+import { startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-let server: StartedServer
-
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 it('A list is read page by page, and only as far as it is gone through', async () => {
   const { documents } = clientOf(await startServer())
@@ -36,7 +31,10 @@ it('A batch answers a result for each, and adds none twice when it is sent again
   const results = await documents.batch([{ text: 'Owls hunt.' }, { id: 'herons', text: 'Herons.' }])
   expect(results).toMatchObject([{ status: 'pending' }, { id: 'herons' }])
   await expect(documents.batch([{ text: 'Owls.' }, { text: ' ' }])).rejects.toMatchObject({
-    ...{ name: 'InvalidRequestError', status: 400, code: 'invalid_request', param: '1.text' },
+    name: 'InvalidRequestError',
+    status: 400,
+    code: 'invalid_request',
+    param: '1.text',
   })
 })
 
@@ -80,11 +78,18 @@ it.each<
   await writeFile(path, MARKDOWN)
   const progress: [number, number | undefined][] = []
   const { id } = await documents.upload(await source(path), {
-    ...{ name: 'owls.md', title: 'Owls', url: 'https://example.org', metadata: { year: 2026 } },
-    ...{ wait: 20, onProgress: (sent, total) => progress.push([sent, total]) },
+    name: 'owls.md',
+    title: 'Owls',
+    url: 'https://example.org',
+    metadata: { year: 2026 },
+    wait: 20,
+    onProgress: (sent, total) => progress.push([sent, total]),
   })
   expect(await documents.get(id)).toMatchObject({
-    ...{ status: 'ready', title: 'Owls', url: 'https://example.org', metadata: { year: 2026 } },
+    status: 'ready',
+    title: 'Owls',
+    url: 'https://example.org',
+    metadata: { year: 2026 },
     file: { name: 'owls.md', size: bytes.length },
   })
   expect(progress.at(0)?.[0]).toBe(0)

@@ -1,19 +1,14 @@
 import { inspect } from 'node:util'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { AgentServer, AgentServerError } from '../../client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 
 const QUESTION = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 
-let server: StartedServer
-
-beforeAll(async () => {
-  server = await startServer({ BODY_LIMIT: '5000' })
-  return server.close
-})
+const server = await startServer({ BODY_LIMIT: '5000' })
 
 /** What a call throws. */
 async function failureOf(call: PromiseLike<unknown>): Promise<AgentServerError> {
@@ -100,14 +95,18 @@ describe('What the server refuses', () => {
     })
     const client = clientOf(await startServer(modelAt(upstream)), { maxRetries: 0 })
     expect(await failureOf(client.chat(QUESTION).result())).toMatchObject({
-      ...{ name: 'UpstreamError', status: 502, code: 'upstream_unauthorized' },
+      name: 'UpstreamError',
+      status: 502,
+      code: 'upstream_unauthorized',
     })
   })
 
   it('an index that is not ready is told as ServerError', async () => {
     const client = clientOf(await startServer({}, { begin: false }), { maxRetries: 0 })
     expect(await failureOf(client.query({ query: 'owls' }))).toMatchObject({
-      ...{ name: 'ServerError', status: 503, code: 'index_not_ready' },
+      name: 'ServerError',
+      status: 503,
+      code: 'index_not_ready',
     })
   })
 })

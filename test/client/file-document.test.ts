@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { NOT_READ } from '../../client/src/command-line/file-document.ts'
-import { REFUSED } from '../../src/services/extraction/extract-file.ts'
+import { refusedFiles } from '../../client/scripts/refused-files.ts'
+
+const GENERATED = new URL('../../client/src/command-line/refused-files.ts', import.meta.url)
 
 it('A folder’s importer leaves out what the server would refuse, and nothing else', () => {
-  expect(NOT_READ).toEqual(REFUSED)
+  expect(readFileSync(GENERATED, 'utf8')).toBe(refusedFiles())
 })

@@ -85,8 +85,13 @@ describe('The package', onlyLong, () => {
   it('type-checks in an empty project, without the types of Node.js', async () => {
     const directory = await install()
     const options = {
-      ...{ strict: true, noEmit: true, target: 'ES2022', module: 'NodeNext', types: [] },
-      ...{ lib: ['ES2022', 'DOM'], exactOptionalPropertyTypes: true },
+      strict: true,
+      noEmit: true,
+      target: 'ES2022',
+      module: 'NodeNext',
+      types: [],
+      lib: ['ES2022', 'DOM'],
+      exactOptionalPropertyTypes: true,
     }
     const config = JSON.stringify({ compilerOptions: options, files: ['example.ts'] })
     await writeFile(join(directory, 'tsconfig.json'), config)
@@ -104,7 +109,9 @@ describe('The package', onlyLong, () => {
         cwd: directory,
       })
       expect(JSON.parse(stdout)).toMatchObject({
-        ...{ status: 'ready', last: 'done', missing: true },
+        status: 'ready',
+        last: 'done',
+        missing: true,
         text: expect.stringContaining('Owls hunt at night. [1]'),
       })
     },

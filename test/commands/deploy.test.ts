@@ -40,7 +40,7 @@ describe('npm run deploy', () => {
     expect(names).toContain('compose.yaml')
     for (const name of names) expect(await readFile(join(folder, name), 'utf8')).not.toContain(KEY)
     expect(await deploy('compose')).toMatchObject({ code: 0 })
-    expect(await deploy('compose', '--check')).toEqual({ code: 0, said: 'Nothing has changed\n' })
+    expect(await deploy('compose', '--check')).toEqual({ code: 0, said: 'No changes\n' })
   })
 
   it('replaces what was edited only when it is forced', async () => {
@@ -76,8 +76,14 @@ describe('npm run deploy', () => {
   it.each([
     ['--instances', 'two'],
     ['--domain', 'a b'],
+    ['--domain', 'example.-org'],
     ['--nothing', 'a'],
   ])('names %s where it is wrong', (option, value) => {
     expect(() => readDeployParameters(['compose', option, value])).toThrow(option)
+  })
+
+  it('takes no option for a domain', () => {
+    const given = ['compose', '--domain=-oProxyCommand.com']
+    expect(() => readDeployParameters(given)).toThrow('--domain must be a host name')
   })
 })

@@ -56,7 +56,8 @@ describe('npm run deploy -- verify', () => {
   it('says in words that there is no such option', async () => {
     const called = verify('http://127.0.0.1:9', TEST_KEY, ['--second', '1'])
     await expect(called).rejects.toMatchObject({
-      ...{ name: 'Error', message: expect.stringContaining('--second') },
+      name: 'Error',
+      message: expect.stringContaining('--second'),
     })
   })
 })

@@ -2,15 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type ArtifactBounds, type ArtifactStore, newId } from '../../src/stores/artifact-store.ts'
 
-export interface ArtifactStoreCase {
-  create(): Promise<ArtifactStore>
-}
+type Create = (bounds?: Partial<ArtifactBounds>) => Promise<ArtifactStore>
 
 const BYTES = Uint8Array.from([0, 10, 13, 255, 10])
 const FILE = { name: 'table.bin', mediaType: 'application/x-table', bytes: BYTES }
 
 /** What tools and their readers rely on, wherever artifacts are kept. */
-export function describeArtifactStore(name: string, { create }: ArtifactStoreCase): void {
+export function describeArtifactStore(name: string, create: () => Promise<ArtifactStore>): void {
   describe(`${name} as an artifact store`, () => {
     it('gives back every byte, with name, media type and size', async () => {
       const store = await create()
@@ -74,18 +72,14 @@ export function describeArtifactStore(name: string, { create }: ArtifactStoreCas
   })
 }
 
-export interface KeptArtifactsCase {
-  create(bounds?: Partial<ArtifactBounds>): Promise<ArtifactStore>
-}
-
 const fileOf = (size: number) => ({
   name: 'x.txt',
   mediaType: 'text/plain',
   bytes: new Uint8Array(size).fill(7),
 })
 
-/** What those rely on in addition who keep artifacts outside of the process. */
-export function describeKeptArtifacts(name: string, { create }: KeptArtifactsCase): void {
+/** What those rely on in addition who keep artifacts within bounds. */
+export function describeArtifactBounds(name: string, create: Create): void {
   const sizesOf = async (store: ArtifactStore, ids: readonly string[]) => {
     const read = await Promise.all(ids.map((id) => store.read(id)))
     return read.map((found) => found?.bytes.length)
@@ -136,6 +130,29 @@ export function describeKeptArtifacts(name: string, { create }: KeptArtifactsCas
       for (const size of [1, 2, 3]) ids.push((await store.add(fileOf(size))).id)
       expect(await sizesOf(store, ids)).toEqual([undefined, 2, 3])
     })
+
+    it.each([
+      ['bytes', { maximumTotalBytes: 100 }, 10],
+      ['files', { maximumCount: 10 }, 0],
+    ])(
+      'leaves each owner its share of the %s, whatever the others add',
+      async (_what, bounds, size) => {
+        const store = await create(bounds)
+        const addOf = async (owner: string | undefined, count: number) => {
+          const ids: string[] = []
+          for (let added = 0; added < count; added += 1)
+            ids.push((await store.add({ ...fileOf(size), owner })).id)
+          return ids
+        }
+        const few = await addOf('key-a', 3)
+        const others = await addOf('key-b', 2)
+        const many = await addOf('key-c', 30)
+        const masters = await addOf(undefined, 1)
+        expect(await sizesOf(store, [...few, ...others, ...masters])).toEqual(Array(6).fill(size))
+        const left = (await sizesOf(store, many)).map((found) => found === size)
+        expect(left).toEqual(many.map((_, place) => place >= many.length - 4))
+      },
+    )
 
     it('takes no file that is too large, and keeps the others', async () => {
       const store = await create({ maximumBytes: 3, maximumTotalBytes: 3 })

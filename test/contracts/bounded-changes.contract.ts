@@ -20,7 +20,7 @@ export function describeBoundedChanges(on: StoreFixture): void {
     it.each(CASES)('is made to a document or not: %s', async (_case, metadata, among, isMade) => {
       await on.store.add({ id: 'a', text: 'x', metadata })
       const before = await on.store.get('a')
-      const patched = await on.store.patchMetadata('a', { seen: true }, false, among)
+      const patched = await on.store.patchMetadata('a', { seen: true }, among)
       expect(patched !== undefined).toBe(isMade)
       const put = on.store.put({ id: 'a', text: 'y', metadata }, among)
       if (isMade) expect(await put).toMatchObject({ revision: 2 })

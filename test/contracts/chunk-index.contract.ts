@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
+import type { ChunkIndex, IndexSource } from '../../src/indexes/chunk-index.ts'
 import { isLong, long } from '../support/long.ts'
-import { addTo, batchOf, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
+import { addTo, batchOf, createSource, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
 import { describeFilters } from './filters.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
 
@@ -12,21 +12,26 @@ export interface ChunkIndexCase {
 }
 
 /** What ingestion and retrieval rely on, whichever index is behind them. */
-export function describeChunkIndex(name: string, create: () => Promise<ChunkIndexCase>): void {
+export function describeChunkIndex(
+  name: string,
+  create: (source: IndexSource) => Promise<ChunkIndexCase>,
+): void {
   describe(`${name} as a chunk index`, () => {
     let index: ChunkIndex
+    let source: ReturnType<typeof createSource>
     let remove: () => Promise<void>
 
     beforeEach(async () => {
-      ;({ index, remove } = await create())
+      source = createSource()
+      ;({ index, remove } = await create(source))
     })
     afterEach(async () => {
       await index.close()
       await remove()
     })
 
-    describeVectorIndex(() => index)
-    describeFilters(() => index)
+    describeVectorIndex(() => ({ index, source }))
+    describeFilters(() => ({ index, source }))
 
     describe('search', () => {
       it('finds nothing in an empty index', async () => {
@@ -45,19 +50,19 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         expect(await searchIn(index, [])).toEqual([])
       })
 
-      it('finds nothing but the keys among which it is asked to search, scored as ever', async () => {
-        await addTo(index, { 1: ['wing'], 2: ['wing', 'a'], 5: ['wing', 'a', 'b'], 9: ['a'] })
-        const terms = queryOf(['wing'])
+      it('finds nothing but what the filter accepts, scored as ever', async () => {
+        const chunks = { 1: ['wing'], 2: ['wing', 'a'], 5: ['wing', 'a', 'b'], 9: ['a'] }
+        const of = (...keys: number[]) => ({ field: 'key', in: keys })
+        for (const key of Object.keys(chunks).map(Number)) source.metadata.set(key, { key })
+        const metadata = Object.keys(chunks).map((key) => ({ key: Number(key) }))
+        const keys = Uint32Array.from(metadata, ({ key }) => key)
+        await index.add(keys, batchOf(Object.values(chunks)), metadata)
         await index.remove([2])
-        await addTo(index, { 2: ['wing', 'a'] })
-        const all = await index.search({ terms, limit: 9 })
-        const among = async (...keys: number[]) =>
-          index.search({ terms, limit: 9, only: Uint32Array.from(keys) })
-        expect(await among(0, 2, 3, 5, 9, 4_000_000_000)).toEqual(
-          all.filter(({ key }) => key !== 1),
-        )
+        await index.add(Uint32Array.of(2), batchOf([['wing', 'a']]), [{ key: 2 }])
+        const all = await searchIn(index, ['wing'])
+        const among = (...wanted: number[]) => searchIn(index, ['wing'], { filter: of(...wanted) })
+        expect(await among(0, 2, 3, 5, 9)).toEqual(all.filter(({ key }) => key !== 1))
         expect(await among(3, 9)).toEqual([])
-        expect(await among()).toEqual([])
       })
 
       it('puts a chunk with more of the terms first', async () => {
@@ -98,23 +103,48 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
       })
 
       it('answers no more than the limit, and those are the best', async () => {
-        const chunks = Array.from({ length: 50 }, (_, i) => ({ wing: 1, pad: 50 - i }))
+        const chunks = Array.from({ length: 7 }, (_, i) => ({ wing: 1, pad: 7 - i }))
         await addTo(index, Object.fromEntries(chunks.map((terms, i) => [i + 1, terms])))
-        expect(await keysFor(index, ['wing'], 3)).toEqual([50, 49, 48])
-        expect(await keysFor(index, ['wing'], 1)).toEqual([50])
-        expect(await keysFor(index, ['wing'], 1_000)).toHaveLength(50)
+        expect(await keysFor(index, ['wing'], 3)).toEqual([7, 6, 5])
+        expect(await keysFor(index, ['wing'], 1)).toEqual([7])
+        expect(await keysFor(index, ['wing'], 1_000)).toHaveLength(7)
       })
 
       it('throws the reason of a signal that was aborted before or is aborted meanwhile', async () => {
         await addTo(index, { 1: ['wing'] })
-        const query = { terms: queryOf(['wing']), limit: 5 }
+        const query = { mode: 'lexical', terms: queryOf(['wing']), limit: 5 } as const
         const reason = new Error('left')
         await expect(index.search(query, AbortSignal.abort(reason))).rejects.toBe(reason)
         const controller = new AbortController()
         const answer = index.search(query, controller.signal)
         controller.abort(reason)
         await expect(answer).rejects.toBe(reason)
-        expect(await index.search(query, new AbortController().signal)).toHaveLength(1)
+        const found = await index.search(query, new AbortController().signal)
+        expect(found).toMatchObject({ candidates: [{ key: 1 }], exhausted: true, degraded: false })
+      })
+    })
+
+    describe('search with feedback', () => {
+      /** Chunks that all contain `wing`, the later ones being longer; the first four and one more also `flutter`. */
+      const chunks = Object.fromEntries(
+        Array.from({ length: 40 }, (_, i) => [
+          i + 1,
+          { wing: 1, [i < 4 || i === 29 ? 'flutter' : 'pad']: 2, filler: i },
+        ]),
+      )
+      it('raises chunks with other terms of the best ones, of which the first stays first', async () => {
+        await addTo(index, { ...chunks, 90: ['wing'] })
+        const found = await keysFor(index, ['wing'], 50)
+        expect(found[0]).toBe(90)
+        expect(found.indexOf(30)).toBeLessThan(found.indexOf(5))
+        expect(new Set(found)).toEqual(new Set([...Object.keys(chunks).map(Number), 90]))
+      })
+
+      it('answers what few chunks match as they are, and nothing for nothing', async () => {
+        await addTo(index, chunks)
+        await addTo(index, { 50: ['few', 'a', 'b'], 51: ['few', 'a'], 52: ['few'] })
+        expect(await keysFor(index, ['few'])).toEqual([52, 51, 50])
+        expect(await keysFor(index, ['nothing'])).toEqual([])
       })
     })
 

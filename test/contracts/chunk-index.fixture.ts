@@ -1,6 +1,12 @@
-import { crc32 } from 'node:zlib'
-import type { ChunkIndex, IndexMatch } from '../../src/indexes/chunk-index.ts'
+import type {
+  ChunkIndex,
+  ChunkQuery,
+  IndexMatch,
+  IndexSource,
+  VectorBatch,
+} from '../../src/indexes/chunk-index.ts'
 import type { QueryTerms, TermBatch } from '../../src/indexes/term-batch.ts'
+import { type Metadata, takes } from '../../src/schemas/metadata.ts'
 
 /** How often a chunk holds each term; a list names terms that it holds once. */
 export type Terms = readonly string[] | Readonly<Record<string, number>>
@@ -12,7 +18,7 @@ export function termOf(name: string): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0
 }
 
-/** Chunks as long as their terms are many; the same terms are the same text. */
+/** Chunks as long as their terms are many. */
 export function batchOf(chunks: readonly Terms[]): TermBatch {
   const rows = chunks.map((terms) => {
     const entries = Array.isArray(terms) ? terms.map((name) => [name, 1]) : Object.entries(terms)
@@ -24,7 +30,6 @@ export function batchOf(chunks: readonly Terms[]): TermBatch {
   return {
     size: rows.length,
     lengths: Uint32Array.from(rows, (row) => row.reduce((sum, { count }) => sum + count, 0)),
-    digests: Uint32Array.from(rows, (row) => crc32(JSON.stringify(row))),
     offsets: Uint32Array.from(offsets),
     terms: Uint32Array.from(rows.flat(), ({ term }) => term),
     counts: Uint8Array.from(rows.flat(), ({ count }) => count),
@@ -47,11 +52,64 @@ export function addTo(index: ChunkIndex, chunks: Readonly<Record<number, Terms>>
   )
 }
 
-export function searchIn(index: ChunkIndex, terms: Terms, limit = 10): Promise<IndexMatch[]> {
-  return index.search({ terms: queryOf(terms), limit })
+type Limits = Partial<Pick<ChunkQuery, 'limit' | 'filter'>>
+
+/** A lexical search. */
+export async function searchIn(
+  index: Pick<ChunkIndex, 'search'>,
+  terms: Terms,
+  limits: Limits = {},
+): Promise<IndexMatch[]> {
+  const query = { mode: 'lexical', terms: queryOf(terms), limit: 10, ...limits } as const
+  return toMatches(await index.search(query))
 }
 
 /** The keys found, best first. */
 export async function keysFor(index: ChunkIndex, terms: Terms, limit = 10): Promise<number[]> {
-  return (await searchIn(index, terms, limit)).map(({ key }) => key)
+  return (await searchIn(index, terms, { limit })).map(({ key }) => key)
+}
+
+/** A dense search. */
+export async function nearestIn(
+  index: Pick<ChunkIndex, 'search'>,
+  vector: Float32Array<ArrayBuffer>,
+  limits: Limits = {},
+): Promise<IndexMatch[]> {
+  const asked = { mode: 'dense', terms: queryOf([]), vector: Promise.resolve(vector) } as const
+  return toMatches(await index.search({ ...asked, limit: 10, ...limits }))
+}
+
+function toMatches({ candidates }: { candidates: readonly IndexMatch[] }): IndexMatch[] {
+  return candidates.map(({ key, score }) => ({ key, score }))
+}
+
+/** What an index reads from the document store, in memory; a test may put a real document store in its place. */
+export function createSource() {
+  const metadata = new Map<number, Metadata | undefined>()
+  const vectors = new Map<number, Float32Array>()
+  const source: IndexSource = {
+    async matchingKeys(filter) {
+      const matching = [...metadata].filter(([, each]) => takes(filter, each))
+      return Uint32Array.from(matching, ([key]) => key).sort()
+    },
+    readChunks: async (keys) => keys.map((key) => ({ key, metadata: metadata.get(key) })),
+    async readVectors(wanted) {
+      const keys = Uint32Array.from(wanted.filter((key) => vectors.has(key)))
+      const dimension = vectors.get(keys[0] ?? 0)?.length ?? 0
+      const values = new Float32Array(keys.length * dimension)
+      keys.forEach((key, i) => {
+        values.set(vectors.get(key) ?? [], i * dimension)
+      })
+      return { keys, dimension, values }
+    },
+  }
+  return Object.assign(source, {
+    metadata,
+    /** Keeps vectors, as a document store does before the index gets them. */
+    keep({ keys, dimension, values }: VectorBatch) {
+      keys.forEach((key, i) => {
+        vectors.set(key, values.slice(i * dimension, (i + 1) * dimension))
+      })
+    },
+  })
 }

@@ -126,7 +126,10 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       const [job, other] = [jobs.get('long'), jobs.get('other')]
       if (!job || !other) throw new Error('The documents are not claimed')
       const chunk = (text: string, start: number) => ({
-        ...{ text, heading: '', start, end: start + text.length },
+        text,
+        heading: '',
+        start,
+        end: start + text.length,
       })
       const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22)]
       const kept = await store.stageFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
@@ -139,20 +142,16 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
       const whole = 'Owls hunt. By night.\n\nHere.'
       for (const [start, end] of [
-        ...[
-          [0, 3],
-          [4, 12],
-          [12, 21],
-          [20, 22],
-          [21, 99],
-          [26, 27],
-        ],
-        ...[
-          [27, 30],
-          [90, 99],
-          [9, 9],
-          [3, Number.MAX_SAFE_INTEGER],
-        ],
+        [0, 3],
+        [4, 12],
+        [12, 21],
+        [20, 22],
+        [21, 99],
+        [26, 27],
+        [27, 30],
+        [90, 99],
+        [9, 9],
+        [3, Number.MAX_SAFE_INTEGER],
       ] as const) {
         const part = await store.lookup.readPart({ documentId: 'long', start, end }, signal)
         expect(part).toEqual({

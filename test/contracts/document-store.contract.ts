@@ -10,7 +10,6 @@ import { describeReplacement } from './replacement.contract.ts'
 import { describeSearchedLists } from './searched-lists.contract.ts'
 import { describeSources } from './sources.contract.ts'
 import { describeStoredVectors } from './stored-vectors.contract.ts'
-import { describeTermCountStore } from './term-counts.contract.ts'
 
 /** What every document store does: the sentences of `DocumentStore`, one by one. */
 export function describeDocumentStore(name: string, createData: () => Promise<StoreData>): void {
@@ -326,6 +325,5 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     describeChunkLists(on)
     describeIngestionQueue(on)
     describeStoredVectors(on)
-    describeTermCountStore(on)
   })
 }

@@ -43,6 +43,33 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.store.claimJobs(9)).toEqual([])
     })
 
+    it('lets senders take turns, whoever sent more', async () => {
+      const add = (sender: string, id: string) =>
+        on.store.add({ id, text: `Text of ${id}`, sender })
+      const claim = async (limit: number) =>
+        (await on.store.claimJobs(limit)).map(({ documentId }) => documentId)
+      for (const id of ['a1', 'a2', 'a3', 'a4', 'a5']) await add('a', id)
+      expect(await claim(2)).toEqual(['a1', 'a2'])
+      await add('b', 'b1')
+      await add('b', 'b2')
+      await on.add('own')
+      expect(await claim(2)).toEqual(['b1', 'own'])
+      await add('b', 'b3')
+      expect(await claim(9)).toEqual(['a3', 'b2', 'a4', 'b3', 'a5'])
+    })
+
+    it('gives a sender that comes back no advantage over who waited', async () => {
+      const add = (sender: string, id: string) =>
+        on.store.add({ id, text: `Text of ${id}`, sender })
+      await add('b', 'b0')
+      await on.ingest('of b0')
+      for (const id of ['a1', 'a2', 'a3']) await add('a', id)
+      await on.store.claimJobs(2)
+      for (const id of ['b1', 'b2', 'b3']) await add('b', id)
+      const jobs = await on.store.claimJobs(9)
+      expect(jobs.map(({ documentId }) => documentId)).toEqual(['b1', 'a3', 'b2', 'b3'])
+    })
+
     it('hands out nothing to who has no room', async () => {
       await on.add('a')
       expect(await on.store.claimJobs(0)).toEqual([])
@@ -163,10 +190,16 @@ export function describeIngestionQueue(on: StoreFixture): void {
         job = await on.claim()
       }
       const steps: (() => Promise<unknown>)[] = [
-        ...[claim, () => on.store.releaseJob(job)],
-        ...[claim, () => on.store.failJob(job, FAILURE, now())],
-        ...[claim, () => on.store.failJob(job, FAILURE), () => on.store.retry('a')],
-        ...[claim, () => on.store.completeJob(job, []), () => on.replaceContent('a', 'New')],
+        claim,
+        () => on.store.releaseJob(job),
+        claim,
+        () => on.store.failJob(job, FAILURE, now()),
+        claim,
+        () => on.store.failJob(job, FAILURE),
+        () => on.store.retry('a'),
+        claim,
+        () => on.store.completeJob(job, []),
+        () => on.replaceContent('a', 'New'),
       ]
       for (const step of steps) {
         const { updatedAt = 0 } = (await on.store.get('a')) ?? {}

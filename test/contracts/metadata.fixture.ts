@@ -5,19 +5,31 @@ import type { Random } from '../indexes/embedded/random-chunks.ts'
 const FIELDS = ['color', 'size', 'on', 'at.day', 'at-day', 'at-dday'] as const
 
 const DATES = [
-  ...['2025-12-31', '2026-01-01', '2026-01-02', '2026', '2026-01-01T10:00:00Z'],
-  ...['2026-01-01T10:00:00.123Z', '2026-01-01T10:00:00.123+01:00', '2026-01-01T10:00:00.123+0100'],
+  '2025-12-31',
+  '2026-01-01',
+  '2026-01-02',
+  '2026',
+  '2026-01-01T10:00:00Z',
+  '2026-01-01T10:00:00.123Z',
+  '2026-01-01T10:00:00.123+01:00',
+  '2026-01-01T10:00:00.123+0100',
 ]
 /** One alike in its first thirty bytes, and a pair that UTF-16 and code points order differently. */
 const TEXTS = [
-  ...['red', 'blue', 'Red', '', 'redred', 'redred ', 'redredr'],
-  ...[
-    `${DATES[5]} and more`,
-    `${DATES[5]} and less`,
-    'long '.repeat(60),
-    `${'long '.repeat(60)}er`,
-  ],
-  ...['\u{1F44B}', '\uFFFD', 'Gr\u00FC\u00DFe \u{1F44B}'],
+  'red',
+  'blue',
+  'Red',
+  '',
+  'redred',
+  'redred ',
+  'redredr',
+  `${DATES[5]} and more`,
+  `${DATES[5]} and less`,
+  'long '.repeat(60),
+  `${'long '.repeat(60)}er`,
+  '\u{1F44B}',
+  '\uFFFD',
+  'Gr\u00FC\u00DFe \u{1F44B}',
 ]
 const NUMBERS = [0, 1, -1.5, 2, 0.1, -0.1, 2 ** 53, 1e21, 5e-324, -1.7e308]
 const VALUES: readonly MetadataValue[] = [...DATES, ...TEXTS, ...NUMBERS, true, false]

@@ -9,8 +9,13 @@ export function describeReplacement(on: StoreFixture): void {
   describe('a document put in', () => {
     it('is added where its id is new', async () => {
       expect(await on.store.put(NEW)).toMatchObject({
-        ...{ id: 'a', status: 'pending', revision: 1, servedRevision: undefined },
-        ...{ title: 'New title', metadata: { year: 2026 }, characters: 8 },
+        id: 'a',
+        status: 'pending',
+        revision: 1,
+        servedRevision: undefined,
+        title: 'New title',
+        metadata: { year: 2026 },
+        characters: 8,
       })
       await on.ingest('new')
       expect(await on.store.get('a')).toMatchObject({ status: 'ready', servedRevision: 1 })
@@ -20,8 +25,12 @@ export function describeReplacement(on: StoreFixture): void {
       await on.store.add(OLD)
       const old = await on.ingest('old')
       const before = {
-        ...{ title: 'Old title', url: 'https://old.example', metadata: undefined },
-        ...{ characters: 3, chunkCount: 1, servedRevision: 1 },
+        title: 'Old title',
+        url: 'https://old.example',
+        metadata: undefined,
+        characters: 3,
+        chunkCount: 1,
+        servedRevision: 1,
       }
       expect(await on.store.put(NEW)).toMatchObject({ ...before, status: 'pending', revision: 2 })
       const job = await on.claim()
@@ -36,7 +45,11 @@ export function describeReplacement(on: StoreFixture): void {
       const after = { title: 'New title', url: undefined, metadata: { year: 2026 } }
       expect(await on.store.get('a')).toMatchObject({
         ...after,
-        ...{ status: 'ready', characters: 8, chunkCount: 2, revision: 2, servedRevision: 2 },
+        status: 'ready',
+        characters: 8,
+        chunkCount: 2,
+        revision: 2,
+        servedRevision: 2,
       })
       const keys = chunks.map(({ key }) => key)
       expect(await on.store.readChunks([...old, ...keys])).toMatchObject([after, after])
@@ -48,8 +61,12 @@ export function describeReplacement(on: StoreFixture): void {
       await on.store.put(NEW)
       await on.store.failJob(await on.claim(), FAILURE)
       expect(await on.store.get('a')).toMatchObject({
-        ...{ status: 'failed', error: FAILURE, revision: 2, servedRevision: 1 },
-        ...{ title: 'Old title', chunkCount: 1 },
+        status: 'failed',
+        error: FAILURE,
+        revision: 2,
+        servedRevision: 1,
+        title: 'Old title',
+        chunkCount: 1,
       })
       expect(await on.store.readChunks(old)).toHaveLength(1)
       await on.store.retry('a')

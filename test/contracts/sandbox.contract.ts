@@ -37,8 +37,14 @@ export function describeSandbox(name: string, { create }: SandboxCase): void {
     it('runs code, and shows its output and the value of its last expression', async () => {
       const result = await run('print("out")\nimport sys\nprint("err", file=sys.stderr)\n6 * 7')
       expect(result).toMatchObject({
-        ...{ outcome: 'finished', exitCode: 0, stdout: 'out\n42\n', stderr: 'err\n' },
-        ...{ files: [], filesLeftOut: 0, outputCut: false, milliseconds: expect.any(Number) },
+        outcome: 'finished',
+        exitCode: 0,
+        stdout: 'out\n42\n',
+        stderr: 'err\n',
+        files: [],
+        filesLeftOut: 0,
+        outputCut: false,
+        milliseconds: expect.any(Number),
       })
     })
 

@@ -33,7 +33,10 @@ export async function layOutTargets(): Promise<Host> {
   await listen(abstract, `\0${socket}`)
 
   return {
-    ...{ secret, path, port, socket },
+    secret,
+    path,
+    port,
+    socket,
     get connections() {
       return connections
     },

@@ -3,8 +3,15 @@ import type { StoredSource } from '../../src/stores/source-store.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 const PAGE: StoredSource = {
-  ...{ url: 'https://a.example/page', refresh: '1d', title: 'Chosen', etag: '"1"', digest: 'd1' },
-  ...{ fetchedAt: 1_700_000_000_000, status: 200, failures: 0, dueAt: 1 },
+  url: 'https://a.example/page',
+  refresh: '1d',
+  title: 'Chosen',
+  etag: '"1"',
+  digest: 'd1',
+  fetchedAt: 1_700_000_000_000,
+  status: 200,
+  failures: 0,
+  dueAt: 1,
 }
 
 /** The part of the document store's contract that deals with what was fetched from the web. */
@@ -61,9 +68,9 @@ export function describeSources(on: StoreFixture): void {
       if (!before) throw new Error('There is no document')
       const content = { id: 'a', text: 'Fetched', source: PAGE }
       const replacing = () => on.store.put(content, undefined, before)
-      await on.store.patchMetadata('a', { year: 2026 }, false)
+      await on.store.patchMetadata('a', { year: 2026 })
       await expect(replacing()).rejects.toMatchObject({ code: 'document_not_found' })
-      await on.store.patchMetadata('a', { year: null }, false)
+      await on.store.patchMetadata('a', { year: null })
       await on.store.put({ id: 'a', text: 'Sent by hand' })
       await expect(replacing()).rejects.toMatchObject({ code: 'document_not_found' })
       await on.store.delete('a')

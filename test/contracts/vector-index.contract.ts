@@ -1,28 +1,42 @@
 import { describe, expect, it } from 'vitest'
-import type { ChunkIndex, HybridRanking } from '../../src/indexes/chunk-index.ts'
-import { rankHybrid } from '../../src/indexes/hybrid-ranking.ts'
+import type { ChunkIndex, VectorBatch } from '../../src/indexes/chunk-index.ts'
+import { rankHybrid } from '../../src/indexes/fusion.ts'
 import { isLong, long } from '../support/long.ts'
-import { addTo, keysFor, queryOf } from './chunk-index.fixture.ts'
+import {
+  addTo,
+  batchOf,
+  type createSource,
+  keysFor,
+  nearestIn,
+  queryOf,
+  searchIn,
+} from './chunk-index.fixture.ts'
 
 const DIMENSION = 48
 
 /** The part of an index's contract that search by meaning lives on. */
-export function describeVectorIndex(current: () => ChunkIndex): void {
+export function describeVectorIndex(
+  current: () => { index: ChunkIndex; source: ReturnType<typeof createSource> },
+): void {
+  const add = async (batch: VectorBatch) => {
+    current().source.keep(batch)
+    await current().index.addVectors(batch)
+  }
   const addVectors = (keys: readonly number[], seedOf = (key: number) => key) =>
-    current().addVectors(vectorBatch(keys, seedOf), [])
+    add(vectorBatch(keys, seedOf))
   const nearest = async (seed: number, limit = 3) =>
-    (await current().nearest({ vector: randomVector(seed), limit })).map(({ key }) => key)
+    (await nearestIn(current().index, randomVector(seed), { limit })).map(({ key }) => key)
 
   describe('vectors', () => {
     it('are found by nothing in an empty index', async () => {
       expect(await nearest(1)).toEqual([])
-      expect(await current().vectorKeys()).toEqual(new Uint32Array())
+      expect(await current().index.vectorKeys()).toEqual(new Uint32Array())
     })
 
     it('are found as soon as they are added, the nearest first', async () => {
       await addVectors([5, 6, 7, 8])
       expect((await nearest(7))[0]).toBe(7)
-      const matches = await current().nearest({ vector: randomVector(6), limit: 4 })
+      const matches = await nearestIn(current().index, randomVector(6), { limit: 4 })
       expect(matches.map(({ score }) => score)).toEqual(
         matches.map(({ score }) => score).toSorted((a, b) => b - a),
       )
@@ -44,9 +58,9 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       const keys = Array.from({ length: 100 }, (_, i) => i + 1)
       for (const key of keys) {
         const batch = { keys: Uint32Array.of(key), dimension: DIMENSION, values: near(key) }
-        await current().addVectors(batch, [])
+        await add(batch)
       }
-      const matches = await current().nearest({ vector: randomVector(1), limit: 100 })
+      const matches = await nearestIn(current().index, randomVector(1), { limit: 100 })
       expect(new Set(matches.map(({ key }) => key)).size).toBe(100)
     })
 
@@ -54,30 +68,30 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       await addVectors([1, 2, 3])
       await addVectors([2], () => 99)
       expect((await nearest(99))[0]).toBe(2)
-      expect(await current().vectorKeys()).toEqual(Uint32Array.of(1, 2, 3))
+      expect(await current().index.vectorKeys()).toEqual(Uint32Array.of(1, 2, 3))
     })
 
     it('go with the chunk, and do not come with it', async () => {
-      await addTo(current(), { 1: ['wing'], 2: ['wing'] })
+      await addTo(current().index, { 1: ['wing'], 2: ['wing'] })
       await addVectors([1, 3])
-      await current().remove([1, 77])
-      expect(await keysFor(current(), ['wing'])).toEqual([2])
+      await current().index.remove([1, 77])
+      expect(await keysFor(current().index, ['wing'])).toEqual([2])
       expect(await nearest(1)).toEqual([3])
-      expect(await current().vectorKeys()).toEqual(Uint32Array.of(3))
+      expect(await current().index.vectorKeys()).toEqual(Uint32Array.of(3))
     })
 
     it('may be of another dimension once none is left', async () => {
       await addVectors([1])
-      await current().remove([1])
+      await current().index.remove([1])
       const values = Float32Array.of(0, 1)
-      await current().addVectors({ keys: Uint32Array.of(2), dimension: 2, values }, [])
-      const [match] = await current().nearest({ vector: values, limit: 1 })
+      await add({ keys: Uint32Array.of(2), dimension: 2, values })
+      const [match] = await nearestIn(current().index, values, { limit: 1 })
       expect(match?.key).toBe(2)
     })
 
     it('of another dimension than the question are not found', async () => {
       await addVectors([1])
-      expect(await current().nearest({ vector: Float32Array.of(1), limit: 3 })).toEqual([])
+      expect(await nearestIn(current().index, Float32Array.of(1), { limit: 3 })).toEqual([])
     })
 
     it('are found nearly all among thousands', long, async () => {
@@ -93,57 +107,68 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       expect(found / 100).toBeGreaterThanOrEqual(0.98)
     })
 
-    it('are looked for among those keys only that are asked for', async () => {
-      await addVectors(Array.from({ length: 500 }, (_, i) => i + 1))
-      const only = Uint32Array.from({ length: 50 }, (_, i) => 10 * (i + 1))
-      const matches = await current().nearest({ vector: randomVector(21), limit: 20, only })
+    it('are looked for among those chunks only that the filter accepts', async () => {
+      const { index, source } = current()
+      const keys = Array.from({ length: 500 }, (_, i) => i + 1)
+      for (const key of keys) source.metadata.set(key, { ten: key % 10 === 0 && key <= 500 })
+      await addVectors(keys)
+      const filter = { field: 'ten', eq: true }
+      const matches = await nearestIn(index, randomVector(21), { limit: 20, filter })
       expect(matches).toHaveLength(20)
       expect(matches.filter(({ key }) => key % 10 !== 0)).toEqual([])
-      const [best] = await current().nearest({ vector: randomVector(240), limit: 1, only })
+      const [best] = await nearestIn(index, randomVector(240), { limit: 1, filter })
       expect(best?.key).toBe(240)
-      const none = Uint32Array.of(9_999)
-      expect(await current().nearest({ vector: randomVector(1), limit: 5, only: none })).toEqual([])
+      const none = { field: 'ten', eq: 'none' }
+      expect(await nearestIn(index, randomVector(1), { filter: none })).toEqual([])
     })
 
+    const few = { field: 'key', in: [3, 5, 6, 15, 77, 78] }
+    const many = ['wing', 'w3', 'w5', 'w6', 'w9', 'w12', 'w15']
     it.each([
-      ['all', undefined],
-      ['a few', Uint32Array.of(3, 5, 6, 15, 77, 78)],
-    ])('among %s are fused with the words as they would be from outside', async (_, only) => {
-      const index = current()
-      const keys = Array.from({ length: 200 }, (_, i) => i + 1)
-      const termsOf = (key: number) => (key % 3 ? ['sail'] : ['wing', `w${key}`])
-      await addTo(index, Object.fromEntries(keys.map((key) => [key, termsOf(key)])))
-      const embedded = (wanted: readonly number[]) => wanted.filter((key) => key % 5 !== 0)
-      await addVectors(embedded(keys))
-      const asked = { terms: queryOf(['wing']), vector: randomVector(77), limit: 30, only }
-      const near = (await index.nearest(asked)).map(({ key }) => key)
-      const read = (wanted: readonly number[]) => vectorBatch(embedded(wanted))
-      const outside = await rankHybrid(
-        { nearest: () => near, read },
-        await index.search(asked),
-        asked,
-      )
-      // An index that does not compare vectors itself is always asked from outside.
-      const inside =
-        (await index.searchHybrid?.({ ...asked, vector: Promise.resolve(asked.vector) })) ?? outside
-      const byKey = ({ exhausted, candidates }: HybridRanking) => ({
-        exhausted,
-        candidates: candidates
-          .map(({ key, lexical, dense }) => ({ key, lexical, dense }))
-          .toSorted((a, b) => a.key - b.key),
-      })
-      const expected = byKey(outside)
-      for (const candidate of expected.candidates) {
-        candidate.dense &&= expect.closeTo(candidate.dense, 1)
-      }
-      expect(byKey(inside)).toEqual(expected)
-    })
+      ['all', 'one word', undefined, ['wing']],
+      ['a few', 'one word', few, ['wing']],
+      ['all', 'many words', undefined, many],
+    ])(
+      'among %s are fused with %s as they would be from outside',
+      async (_, _words, filter, words) => {
+        const { index, source } = current()
+        const keys = Array.from({ length: 200 }, (_, i) => i + 1)
+        const termsOf = (key: number) => (key % 3 ? ['sail'] : ['wing', `w${key}`])
+        const metadata = keys.map((key) => ({ key }))
+        for (const each of metadata) source.metadata.set(each.key, each)
+        await index.add(Uint32Array.from(keys), batchOf(keys.map(termsOf)), metadata)
+        // A candidate without a vector makes the words learn, as lexical search always does.
+        await addVectors(keys.filter((key) => key % 5 !== 0))
+        const vector = randomVector(77)
+        const limits = { limit: 30, filter }
+        const near = (await nearestIn(index, vector, limits)).map(({ key }) => key)
+        const outside = await rankHybrid(
+          { nearest: () => near, read: source.readVectors },
+          await searchIn(index, words, limits),
+          { vector, termCount: words.length, limit: 30 },
+        )
+        const inside = await index.search({
+          mode: 'hybrid',
+          terms: queryOf(words),
+          vector: Promise.resolve(vector),
+          ...limits,
+        })
+        const stagesOf = (candidates: typeof outside.candidates) =>
+          candidates
+            .map(({ key, lexical, dense }) => ({ key, lexical, dense }))
+            .toSorted((a, b) => a.key - b.key)
+        const expected = stagesOf(outside.candidates)
+        for (const candidate of expected) candidate.dense &&= expect.closeTo(candidate.dense, 1)
+        expect(stagesOf(inside.candidates)).toEqual(expected)
+        expect(inside).toMatchObject({ exhausted: outside.exhausted, degraded: false })
+      },
+    )
 
     it('are listed by their keys, without the words of their chunks', async () => {
       await addVectors([1, 2, 3])
-      await current().remove([2])
-      expect([...(await current().vectorKeys())]).toEqual([1, 3])
-      expect(await current().keys()).toHaveLength(0)
+      await current().index.remove([2])
+      expect([...(await current().index.vectorKeys())]).toEqual([1, 3])
+      expect(await current().index.keys()).toHaveLength(0)
     })
   })
 }

@@ -1,11 +1,13 @@
-import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
-import { type Deployment, generate } from '../../src/services/deployment/generate.ts'
-import type { AgentSource } from '../../src/services/deployment/project.ts'
-import type { DeploymentSettings } from '../../src/services/deployment/target.ts'
+import { AgentConfiguration } from '../../src/agent/configuration.ts'
+import { type Deployment, generate } from '../../src/operator/deployment/generate.ts'
+import type { AgentSource } from '../../src/operator/deployment/project.ts'
+import type { DeploymentSettings } from '../../src/operator/deployment/target.ts'
 import { readText } from './deployment-files.ts'
 
 const PROJECT_FILES = [
-  ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
+  'Dockerfile',
+  '.dockerignore',
+  'docker-compose.yml',
   ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
     (name) => `deploy/kubernetes/${name}.yaml`,
   ),
@@ -28,7 +30,10 @@ export function settingsOf(
 ): DeploymentSettings {
   return {
     variables: { ...VARIABLES, ...variables },
-    ...{ grace: 10, fileLimit: 200_000_000, instances: 1, folder: 'deployment/here' },
+    grace: 10,
+    fileLimit: 200_000_000,
+    instances: 1,
+    folder: 'deployment/here',
     ...more,
   }
 }
@@ -65,7 +70,7 @@ export const FULL_AGENT = {
       headers: { Authorization: `Bearer ${'$'}{FILES_TOKEN}` },
     },
   },
-  plugins: ['./tools/weather.ts'],
+  plugins: ['./plugins/weather.ts'],
   sandbox: 'e2b',
   limits: { seconds: 600 },
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { generate, TARGET_NAMES } from '../../src/services/deployment/generate.ts'
-import { refusalsOf, warningsOf } from '../../src/services/deployment/problems.ts'
-import { compose } from '../../src/services/deployment/targets/compose.ts'
-import { kubernetes } from '../../src/services/deployment/targets/kubernetes.ts'
+import { generate, TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
+import { refusalsOf, warningsOf } from '../../src/operator/deployment/problems.ts'
+import { compose } from '../../src/operator/deployment/targets/compose.ts'
+import { kubernetes } from '../../src/operator/deployment/targets/kubernetes.ts'
 import { createSeededRandom } from '../e2e/crash/seeded-random.ts'
 import { readText } from './deployment-files.ts'
 import { agentOf, FULL_AGENT, filesOf, full, minimal, SECRETS, settingsOf } from './deployments.ts'
@@ -60,7 +60,9 @@ describe('Values of secrets', () => {
     const [password, parameter] = [encodeURIComponent(value()), encodeURIComponent(value())]
     const secrets = [...Object.values(values), password, parameter]
     const settings = settingsOf({
-      ...{ ...values, ...engines(), WEBHOOK_URL: `https://hooks.example.org/${password}` },
+      ...values,
+      ...engines(),
+      WEBHOOK_URL: `https://hooks.example.org/${password}`,
       DATABASE_URL: `postgres://agent:${password}@db.example.org/agent`,
       EMBEDDING_BASE_URL: `https://models.example.org/v1?key=${parameter}`,
     })
@@ -108,8 +110,12 @@ describe('Refusals', () => {
     ['an MCP server on this machine', mcp({ url: 'http://localhost:8080' }), 'mcpServers.a.url'],
     ['a skill outside the project', { skills: { sources: ['../skills'] } }, 'skills.sources'],
     ['a skill by its whole path', { skills: { sources: ['/skills'] } }, 'skills.sources'],
-    ['a plugin outside the project', { plugins: ['../../a.ts'] }, 'plugins'],
-    ['a plugin that is not there', { plugins: ['./a.ts'] }, 'plugins', { missing: ['a.ts'] }],
+    [
+      'a plugin that is not there',
+      { plugins: ['./plugins/a.ts'] },
+      'plugins',
+      { missing: ['plugins/a.ts'] },
+    ],
     [
       'an agent file outside the project',
       { skills: { sources: [] } },
@@ -196,10 +202,12 @@ describe('Refusals', () => {
   })
 
   it('come all at once', () => {
-    const agent = agentOf({ ...FULL_AGENT, plugins: ['../a.ts'] })
+    const agent = agentOf(FULL_AGENT, { missing: ['plugins/weather.ts'] })
     const made = generate(agent, settingsOf({}, { instances: 0 }), 'compose')
     expect('refusals' in made && made.refusals.map(({ field }) => field)).toEqual([
-      ...['--instances', 'E2B_API_KEY', 'plugins'],
+      '--instances',
+      'E2B_API_KEY',
+      'plugins',
     ])
   })
 
@@ -215,7 +223,11 @@ describe('Refusals', () => {
     expect(refusalsOf(agentOf(), settingsOf(), harsh(facts))).toEqual([])
     const warned = warningsOf(agentOf(), settingsOf(), harsh(facts)).map(({ field }) => field)
     expect(warned).toEqual([
-      ...['limits.seconds', 'CHAT_MODEL', 'DATABASE_URL', 'SHUTDOWN_GRACE', 'FILE_LIMIT'],
+      'limits.seconds',
+      'CHAT_MODEL',
+      'DATABASE_URL',
+      'SHUTDOWN_GRACE',
+      'FILE_LIMIT',
     ])
   })
 
@@ -223,7 +235,7 @@ describe('Refusals', () => {
     const target = harsh({ requestSeconds: 240, isRequestDoubtful: true })
     expect(refusalsOf(agentOf(), settingsOf(), target)).toEqual([])
     expect(warningsOf(agentOf(), settingsOf(), target)).toContainEqual(
-      expect.objectContaining({ field: 'limits.seconds', remedy: '180 is safe' }),
+      expect.objectContaining({ field: 'limits.seconds', remedy: 'set it to at most 180' }),
     )
   })
 })
@@ -260,10 +272,10 @@ describe('The image', () => {
 
   it('takes in the agent’s own files, wherever they are, and never what is secret', () => {
     const ignored = filesOf(full('compose'))['Dockerfile.dockerignore']?.split('\n') ?? []
-    for (const path of ['!config/agent.json', '!config/more/skills', '!config/tools']) {
+    for (const path of ['!config/agent.json', '!config/more/skills', '!config/plugins']) {
       expect(ignored).toContain(path)
     }
-    expect(ignored.indexOf('**/.env')).toBeGreaterThan(ignored.indexOf('!config/tools'))
+    expect(ignored.indexOf('**/.env')).toBeGreaterThan(ignored.indexOf('!config/plugins'))
   })
 })
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { StreamInterruptedError } from '../../client/src/agent-server.ts'
-import { planDeployment } from '../../src/services/deployment/plan.ts'
-import { aws } from '../../src/services/deployment/targets/aws.ts'
-import { azure } from '../../src/services/deployment/targets/azure.ts'
-import { cloudRun } from '../../src/services/deployment/targets/cloud-run.ts'
-import { fly } from '../../src/services/deployment/targets/fly.ts'
-import { railway } from '../../src/services/deployment/targets/railway.ts'
+import { planDeployment } from '../../src/operator/deployment/plan.ts'
+import { aws } from '../../src/operator/deployment/targets/aws.ts'
+import { azure } from '../../src/operator/deployment/targets/azure.ts'
+import { cloudRun } from '../../src/operator/deployment/targets/cloud-run.ts'
+import { fly } from '../../src/operator/deployment/targets/fly.ts'
+import { railway } from '../../src/operator/deployment/targets/railway.ts'
 import { clientOf } from '../support/client.ts'
 import { onlyLong } from '../support/long.ts'
 import { allRunsEnded } from '../support/metrics.ts'
@@ -84,7 +84,8 @@ describe('Behind the proxy of a platform', () => {
       const { id } = await documents.upload(fileOf(fileLimit))
       expect((await documents.get(id)).file).toMatchObject({ size: fileLimit })
       await expect(documents.upload(fileOf(fileLimit + 1))).rejects.toMatchObject({
-        ...{ status: 413, code: expect.stringMatching(/^\w+$/) },
+        status: 413,
+        code: expect.stringMatching(/^\w+$/),
       })
     },
   )

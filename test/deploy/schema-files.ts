@@ -4,7 +4,10 @@ import type { ValidateFunction } from 'ajv'
 /** What the tools' own authors publish, where it lies beside the project. */
 export const SCHEMAS = new URL('../../../shared/schemas/', import.meta.url)
 export const OPTIONS = {
-  ...{ strict: false, allErrors: true, validateFormats: false, validateSchema: false },
+  strict: false,
+  allErrors: true,
+  validateFormats: false,
+  validateSchema: false,
 }
 
 export function readSchema(name: string): Record<string, unknown> {

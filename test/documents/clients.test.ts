@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { CLIENTS, clientsAreInstalled } from '../support/clients.ts'
 import { long, onlyLong, someOf } from '../support/long.ts'
 import { type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER } from '../support/server-process.ts'
@@ -52,8 +53,8 @@ function blocksOf(language: string): string[] {
 }
 
 /** Runs a block as a program of its own; answers what it printed. */
-async function runBlock(block: string, ending: string): Promise<string> {
-  const file = join(directory, `block${ending}`)
+async function runBlock(block: string, ending: string, folder = directory): Promise<string> {
+  const file = join(folder, `block${ending}`)
   const text = block.replaceAll("'agent-server-client'", `'${ENTRY}'`).replaceAll(LOCAL, server.url)
   await writeFile(file, text)
   const keys = {
@@ -85,19 +86,54 @@ it.each(
 
 it('The JavaScript of docs/clients.md works, and no block is left out', async () => {
   expect(typescript).toHaveLength(5)
-  expect(javascript).toHaveLength(3)
-  const [openai = '', aiSdk = '', responses = ''] = javascript
+  expect(javascript).toHaveLength(6)
+  const [openai = '', , , , responses = '', conversations = ''] = javascript
   const asked = await runBlock(
     `${openai}\nconsole.log(choices[0].message.content, agent.hits.length)`,
     '.mjs',
   )
   expect(asked).toMatch(/The library opens at nine\. \[1\].* \d+\n$/s)
-  const more = `import { generateText } from 'ai'
+  expect(await runBlock(responses, '.mjs')).toMatch(/Saturdays it opens at ten.*file_citation/s)
+  const [client = ''] = responses.split('\nconst first')
+  expect(await runBlock(`${client}\n${conversations}`, '.mjs')).toMatch(
+    /When does the library open\?.*And on Saturdays\?.*Saturdays it opens at ten/s,
+  )
+})
+
+describe.skipIf(!clientsAreInstalled())(
+  'Clients of others (need npm ci in test/e2e/clients)',
+  () => {
+    let folder = ''
+    beforeAll(async () => {
+      folder = join(directory, 'clients')
+      await mkdir(folder)
+      const installed = fileURLToPath(new URL(`${CLIENTS}/node_modules`, ROOT))
+      await symlink(installed, join(folder, 'node_modules'))
+    })
+
+    it('work as docs/clients.md has them: the AI SDK', async () => {
+      const more = `import { generateText } from 'ai'
     const { text } = await generateText({ model: provider('agent'), prompt: 'When does the library open?' })
     console.log(text)`
-  expect(await runBlock(`${aiSdk}\n${more}`, '.mjs')).toContain('The library opens at nine. [1]')
-  expect(await runBlock(responses, '.mjs')).toMatch(/Saturdays it opens at ten.*file_citation/s)
-})
+      const block = `${javascript[1]}\n${more}`
+      expect(await runBlock(block, '.mjs', folder)).toContain('The library opens at nine. [1]')
+    })
+
+    it('work as docs/clients.md has them: Ollama', async () => {
+      const block = `${javascript[2]}\nconsole.log(message.content, agent.hits.length)`
+      expect(await runBlock(block, '.mjs', folder)).toMatch(
+        /The library opens at nine\. \[1\].* \d+\n$/s,
+      )
+    })
+
+    it('work as docs/clients.md has them: Anthropic', async () => {
+      const block = `${javascript[3]}\nconsole.log(JSON.stringify(content), agent.hits.length)`
+      expect(await runBlock(block, '.mjs', folder)).toMatch(
+        /The library opens at nine\. \[1\].*char_location.* \d+\n$/s,
+      )
+    })
+  },
+)
 
 it('The commands of docs/clients.md work, one after the other', onlyLong, async () => {
   expect(shell).toHaveLength(2)

@@ -84,11 +84,14 @@ function createTally() {
       if (server.stderr !== '') throw new Error(`On standard error: ${server.stderr}`)
     },
     start(server: ServerProcess) {
-      const recovered = sumOf(server, 'taking up interrupted ingestion', 'documents')
+      const recovered = sumOf(server, 'resuming interrupted ingestion', 'documents')
       count('documents interrupted', recovered)
       const lacked = 'search index lacks chunks or vectors; adding them'
       count('chunks indexed again', sumOf(server, lacked, 'chunks'))
-      count('chunks dropped', sumOf(server, 'search index rid of unknown chunks', 'chunks'))
+      count(
+        'chunks dropped',
+        sumOf(server, 'removed unknown chunks from the search index', 'chunks'),
+      )
       count('milliseconds to ready', Math.round(server.startMs))
     },
     text: () => Array.from(counts, ([what, number]) => `${what}: ${number}`).join('\n'),

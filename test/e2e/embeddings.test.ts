@@ -81,7 +81,7 @@ it.each(someOf(['a', 'builtin'], 1))(
     embedder.reply = ({ input }) => (input.length > 1 ? { status: 503, body: 'busy' } : undefined)
     const killed = await startServerProcess(environment(model), { directory })
     const readMeaning = async ({ request }: TestServer) =>
-      Readiness.parse(await (await request('/readiness')).json()).meaning
+      Readiness.parse(await (await request('/readiness')).json()).embeddings
     if (model === 'a')
       await expect.poll(() => readMeaning(killed)).toMatchObject({ missing: DOCUMENTS })
     await killed.crash()
@@ -106,65 +106,25 @@ it('Documents in another language than English are searched by words alone unles
   expect(Readiness.parse(await (await server.request('/readiness')).json()).retrieval).toBe(
     'lexical',
   )
-  const said = server.log().filter(({ msg }) => msg.startsWith('search goes by words alone: '))
+  const said = server.log().filter(({ msg }) => msg.startsWith('search is lexical only: '))
   expect(said).toHaveLength(1)
   expect(said[0]?.msg).toMatch(
-    /knows English alone, and SEARCH_LANGUAGE is german; .*EMBEDDING_MODEL$/,
+    /supports only English, and SEARCH_LANGUAGE is german; set EMBEDDING_MODEL to /,
   )
 })
 
 describe('npm run re-embed', () => {
-  it(
-    'embeds everything with another model, tells how far it is, and the server starts with it',
-    onlyLong,
-    async () => {
-      const { directory, environment } = await prepare()
-      const DATA_DIR = join(directory, 'data')
-      const first = await startServer({ ...environment('model-a'), DATA_DIR })
-      await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
-      await first.close()
-
-      const command = launch({
-        directory,
-        environment: {
-          SERVER_API_KEY: TEST_KEY,
-          CHAT_MODEL: 'extractive',
-          ...environment('model-b'),
-        },
-        command: [process.execPath, MAIN, 're-embed'],
-      })
-      expect(await command.exited).toEqual({ code: 0, signal: null })
-      expect(command.stderr).toContain('1 of 1 chunks embedded')
-      expect(command.stderr).toContain('embedded with model-b')
-
-      const second = await startServer({ ...environment('model-b'), DATA_DIR })
-      // The vectors enter the index after the start has ended.
-      await expect
-        .poll(() => titles(second, { query: 'automobile', topK: 1 }))
-        .toEqual(['Vehicles'])
-    },
-  )
-
-  it.each([
-    ['re-embed', ''],
-    ['reindex', 'npm run reindex is called npm run re-embed now\n'],
-  ])(
-    'says what is wrong where the embedder is, without a stack: %s',
-    onlyLong,
-    async (name, notice) => {
-      const { embedder, directory, environment } = await prepare()
-      embedder.reply = () => ({ status: 401, body: 'no' })
-      const command = launch({
-        directory,
-        environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
-        command: [process.execPath, MAIN, name],
-      })
-      expect(await command.exited).toEqual({ code: 1, signal: null })
-      expect(command.stderr).toBe(
-        `${notice}The embedding model refuses the key: check EMBEDDING_API_KEY\n`,
-      )
-    },
-  )
+  it('says what is wrong where the embedder is, without a stack', onlyLong, async () => {
+    const { embedder, directory, environment } = await prepare()
+    embedder.reply = () => ({ status: 401, body: 'no' })
+    const command = launch({
+      directory,
+      environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
+      command: [process.execPath, MAIN, 're-embed'],
+    })
+    expect(await command.exited).toEqual({ code: 1, signal: null })
+    expect(command.stderr).toBe('The embedding model refused the key: check EMBEDDING_API_KEY\n')
+  })
 })
 
 describe('A change of the model while the server runs', () => {
@@ -194,7 +154,7 @@ describe('A change of the model while the server runs', () => {
     const readReindex = async () => (await server.request('/readiness')).json()
     await expect
       .poll(readReindex, { timeout: 40_000 })
-      .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
+      .toMatchObject({ status: 'ready', reEmbedding: { model: 'model-b', state: 'ready' } })
     // Not embedded anew by the time of the kill.
     await server.ingest({ title: 'Late', text: 'automobile late.' })
     await server.crash()

@@ -117,7 +117,9 @@ function sendLarge(
     yield Buffer.from('\r\n--b--\r\n')
   }
   return fetch(`${url}/documents?wait=60`, {
-    ...{ method: 'POST', duplex: 'half', body: ReadableStream.from(body()) },
+    method: 'POST',
+    duplex: 'half',
+    body: ReadableStream.from(body()),
     headers: {
       authorization: `Bearer ${TEST_KEY}`,
       'content-type': 'multipart/form-data; boundary=b',

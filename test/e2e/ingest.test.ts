@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
 import { long, someOf } from '../support/long.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER, launch } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -18,18 +18,15 @@ async function folderOf(files: Record<string, string>): Promise<string> {
 async function run(parameters: string[], environment: Record<string, string> = {}) {
   const directory = await temporaryDirectory()
   const running = launch({
-    ...{ directory, environment: { SERVER_API_KEY: TEST_KEY, ...environment } },
+    directory,
+    environment: { SERVER_API_KEY: TEST_KEY, ...environment },
     command: [...AGENT_SERVER, 'add', ...parameters],
   })
   const { code } = await running.exited
   return { code, stderr: running.stderr, stdout: running.stdout }
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return server.close
-})
+const server = await startServer()
 
 describe('npm run ingest, which is agent-server add beside a server', () => {
   it(
@@ -73,7 +70,7 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
     someOf<[string, string[], Record<string, string>, RegExp, number]>(
       [
         ['no folder', [], {}, /^add takes files, folders or -/, 2],
-        ['a folder that is not there', ['nowhere'], {}, /nowhere is not there/, 1],
+        ['a folder that is not there', ['nowhere'], {}, /nowhere does not exist/, 1],
         ['an unknown option', ['.', '--all'], {}, /^Unknown option '--all'/, 2],
         ['a server that is no URL', ['.', '--server', 'localhost:3000'], {}, /^--url must be/, 2],
         ['metadata without a value', ['.', '--metadata', 'x'], {}, /^--metadata must be/, 2],

@@ -37,8 +37,13 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
   it('every wrong variable at once, and no value of any', async () => {
     const directory = await temporaryDirectory()
     const wrong = {
-      ...{ SERVER_API_KEY: 'too short', PORT: '80a', TOP_K: '0', LOG_LEVEL: 'loud' },
-      ...{ CHAT_BASE_URL: 'ftp://secret-host', QDRANT_URL: 'ftp://x', DATABASE_URL: 'mysql://x' },
+      SERVER_API_KEY: 'too short',
+      PORT: '80a',
+      TOP_K: '0',
+      LOG_LEVEL: 'loud',
+      CHAT_BASE_URL: 'ftp://secret-host',
+      QDRANT_URL: 'ftp://x',
+      DATABASE_URL: 'mysql://x',
     }
     const environment = { ...wrong, CHAT_MODEL: 'a-model' }
     const said = await failedStart({ directory, environment })
@@ -67,7 +72,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     const address = holder.address()
     const port = typeof address === 'object' ? address?.port : undefined
     const said = await failedStart({ environment: { PORT: String(port) } })
-    expect(said).toContain(`127.0.0.1:${port}: another server listens there. Set PORT`)
+    expect(said).toContain(`127.0.0.1:${port}: another server is listening there. Set PORT`)
   })
 
   it('the address is not one of this machine', onlyLong, async () => {
@@ -88,6 +93,35 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     await writeFile(join(directory, 'data'), 'a file')
     expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
   })
+
+  it('the data directory is where nothing can be made', onlyLong, async () => {
+    const said = await failedStart({ environment: { DATA_DIR: '/proc/nothing/data' } })
+    expect(said).toMatch(/Cannot make the data directory/)
+  })
+
+  it('unless it is to be corrected in the browser: agent.json is a folder', async () => {
+    const environment = { FAILED_START: 'web-ui', AGENT_CONFIG: await temporaryDirectory() }
+    const server = await startServerProcess(environment, { until: 'listening' })
+    expect(await (await server.request('/admin/server')).json()).toMatchObject({
+      state: 'failed',
+      reason: `${environment.AGENT_CONFIG} is a folder`,
+    })
+  })
+
+  it(
+    'unless it is to be corrected in the browser: the data directory is in use',
+    onlyLong,
+    async () => {
+      const directory = await temporaryDirectory()
+      await startServer({ DATA_DIR: join(directory, 'data') })
+      const environment = { FAILED_START: 'web-ui' }
+      const server = await startServerProcess(environment, { directory, until: 'listening' })
+      expect(await (await server.request('/admin/server')).json()).toMatchObject({
+        state: 'failed',
+        reason: expect.stringMatching(/Another server is using the data directory .+DATA_DIR/),
+      })
+    },
+  )
 
   it.each([
     [
@@ -150,7 +184,7 @@ describe('A start on a search index that is', () => {
   const damage: [string, RegExp, () => Promise<void>][] = [
     [
       'altered by a bit',
-      /part of the search index is lost/,
+      /part of the search index was lost/,
       async () => {
         for (const file of await segments()) await flipBit(join(index, file))
       },
@@ -159,7 +193,7 @@ describe('A start on a search index that is', () => {
     ['without its manifest', /lacks chunks/, () => rm(join(index, 'manifest.json'))],
     [
       'cut short',
-      /part of the search index is lost/,
+      /part of the search index was lost/,
       async () => {
         for (const file of await segments()) await truncate(join(index, file), 100)
       },
@@ -214,7 +248,7 @@ describe('A start on a search index that is', () => {
 
   it('made for another language makes it again', onlyLong, async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })
-    await server.said(/made with other settings/)
+    await server.said(/created with other settings/)
     expect(await search(server, 'lighthouse')).toHaveLength(1)
   })
 
@@ -228,7 +262,7 @@ describe('A start on a search index that is', () => {
       const file = join('data', 'agent-server.db')
       await cp(join(other.directory, file), join(directory, file))
       const server = await startServerProcess({}, { directory })
-      await server.said(/of another database: starting afresh/)
+      await server.said(/from another database: rebuilding it/)
       expect(await search(server, 'otters')).toHaveLength(1)
       expect(await search(server, 'lighthouse')).toEqual([])
     },

@@ -31,7 +31,7 @@ async function start(more: Record<string, string> = {}) {
 describe('With an exporter of OpenTelemetry', () => {
   it.each([
     ['exit', async (server: Launched) => expect((await server.exited).code).toBe(1)],
-    ['screen', (server: Launched) => server.said(/listening at/)],
+    ['web-ui', (server: Launched) => server.said(/listening at/)],
   ])('a start that fails sends why before it goes on: FAILED_START=%s', async (then, ended) => {
     const receiver = await startOtlpReceiver()
     const directory = await temporaryDirectory()
@@ -42,7 +42,7 @@ describe('With an exporter of OpenTelemetry', () => {
     await ended(launch({ directory, environment }))
     await expect
       .poll(() => receiver.records.map(({ body }) => body))
-      .toEqual(expect.arrayContaining(['telemetry is sent', 'the start failed']))
+      .toEqual(expect.arrayContaining(['sending telemetry', 'the start failed']))
     expect(JSON.stringify(receiver.records)).toContain('name')
   })
 
@@ -62,13 +62,17 @@ describe('With an exporter of OpenTelemetry', () => {
     const [first, second] = of('chat scripted')
     const [initial, again] = of('retrieval')
     expect(request).toMatchObject({
-      ...{ traceId: TRACE, parentSpanId: CALLER, kind: SERVER },
+      traceId: TRACE,
+      parentSpanId: CALLER,
+      kind: SERVER,
       attributes: { 'http.route': '/chat', 'http.response.status_code': 200 },
     })
     expect(agent).toMatchObject({
-      ...{ traceId: TRACE, parentSpanId: request?.spanId },
+      traceId: TRACE,
+      parentSpanId: request?.spanId,
       attributes: {
-        ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': 'desk-7' },
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.conversation.id': 'desk-7',
       },
     })
     for (const child of [initial, first, second, tool]) {
@@ -76,14 +80,17 @@ describe('With an exporter of OpenTelemetry', () => {
     }
     expect(again?.parentSpanId).toBe(tool?.spanId)
     expect(tool?.attributes).toMatchObject({
-      ...{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'semantic_search' },
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'semantic_search',
     })
     expect(second).toMatchObject({
       kind: CLIENT,
       attributes: {
-        ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'scripted' },
-        ...{ 'gen_ai.usage.input_tokens': 11, 'gen_ai.usage.output_tokens': 7 },
-        ...{ 'server.address': '127.0.0.1' },
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.request.model': 'scripted',
+        'gen_ai.usage.input_tokens': 11,
+        'gen_ai.usage.output_tokens': 7,
+        'server.address': '127.0.0.1',
       },
     })
     // The model is told which call of the trace it serves, and nothing else of the caller.
@@ -107,10 +114,8 @@ describe('With an exporter of OpenTelemetry', () => {
       expect(of('chat')).toEqual([])
       expect(await server.stop()).toEqual({ code: 0, signal: null })
       expect(of('chat scripted')[0]).toMatchObject({
-        ...{
-          status: { code: FAILED },
-          attributes: { 'error.type': expect.stringMatching(/^\w+$/) },
-        },
+        status: { code: FAILED },
+        attributes: { 'error.type': expect.stringMatching(/^\w+$/) },
       })
     },
   )
@@ -125,7 +130,9 @@ describe('With an exporter of OpenTelemetry', () => {
       expect(metric('documents')).toContain('ready')
       expect(receiver.records).toContainEqual(
         expect.objectContaining({
-          ...{ body: 'query', severityNumber: 9, traceId: expect.stringMatching(/^\w{32}$/) },
+          body: 'query',
+          severityNumber: 9,
+          traceId: expect.stringMatching(/^\w{32}$/),
         }),
       )
     }, 20_000)
@@ -135,11 +142,12 @@ describe('With an exporter of OpenTelemetry', () => {
 
   it('strangers begin no trace, and a receiver that is away holds nothing up and is told of', async () => {
     const { server, receiver, client } = await start({
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' },
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     })
     await fetch(`${server.url}/documents`)
     expect((await client.documents.list().page()).items).toEqual([])
-    await vi.waitFor(() => expect(server.stdout).toContain('telemetry is not sent'), 20_000)
+    await vi.waitFor(() => expect(server.stdout).toContain('sending telemetry failed'), 20_000)
     expect(receiver.spans).toEqual([])
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
@@ -160,7 +168,7 @@ describe('Without an exporter', () => {
       upstream.script(textReply('At night.'))
       expect(await client.chat(QUESTION).text()).toBe('At night.')
       expect(upstream.requests[0]?.headers.traceparent).toBeUndefined()
-      expect(server.stdout).not.toContain('telemetry is sent')
+      expect(server.stdout).not.toContain('sending telemetry')
       await server.stop()
       expect(receiver.sent()).toBe('')
     },

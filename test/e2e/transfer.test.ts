@@ -42,11 +42,11 @@ describe('npm run export and npm run import', () => {
   it.each(
     someOf(
       [
-        ['import', 'data.zst', 'data.zst is not there'],
-        ['export', 'nowhere/data.zst', 'nowhere/data.zst.part is not there'],
+        ['import', 'data.zst', 'data.zst does not exist'],
+        ['export', 'nowhere/data.zst', 'nowhere/data.zst.part does not exist'],
         ['import', '.', '. is a folder: nothing was imported'],
-        ['import', 'file/data.zst', 'file/data.zst is in no folder'],
-        ['export', 'file/data.zst', 'file/data.zst is in no folder'],
+        ['import', 'file/data.zst', 'file/data.zst is not inside a folder'],
+        ['export', 'file/data.zst', 'file/data.zst is not inside a folder'],
       ] as const,
       2,
     ),
@@ -68,11 +68,9 @@ describe('npm run export and npm run import', () => {
     async () => {
       const embedder = await startScriptedEmbedder()
       const environment = {
-        ...{
-          EMBEDDING_MODEL: 'model-a',
-          EMBEDDING_BASE_URL: embedder.url,
-          EMBEDDING_API_KEY: 'any',
-        },
+        EMBEDDING_MODEL: 'model-a',
+        EMBEDDING_BASE_URL: embedder.url,
+        EMBEDDING_API_KEY: 'any',
       }
       const from = await startServerProcess(environment)
       for (const [title, text] of [
@@ -116,11 +114,13 @@ describe('npm run export and npm run import', () => {
     }
     expect(await refused(from.directory, {})).toMatch(/^Another server is using/)
     await from.stop()
-    expect(await refused(from.directory, {})).toMatch(/^There are 1 documents in .* already/)
+    expect(await refused(from.directory, {})).toMatch(
+      /agent-server\.db already contains 1 documents\./,
+    )
 
     const again = run(from.directory, {}, 'export', file)
     expect(await again.exited).toEqual({ code: 1, signal: null })
-    expect(again.stderr).toMatch(/^There is a file .* already\n$/)
+    expect(again.stderr).toMatch(/^The file .* already exists\n$/)
   })
 
   it.each(['export', 'import'])('say how %s is called', onlyLong, async (name) => {

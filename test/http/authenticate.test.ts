@@ -17,8 +17,8 @@ async function ask(authorization: string | undefined, path = '/closed', method =
   })
 }
 
-const NO_KEY = /^No key: send the header `Authorization: Bearer <SERVER_API_KEY>`$/
-const WRONG_KEY = /^The key is wrong/
+const NO_KEY = /^The key is missing. Send the header `Authorization: Bearer <SERVER_API_KEY>`.$/
+const WRONG_KEY = /^The key is invalid/
 
 describe('a route that does not say that it is public', () => {
   it.each<[string, string | undefined, RegExp]>([

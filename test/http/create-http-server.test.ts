@@ -40,7 +40,7 @@ describe('a body', () => {
       undefined,
       415,
       'unsupported_media_type',
-      /not taken here: send `Content-Type: application\/json`/,
+      /not supported here. Send `Content-Type: application\/json`/,
     ],
     [
       'plain text',
@@ -48,7 +48,7 @@ describe('a body', () => {
       'text/plain',
       415,
       'unsupported_media_type',
-      /not taken here: send `Content-Type: application\/json`/,
+      /not supported here. Send `Content-Type: application\/json`/,
     ],
     [
       'a form',
@@ -56,7 +56,7 @@ describe('a body', () => {
       'application/x-www-form-urlencoded',
       415,
       'unsupported_media_type',
-      /not taken here: send `Content-Type: application\/json`/,
+      /not supported here. Send `Content-Type: application\/json`/,
     ],
     [
       'a media type that is none',
@@ -64,7 +64,7 @@ describe('a body', () => {
       'json',
       415,
       'unsupported_media_type',
-      /not taken here: send `Content-Type: application\/json`/,
+      /not supported here. Send `Content-Type: application\/json`/,
     ],
   ])('is refused: %s', async (_case, body, type, status, code, message) => {
     const { url } = await openApp(echoes)
@@ -96,7 +96,7 @@ describe('a body', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual(
       envelope(
         'body_too_large',
-        'The body is too large: send less at once, a long text as a file, or raise BODY_LIMIT',
+        'The body is too large. Send less at once, send a long text as a file, or raise BODY_LIMIT.',
       ),
     )
   })

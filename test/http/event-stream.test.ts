@@ -1,7 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.ts'
-import { type FrameFormat, type Silence, sendEvents } from '../../src/http/event-stream.ts'
+import {
+  type FrameFormat,
+  prefersJson,
+  type Silence,
+  sendEvents,
+} from '../../src/http/event-stream.ts'
 import { callSignal } from '../../src/http/shutdown.ts'
 import { inBatches } from '../support/batches.ts'
 import { long, someOf } from '../support/long.ts'
@@ -91,7 +96,7 @@ describe('a failure before the first event', () => {
   it('travels as an HTTP status in the envelope', async () => {
     const busy = new AppError('upstream_rate_limited', 'The chat model is busy', { retryAfter: 3 })
     const { response, text } = await read(() => failing(busy))
-    expect(response.status).toBe(503)
+    expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('3')
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(JSON.parse(text)).toEqual(envelope('upstream_rate_limited', 'The chat model is busy'))
@@ -209,4 +214,30 @@ describe('a silent stream', () => {
     )
     expect(text).not.toContain('keep-alive')
   })
+})
+
+describe('A client that leaves open whether it wants a stream', () => {
+  it.each([
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'text/plain, application/json',
+    'application/json, text/plain, */*',
+    'application/json;q=1, text/event-stream;q=0.5',
+    'application/json, text/event-stream',
+  ])('is taken to want none where it accepts %s', (accept) =>
+    expect(prefersJson({ accept })).toBe(true),
+  )
+
+  it.each([
+    undefined,
+    '*/*',
+    'text/*',
+    'text/event-stream',
+    'text/event-stream, application/json',
+    'application/json;q=0.5, text/event-stream',
+    'application/json;q=0',
+    'application/jsonlines',
+  ])('is taken to want one where it accepts %s', (accept) =>
+    expect(prefersJson({ accept })).toBe(false),
+  )
 })

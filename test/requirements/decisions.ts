@@ -118,11 +118,11 @@ export const DECISIONS = {
     'rerank.degraded':
       'Where the reranker is down, hits keep the order of the search, with degraded: true.',
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',
-    'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
-    'reindex.swap': 'npm run re-embed embeds everything anew and swaps in one step.',
-    'reindex.online':
+    're-embed.refused': 'A changed model or dimension is refused at start, with the remedy named.',
+    're-embed.swap': 'npm run re-embed embeds everything anew and swaps in one step.',
+    're-embed.online':
       'EMBEDDING_MODEL_NEXT embeds anew while the old vectors serve; the start with that model swaps.',
-    'reindex.resume':
+    're-embed.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
   },
   'design: moving a corpus': {
@@ -338,7 +338,7 @@ export const DECISIONS = {
     'input.vanishing': 'A client that vanishes at any point leaves nothing open.',
   },
   'design: upstream failures': {
-    'upstream.status': 'A failure before the first token is a status: 502, 503 or 504 by its kind.',
+    'upstream.status': 'A failure before the first token is a status: 429, 502 or 504 by its kind.',
     'upstream.frame': 'A failure after the first token is the error frame.',
     'upstream.idle': 'A model that stays silent for CHAT_IDLE_TIMEOUT is given up.',
     'upstream.retry': 'Only what fails before the first token is tried again.',

@@ -15,7 +15,9 @@ function fakeChannel() {
   const output = new PassThrough()
   const { promise: ended, resolve: end } = Promise.withResolvers<string>()
   const channel: SandboxChannel = {
-    ...{ input: new PassThrough(), output, ended },
+    input: new PassThrough(),
+    output,
+    ended,
     kill: async () => end('killed'),
   }
   const say = (header: object, ...parts: string[]) => {

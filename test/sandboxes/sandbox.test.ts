@@ -28,8 +28,12 @@ describe('The name of a file', () => {
 describe('The limits', () => {
   it('have defaults that are told', () => {
     expect(SandboxLimits.parse({})).toEqual({
-      ...{ seconds: 30, cpus: 1, memoryMegabytes: 256 },
-      ...{ processes: 64, fileMegabytes: 64, outputKilobytes: 64 },
+      seconds: 30,
+      cpus: 1,
+      memoryMegabytes: 256,
+      processes: 64,
+      fileMegabytes: 64,
+      outputKilobytes: 64,
     })
   })
 

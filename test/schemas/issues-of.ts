@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { speakPlainly } from '../../src/schemas/invalid-request.ts'
+import { installErrorMessages } from '../../src/schemas/invalid-request.ts'
 
 // As the server does at its start.
-speakPlainly()
+installErrorMessages()
 
 /** What a schema complains about, as `path: message`; nothing where the value fits. */
 export function issuesOf(schema: z.ZodType, value: unknown): string[] {

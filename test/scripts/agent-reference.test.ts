@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { agentReference, agentSchema, EXAMPLES } from '../../scripts/agent-reference.ts'
-import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { AgentConfiguration } from '../../src/agent/configuration.ts'
 import { ROOT } from '../support/source-tree.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, ROOT)), 'utf8')

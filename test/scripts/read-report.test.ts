@@ -73,8 +73,10 @@ it('counts as skipped in a run of one tag only what has it', () => {
 
 it('names the files that took longest first, ten at most', () => {
   const files = Array.from({ length: 12 }, (_, number) => ({
-    ...{ status: 'passed', assertionResults: [test('passed')] },
-    ...{ startTime: 1_000, endTime: 1_000 + 100 * number },
+    status: 'passed',
+    assertionResults: [test('passed')],
+    startTime: 1_000,
+    endTime: 1_000 + 100 * number,
   }))
   const { slowest } = readReport(report(...files), '/project')
   expect(slowest).toHaveLength(10)

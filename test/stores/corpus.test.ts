@@ -12,14 +12,27 @@ import type { StoredDocument } from '../../src/stores/document-store.ts'
 const START: CorpusStart = {
   kind: 'start',
   embedding: { model: 'model-a', dimension: 2 },
-  ...{ documents: 3, chunks: 6, nextChunkKey: 9 },
+  documents: 3,
+  chunks: 6,
+  nextChunkKey: 9,
 }
 
 function document(id: string, more: Partial<StoredDocument> = {}): StoredDocument {
   return {
-    ...{ id, title: undefined, url: undefined, metadata: undefined, file: undefined },
-    ...{ status: 'ready', error: undefined, attempts: 1, revision: 1, servedRevision: 1 },
-    ...{ chunkCount: 2, characters: 10, createdAt: 1, updatedAt: 2 },
+    id,
+    title: undefined,
+    url: undefined,
+    metadata: undefined,
+    file: undefined,
+    status: 'ready',
+    error: undefined,
+    attempts: 1,
+    revision: 1,
+    servedRevision: 1,
+    chunkCount: 2,
+    characters: 10,
+    createdAt: 1,
+    updatedAt: 2,
     ...more,
   }
 }

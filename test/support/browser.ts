@@ -5,11 +5,18 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { TEST_KEY } from './server.ts'
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium'
+/** A name that is no name of the loopback, for which browsers make exceptions; it leads to the loopback all the same. */
+export const NAMED_HOST = 'agent.test'
 const FLAGS = [
   // A browser that root starts has no sandbox; it sees the servers of its test only.
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  `--host-resolver-rules=MAP ${NAMED_HOST} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`,
 ]
 
 export const hasBrowser = existsSync(EXECUTABLE)
@@ -66,8 +73,8 @@ export async function openPage(
   return { page, context, complaints }
 }
 
-/** The screen after signing in with the key. */
-export async function openScreen(
+/** The web UI after signing in with the key. */
+export async function openWebUi(
   browser: Profiles,
   url: string,
   path = 'overview',
@@ -87,6 +94,15 @@ export async function openScreen(
 /** By the navigation, as people do. */
 export const goTo = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name }).click()
+
+export const press = (page: Page, name: string) =>
+  page.getByRole('button', { name, exact: true }).click()
+
+/** Asks on the page of the chat. */
+export async function askOn(page: Page, question: string): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).last().fill(question)
+  await page.keyboard.press('Enter')
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 import { temporaryDirectory } from './temporary-files.ts'
 
 const run = promisify(execFile)
@@ -45,6 +45,6 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
 /** Trusts an authority, whose certificate lies there, until the test is over. */
 export function trust(certificate: string): void {
   const before = getCACertificates('default')
-  onTestFinished(() => setDefaultCACertificates(before))
+  closeAfterUse(() => setDefaultCACertificates(before))
   setDefaultCACertificates([...before, readFileSync(certificate, 'utf8')])
 }

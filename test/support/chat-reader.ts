@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Completion, CompletionChunk } from '../../src/dialects/completions/schema.ts'
 import { ChatFrame } from '../../src/schemas/chat.ts'
 import { ErrorBody, type ErrorDetail } from '../../src/schemas/error.ts'
-import { Completion, CompletionChunk } from '../../src/schemas/openai/completion.ts'
 import type { Hit } from '../../src/schemas/query.ts'
 import { readAllBlocks } from './event-stream-reader.ts'
 import type { TestServer } from './server.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
-import { encodeEnvelope } from '../../src/sandboxes/e2b/e2b-api.ts'
+import { encodeEnvelope } from '../../src/sandboxes/e2b/e2b-sandbox.ts'
 
 export const E2B_STUB_KEY = 'e2b_0000000000000000000000000000000000000000'
 
@@ -159,7 +159,9 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
   const expire = async () => void (await Promise.all([...sandboxes.keys()].map(remove)))
 
   return {
-    ...{ url: `http://127.0.0.1:${port}`, calls, expire },
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    expire,
     get sandboxes() {
       return sandboxes.size
     },

@@ -1,4 +1,5 @@
-import { Completion } from '../../src/schemas/openai/completion.ts'
+import { Completion } from '../../src/dialects/completions/schema.ts'
+import type { DoneFrame } from '../../src/schemas/chat.ts'
 import { type ReadChat, readChat, readCompletion } from './chat-reader.ts'
 import type { Script, ScriptedUpstream } from './scripted-upstream.ts'
 import type { TestServer } from './server.ts'
@@ -6,11 +7,11 @@ import type { TestServer } from './server.ts'
 /** What a run tells at its end, in whichever dialect it was asked for. */
 export interface Answered {
   answer: string
-  extras: Pick<Completion, 'agent'>['agent']
+  extras: Omit<DoneFrame, 'type' | 'usage'>
 }
 
-/** The ways to ask the one agent. */
-export const WAYS = ['/chat', '/agent/chat', '/v1 streamed', '/v1 plain'] as const
+/** The ways to ask the one agent; `/agent/chat` is `/chat` by another name. */
+export const WAYS = ['/chat', '/v1 streamed', '/v1 plain'] as const
 
 /** Asks in one way; the model plays `scripts` in turn. */
 export async function askBy(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ERRORS } from '../../src/errors.ts'
 
 /** The envelope by the letter: these five fields and no other. */
 const Envelope = z.strictObject({
@@ -11,6 +12,32 @@ const Envelope = z.strictObject({
   }),
 })
 
+/** The same in Ollama's protocol. */
+const OllamaEnvelope = z
+  .strictObject({
+    error: z.string().min(1),
+    code: z.enum(Object.keys(ERRORS)),
+    param: z.string().nullable(),
+    request_id: z.string().min(1),
+  })
+  .transform(({ error: message, code, ...more }) => ({
+    error: {
+      message,
+      type: Object.entries(ERRORS).find(([name]) => name === code)?.[1].type ?? '',
+      code,
+      ...more,
+    },
+  }))
+
+/** The same in Anthropic's protocol. */
+const MessagesEnvelope = z
+  .strictObject({
+    type: z.literal('error'),
+    error: Envelope.shape.error.omit({ request_id: true }),
+    request_id: z.string().min(1),
+  })
+  .transform(({ error, request_id }) => ({ error: { ...error, request_id } }))
+
 export interface Failure {
   status: number
   message: string
@@ -21,11 +48,13 @@ export interface Failure {
   headers: Headers
 }
 
-/** The failure that an answer tells; throws where it does not tell it in the one envelope, as JSON. */
+/** The failure that an answer tells; throws where it does not tell it in an envelope of the server, as JSON. */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text()
   const media = response.headers.get('content-type')
   if (!/^application\/json(;|$)/.test(media ?? '')) throw new Error(`Not JSON: ${media} ${text}`)
-  const { request_id: requestId, ...error } = Envelope.parse(JSON.parse(text)).error
+  const { request_id: requestId, ...error } = z
+    .union([Envelope, OllamaEnvelope, MessagesEnvelope])
+    .parse(JSON.parse(text)).error
   return { status: response.status, ...error, requestId, headers: response.headers }
 }

@@ -11,7 +11,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 /** What becomes of one request in the place of an answer. */
 export type Fault =
@@ -70,7 +70,7 @@ export async function startHttpProxy(
     : createServer(listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  closeAfterUse(() => {
     server.close()
     server.closeAllConnections()
   })

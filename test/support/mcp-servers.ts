@@ -12,7 +12,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
-import { onTestFinished, TestRunner } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 import { freePort } from './server-process.ts'
 
 const EVERYTHING = new URL(
@@ -42,7 +42,7 @@ export async function startEverything(
     child.kill('SIGKILL')
     await ended
   }
-  stopAfterTest(stop)
+  closeAfterUse(stop)
   await new Promise<void>((resolve) => {
     child.stderr.on('data', (said) => {
       if (/(?:listening|running) on port/i.test(String(said))) resolve()
@@ -114,7 +114,7 @@ export async function startHttp(
     server.closeAllConnections()
     await closed
   }
-  stopAfterTest(stop)
+  closeAfterUse(stop)
   return { url: `http://${HOST}:${portOf(server)}`, stop }
 }
 
@@ -190,8 +190,4 @@ function portOf(server: Server): number {
   const address = server.address()
   if (typeof address !== 'object' || !address) throw new Error('The server has no port')
   return address.port
-}
-
-function stopAfterTest(stop: () => Promise<void>): void {
-  if (TestRunner.getCurrentTest()) onTestFinished(stop)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EXAMPLE } from '../../src/agent/run/prompt.ts'
 import type { RecordedRequest } from './scripted-upstream.ts'
 
 const ModelRequest = z.looseObject({
@@ -15,13 +16,21 @@ const ModelRequest = z.looseObject({
 
 export type ModelRequest = z.output<typeof ModelRequest>
 
-/** What the chat model was sent, readable; throws where it was sent something else. */
+/** What the chat model was sent, without the example, readable; throws where it was sent something else. */
 export function modelRequest(request: RecordedRequest | undefined): ModelRequest {
-  return ModelRequest.parse(request?.body)
+  const { messages, ...sent } = ModelRequest.parse(request?.body)
+  const examples = EXAMPLE.map(({ content }) => content)
+  return { ...sent, messages: messages.filter(({ content }) => !examples.includes(content ?? '')) }
 }
 
 /** The text of the first message of a role that the model was sent. */
 export function promptOf(request: RecordedRequest | undefined, role: 'system' | 'user'): string {
   const { messages } = modelRequest(request)
   return messages.find((message) => message.role === role)?.content ?? ''
+}
+
+/** What the model was told of the calls of its tools, in their order. */
+export function toolResults(request: RecordedRequest | undefined): string[] {
+  const { messages } = modelRequest(request)
+  return messages.flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []))
 }

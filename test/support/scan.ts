@@ -11,6 +11,7 @@ export function scan(
     height = 620,
     isTorn = false,
     right = [] as readonly string[],
+    zoom = 1,
   } = {},
 ) {
   const width = right.length > 0 ? 1_100 : 620
@@ -23,5 +24,5 @@ export function scan(
     <g font-family="DejaVu Sans" font-size="26" fill="${ink}" transform="rotate(${slope + turn} 310 310)">${texts}</g>
     ${isTorn ? '<rect width="100%" height="100%" fill="url(#torn)"/>' : ''}</svg>`
   const font = { loadSystemFonts: false, fontFiles: [FONT_FILES.sans] }
-  return new Resvg(svg, { font }).render()
+  return new Resvg(svg, { font, fitTo: { mode: 'zoom', value: zoom } }).render()
 }

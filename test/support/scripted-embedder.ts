@@ -34,7 +34,7 @@ const SYNONYMS: Record<string, string> = { automobile: 'car', physician: 'doctor
 
 /**
  * A fake embedding server on 127.0.0.1: no model, but words hashed into a vector, with a few synonyms that
- * words alone cannot know. Closes itself when started inside a test; elsewhere, call `close`.
+ * words alone cannot know. Closes itself, but in a hook.
  */
 export async function startScriptedEmbedder(): Promise<ScriptedEmbedder> {
   const requests: EmbeddingRequest[] = []

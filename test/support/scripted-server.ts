@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished, TestRunner } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 export interface ScriptedServer {
   /** Of the paths below `/v1`. */
@@ -8,7 +8,7 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** Answers every request on a free port; within a test it closes itself. */
+/** Answers every request on a free port; it closes itself, but in a hook. */
 export async function serveScripted(
   answer: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<ScriptedServer> {
@@ -22,7 +22,7 @@ export async function serveScripted(
     server.closeAllConnections()
     await closed
   }
-  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  closeAfterUse(close)
   return { url: `http://127.0.0.1:${portOf(server.address())}/v1`, close }
 }
 

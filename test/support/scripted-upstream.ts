@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onTestFinished, TestRunner } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 /** What the upstream does next. The headers leave with the first `send`. */
 export type Step =
@@ -46,6 +46,8 @@ export interface ScriptedUpstream {
   script(...scripts: Script[]): void
   /** The answer when no script is left; without it, a 500 that says so. */
   always(script: Script): void
+  /** What it answers at other paths, instead of a list of one model; 404 elsewhere. */
+  tell(answers: Record<string, unknown>): void
   /** Resolves with the next chat request to arrive after this call. */
   nextRequest(): Promise<RecordedRequest>
   close(): Promise<void>
@@ -61,7 +63,7 @@ const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', owned
 
 /**
  * A chat-completions server on 127.0.0.1 that plays what a test scripts; see `upstream-replies.ts`
- * for ready-made answers. Closes itself when started inside a test; elsewhere, call `close`.
+ * for ready-made answers. Closes itself, but in a hook and outside vitest.
  * `keepAliveTimeout` is how long a connection waits for its next request, in milliseconds.
  */
 export async function startScriptedUpstream({
@@ -72,12 +74,10 @@ export async function startScriptedUpstream({
   const waiting: ((request: RecordedRequest) => void)[] = []
   let fallback: Script = UNSCRIPTED
   let connections = 0
+  let told: Record<string, unknown> | undefined
 
   const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
-    if (incoming.method === 'GET') {
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(MODELS))
-      return
-    }
+    if (tell(told, incoming, response)) return
     const request = await record(incoming, response)
     requests.push(request)
     for (const resolve of waiting.splice(0)) resolve(request)
@@ -104,6 +104,9 @@ export async function startScriptedUpstream({
     always(script) {
       fallback = script
     },
+    tell(answers) {
+      told = answers
+    },
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
     async close() {
       if (!server.listening) return
@@ -114,8 +117,21 @@ export async function startScriptedUpstream({
     },
     [Symbol.asyncDispose]: () => upstream.close(),
   }
-  if (process.env.VITEST && TestRunner.getCurrentTest()) onTestFinished(() => upstream.close())
+  closeAfterUse(upstream.close)
   return upstream
+}
+
+/** Answers a request that is no chat; returns false for one that is. */
+function tell(
+  told: Record<string, unknown> | undefined,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const about = told ? told[url] : method === 'GET' && MODELS
+  if (!about && method !== 'GET') return false
+  response.writeHead(about ? 200 : 404, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(about ?? {}))
+  return true
 }
 
 async function record(

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,11 +10,21 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished, TestRunner } from 'vitest'
 import { z } from 'zod'
+import { closeAfterUse } from './close-after-use.ts'
 import { ingester, requester, TEST_KEY, type TestServer } from './server.ts'
+import { ROOT } from './source-tree.ts'
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const { scripts } = createRequire(import.meta.url)('../../package.json')
+/** What `npm start` runs, with paths that work in any directory. */
+export const NPM_START: readonly [string, ...string[]] = [
+  process.execPath,
+  ...scripts.start
+    .split(' ')
+    .slice(1)
+    .map((part: string) => part.replace(/^(\.\/)?(?=src\/)/, fileURLToPath(ROOT))),
+]
 const COMMAND_LINE = new URL('../../client/src/command-line/main.ts', import.meta.url)
 /** The client's command line, to be followed by a command. */
 export const AGENT_SERVER = [process.execPath, fileURLToPath(COMMAND_LINE)] as const
@@ -77,12 +88,10 @@ export function launch({ directory, environment, command }: LaunchOptions): Laun
     env: { PATH, HOME: directory, NODE_COMPILE_CACHE, ...environment },
   })
   const launched = follow(child)
-  if (TestRunner.getCurrentTest()) {
-    onTestFinished(async () => {
-      launched.send('SIGKILL')
-      await launched.exited
-    })
-  }
+  closeAfterUse(async () => {
+    launched.send('SIGKILL')
+    await launched.exited
+  })
   return launched
 }
 
@@ -109,14 +118,18 @@ export async function startServerProcess(
     directory,
     environment: { ...defaults(), ...environment },
   })
-  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  closeAfterUse(close)
   const url = LISTENING.exec(await launched.said(LISTENING))?.[1] ?? ''
   if (until === 'ready') await untilReady(url, launched)
   const startMs = performance.now() - started
 
   const request = requester(url, environment.SERVER_API_KEY ?? TEST_KEY)
   return Object.assign(launched, {
-    ...{ url, directory, startMs, request, close },
+    url,
+    directory,
+    startMs,
+    request,
+    close,
     ingest: ingester(request),
     async crash() {
       launched.send('SIGKILL')
@@ -147,8 +160,11 @@ export async function freePort(): Promise<string> {
 /** The least that a start needs. */
 export function defaults(): Record<string, string> {
   return {
-    ...{ SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', EMBEDDING_MODEL: 'none' },
-    ...{ PORT: '0', SHUTDOWN_GRACE: '1' },
+    SERVER_API_KEY: TEST_KEY,
+    CHAT_MODEL: 'extractive',
+    EMBEDDING_MODEL: 'none',
+    PORT: '0',
+    SHUTDOWN_GRACE: '1',
   }
 }
 

@@ -6,19 +6,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../../src/app.ts'
-import { compose } from '../../src/compose/compose.ts'
-import { openScreen } from '../../src/compose/screen.ts'
+import { compose, openActivity } from '../../src/compose/compose.ts'
+import { openWebUi } from '../../src/compose/web-ui.ts'
 import { loadConfig } from '../../src/config.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import type { Metadata } from '../../src/schemas/metadata.ts'
+import { closeAfterUse } from './close-after-use.ts'
 import { ROOT } from './source-tree.ts'
 
 export const TEST_KEY = 'a-key-for-tests-only'
 export const MODEL_KEY = 'sk-key-of-the-chat-model'
 
-const SCREEN_SOURCES = fileURLToPath(new URL('ui', ROOT))
+const WEB_UI_SOURCES = fileURLToPath(new URL('ui', ROOT))
 
 const INGESTION_MS = 50_000
 const POLL_MS = 5
@@ -57,11 +57,11 @@ export interface StartOptions {
   beforeListen?: (app: FastifyInstance) => void
   /** False leaves the server as it is while it brings its index up to date after a start. */
   begin?: boolean
-  /** Other sources of the screen than `ui/`. */
-  screenSources?: string
+  /** Other sources of the web UI than `ui/`. */
+  webUiSources?: string
   /** What the environment itself sets, and cannot be changed over HTTP; everything without it. */
   given?: Record<string, string>
-  /** What a restart does; without it none is possible. */
+  /** What a restart does; nothing without it. */
   restart?: () => void
 }
 
@@ -75,11 +75,17 @@ export function modelAt(
 
 /**
  * A whole server on a free port of the loopback and in a directory of its own, unless `DATA_DIR` names one.
- * Closes itself when started inside a test; elsewhere, call `close`.
+ * Closes itself, but in a hook: there, call `close`.
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { beforeListen, begin = true, screenSources = SCREEN_SOURCES, given, restart }: StartOptions = {},
+  {
+    beforeListen,
+    begin = true,
+    webUiSources = WEB_UI_SOURCES,
+    given,
+    restart = () => undefined,
+  }: StartOptions = {},
 ): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
@@ -102,12 +108,14 @@ export async function startServer(
   const composition = await compose(config, log, onFatal, {
     environment: variables,
     given: { variables: given ?? variables, file: join(directory, '.env') },
+    activity: openActivity(),
+    signal: new AbortController().signal,
     restart,
   })
-  const screen = await openScreen(config, screenSources, log)
+  const webUi = await openWebUi(config, webUiSources, log)
   const app = await buildApp(composition.services, {
     log,
-    screen,
+    webUi,
     version: '0.0.0',
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
@@ -124,7 +132,7 @@ export async function startServer(
     await composition.close()
     if (own) await rm(directory, { recursive: true, force: true })
   })
-  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  closeAfterUse(close)
   const request = requester(url, config.SERVER_API_KEY)
   return { url, request, ingest: ingester(request), begin: composition.start, close }
 }
@@ -172,7 +180,7 @@ export async function settledDocument(
   while (Date.now() < deadline) {
     const document = Document.parse(await (await request(`/documents/${id}`)).json())
     if (document.status === 'failed') return document
-    if (document.status === 'ready' && !document.meaning?.missing) return document
+    if (document.status === 'ready' && !document.embeddings?.missing) return document
     await pause(POLL_MS)
   }
   throw new Error('The document was not ingested in time')

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 /** Whether this machine has a program, by its name. */
 export function hasProgram(name: string): boolean {
@@ -21,7 +21,7 @@ export interface Shell {
 
 export function openShell(directory: string): Shell {
   const child = spawn('sh', { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] })
-  onTestFinished(async () => {
+  closeAfterUse(async () => {
     const closed = once(child, 'close')
     child.stdin.end()
     await closed

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished, TestRunner } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 interface Answer {
   status?: number
@@ -18,7 +18,7 @@ export interface Site {
   close(): Promise<void>
 }
 
-/** A web site on the loopback; closes itself when started inside a test. */
+/** A web site on the loopback; closes itself, but in a hook. */
 export async function startSite(): Promise<Site> {
   const answers = new Map<string, Answer>()
   const requests: Site['requests'] = []
@@ -39,9 +39,11 @@ export async function startSite(): Promise<Site> {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  closeAfterUse(close)
   return {
-    ...{ url: `http://127.0.0.1:${port}`, requests, close },
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close,
     serve: (path, answer) => void answers.set(path, answer),
   }
 }

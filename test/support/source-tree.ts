@@ -24,6 +24,7 @@ export function sourceFiles(folder: string): SourceFile[] {
   if (!existsSync(new URL(folder, ROOT))) return []
   return readdirSync(new URL(folder, ROOT), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter(({ parentPath }) => !parentPath.includes('node_modules'))
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.pathname.length))
     .toSorted()
     .map((path) => ({ path, text: readFileSync(new URL(path, ROOT), 'utf8') }))

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
 /** `cut` ends what is connected and refuses what comes; `stall` takes everything and passes nothing on. */
 export type ProxyMode = 'pass' | 'cut' | 'stall'
@@ -46,7 +46,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
 
   const server = createServer(join).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  closeAfterUse(() => {
     cut()
     server.close()
   })

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { closeAfterUse } from './close-after-use.ts'
 
-/** A directory that is removed after the test. */
+/** A directory that is removed after the test, or after the file whose top level asks for it. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  closeAfterUse(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 

@@ -37,7 +37,11 @@ export async function useClient({ AgentServer, NotFoundError }, options, path) {
 }`
 
 const WORKS = {
-  ...{ status: 'ready', found: true, missing: true, listed: true, progress: true },
+  status: 'ready',
+  found: true,
+  missing: true,
+  listed: true,
+  progress: true,
   text: expect.stringContaining('Owls hunt at night. [1]'),
 }
 

@@ -85,8 +85,13 @@ describe.skipIf(!COMPOSE)('Any Docker Compose (needs Docker Compose)', () => {
   it('takes the cluster', async () => {
     const services = await servicesOf(...CLUSTER)
     expect(Object.keys(services).toSorted()).toEqual([
-      ...['agent-server-1', 'agent-server-2', 'postgres', 'proxy'],
-      ...['qdrant-1', 'qdrant-2', 'qdrant-3'],
+      'agent-server-1',
+      'agent-server-2',
+      'postgres',
+      'proxy',
+      'qdrant-1',
+      'qdrant-2',
+      'qdrant-3',
     ])
     for (const name of ['agent-server-1', 'agent-server-2']) {
       expect(services[name]?.environment).toMatchObject({ QDRANT_URL: 'http://proxy:6333' })

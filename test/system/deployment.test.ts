@@ -17,19 +17,32 @@ const hasCaddy = () => spawnSync('docker', ['image', 'inspect', CADDY]).status =
 
 /** What the image and the deployment are made of. */
 const PROJECT = [
-  ...['package.json', 'package-lock.json', 'LICENSE', '.env.example', 'Dockerfile'],
-  ...['.dockerignore', 'docker-compose.yml', 'deploy', 'skills', 'src', 'client', 'minilm', 'ui'],
+  'package.json',
+  'package-lock.json',
+  'LICENSE',
+  '.env.example',
+  'Dockerfile',
+  '.dockerignore',
+  'docker-compose.yml',
+  'deploy',
+  'scripts/prune-packages.mjs',
+  'skills',
+  'src',
+  'client',
+  'minilm',
+  'ui',
 ]
 /** An agent with a skill, a plugin that imports what lies beside it, and a form. */
 const AGENT: Readonly<Record<string, string>> = {
   'agent.json': JSON.stringify({
-    ...{ name: 'librarian', plugins: ['./desk/clock.mjs'] },
+    name: 'librarian',
+    plugins: ['./plugins/clock.mjs'],
     skills: { sources: ['./desk/skills'] },
   }),
-  'desk/clock.mjs': `import { zone } from './zone.mjs'
+  'plugins/clock.mjs': `import { zone } from './zone.mjs'
     export default ({ defineTool, z }) => [defineTool({ name: 'zone', title: 'Zone',
       description: 'Names the time zone', input: z.object({}), run: async () => zone })]`,
-  'desk/zone.mjs': `export const zone = 'Europe/Berlin'`,
+  'plugins/zone.mjs': `export const zone = 'Europe/Berlin'`,
   'desk/skills/hours/SKILL.md':
     '---\nname: hours\ndescription: Tells when the library is open.\n---\nRead `assets/week.md`.\n',
   'desk/skills/hours/assets/week.md': 'From nine to five.\n',
@@ -169,8 +182,10 @@ describe.skipIf(!hasEngine() || !hasCaddy() || !COMPOSE)(
       const response = await fetch(`${url}/ui/session`, {
         method: 'POST',
         headers: {
-          ...{ 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'http' },
-          ...{ 'sec-fetch-site': 'same-origin', 'x-agent-server-screen': '1' },
+          'x-forwarded-for': '203.0.113.9',
+          'x-forwarded-proto': 'http',
+          'sec-fetch-site': 'same-origin',
+          'x-agent-server-web-ui': '1',
           'content-type': 'application/json',
         },
         body: JSON.stringify({ key }),

@@ -93,7 +93,7 @@ describe.skipIf(!canStartEngine)('An engine that is restarted (needs root and do
     expect(await session.run({ code: '1' }, signal)).toMatchObject({ outcome: 'crashed' })
     await expect(sandbox.open(signal)).rejects.toMatchObject({
       code: 'sandbox_unavailable',
-      message: 'No container engine answers: start it, or set DOCKER_HOST',
+      message: 'No container engine responds: start it, or set DOCKER_HOST',
     })
 
     await startEngine(directory)

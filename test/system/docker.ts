@@ -1,6 +1,8 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { ROOT } from '../support/source-tree.ts'
 
 const MAX_WAIT_MS = 300_000
@@ -53,4 +55,16 @@ export async function healthy(container: string): Promise<void> {
   } finally {
     events.kill()
   }
+}
+
+/** An image with Python for the tests of this file, made before them and removed after them. */
+export function usePythonImage(): string {
+  const image = `agent-server-sandbox-test:${randomUUID()}`
+  beforeAll(async () => {
+    const script = fileURLToPath(new URL('.ci/make-python-image.sh', ROOT))
+    const { code, stderr } = await runCommand(script, [image])
+    expect(code, stderr).toBe(0)
+  })
+  afterAll(() => docker('image', 'rm', '--force', image))
+  return image
 }

@@ -32,7 +32,11 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))('A stub of E2B (needs bubblewrap)
     create(limits: SandboxLimits) {
       limitsOfStub = limits
       return createE2bSandbox({
-        ...{ limits, apiKey: E2B_STUB_KEY, apiUrl: url, template: 'any', idleSeconds: 60 },
+        limits,
+        apiKey: E2B_STUB_KEY,
+        apiUrl: url,
+        template: 'any',
+        idleSeconds: 60,
         log: { warn: () => undefined },
       })
     },
@@ -60,6 +64,7 @@ function launch({ cmd, args, envs }: StubProgram, limits?: SandboxLimits): StubP
   return {
     write: (bytes) => void input.write(bytes),
     onOutput: (take) => void output.on('data', take),
-    ...{ ended, kill: () => void kill() },
+    ended,
+    kill: () => void kill(),
   }
 }

@@ -26,6 +26,8 @@ const RESOLVES = major * 1e6 + minor * 1e3 + patch >= 1_027_003
 const QUERY_MS = 10_000
 /** Longer than the proxy waits for an answer to a search. */
 const SLOW_MS = 4_000
+/** What readiness waits for. */
+const CHECK_MS = 2_000
 const isQuery = ({ call }: FakeRequest) => call.endsWith('/points/query')
 const isWrite = ({ call }: FakeRequest) => call.startsWith('PUT ') && call.endsWith('/points')
 
@@ -80,7 +82,7 @@ async function startCluster() {
   const address = { ...qdrantOptionsAt(qdrant).address, deadlineMs: QUERY_MS }
   const index = qdrantIndexAt(qdrant, { address })
   await index.open()
-  return { index, nodes }
+  return { index, nodes, url: qdrant }
 }
 
 function hostOf(node: FakeQdrant | undefined): string {
@@ -112,6 +114,21 @@ describe.skipIf(said === '')('The proxy of docker-compose.cluster.yml (needs ngi
     const [, waited = 0] = asked(nodes, isQuery)
     expect(waited).toBeGreaterThan(0)
     expect(waited).toBeLessThan(15)
+  })
+
+  it('passes over a node that hangs for every other read, too', async () => {
+    const { index, nodes, url } = await startCluster()
+    await addTo(index, { 1: ['wing'], 2: ['tail'] })
+    const hung = nodes[1]
+    if (hung) hung.mishap = () => 'hang'
+    const signal = AbortSignal.timeout(10_000)
+    for (const path of ['/aliases', '/collections', '/collections/test-terms', '/']) {
+      for (let i = 0; i < NODES.length; i++) {
+        expect((await fetch(url + path, { signal })).status).toBe(200)
+      }
+      await index.check(AbortSignal.timeout(CHECK_MS))
+    }
+    expect([...(await index.keys())]).toEqual([1, 2])
   })
 
   it('goes on with the others when a node is dead', async () => {

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBubblewrapSandbox } from '../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts'
 import { createDockerSandbox } from '../../src/sandboxes/docker/docker-sandbox.ts'
 import { createEmbeddedSandbox } from '../../src/sandboxes/embedded/embedded-sandbox.ts'
 import type { Sandbox } from '../../src/sandboxes/sandbox.ts'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { processesWith } from '../contracts/sandbox.targets.ts'
-import { ROOT } from '../support/source-tree.ts'
-import { docker, hasEngine, runCommand } from './docker.ts'
+import { docker, hasEngine, usePythonImage } from './docker.ts'
 
 /** What a process may grow by for reasons of its own. */
 const SLACK_MEGABYTES = 30
@@ -97,13 +95,7 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))('The kind bubblewrap (needs bubbl
 })
 
 describe.skipIf(!hasEngine())('The kind docker (needs a Docker engine)', () => {
-  const image = `agent-server-sandbox-test:${randomUUID()}`
-  beforeAll(async () => {
-    const script = fileURLToPath(new URL('.ci/make-python-image.sh', ROOT))
-    const { code, stderr } = await runCommand(script, [image])
-    expect(code, stderr).toBe(0)
-  })
-  afterAll(() => docker('image', 'rm', '--force', image))
+  const image = usePythonImage()
 
   it('takes no more memory after 1,000 runs, and leaves nothing of 50 sandboxes at once', async () => {
     const owner = randomUUID()

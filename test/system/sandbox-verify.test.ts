@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SandboxProbeResult, SandboxReport } from '../../src/schemas/sandbox.ts'
 import { startServer } from '../support/server.ts'
-import { ROOT } from '../support/source-tree.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
-import { docker, hasEngine, runCommand } from './docker.ts'
+import { hasEngine, usePythonImage } from './docker.ts'
 
 const PROBES = SandboxProbeResult.shape.name.options.slice(1)
 
@@ -39,13 +36,7 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))(
 describe.skipIf(!hasEngine())(
   'POST /agent/sandbox/verify on docker (needs a Docker engine)',
   () => {
-    const image = `agent-server-sandbox-test:${randomUUID()}`
-    beforeAll(async () => {
-      const script = fileURLToPath(new URL('.ci/make-python-image.sh', ROOT))
-      const { code, stderr } = await runCommand(script, [image])
-      expect(code, stderr).toBe(0)
-    })
-    afterAll(() => docker('image', 'rm', '--force', image))
+    const image = usePythonImage()
 
     it('passes every probe', async () => {
       const host = process.env.DOCKER_HOST

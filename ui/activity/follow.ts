@@ -64,7 +64,7 @@ function show(events: readonly ActivityEvent[]): void {
   if (others.length > 0) occurrences.value = [...occurrences.value, ...others].slice(-MAX_EVENTS)
 }
 
-/** What the screen reads to show itself. */
+/** What the web UI reads to show itself. */
 function isOwn(event: Occurrence): boolean {
   return event.type === 'request' && event.method === 'GET' && event.path.startsWith('/ui/')
 }

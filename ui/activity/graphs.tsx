@@ -15,9 +15,9 @@ const toOneDigit = (value: number) => formatNumber(Math.round(value * 10) / 10)
 const GRAPHS: readonly GraphEntry[] = [
   { title: 'Requests a minute', read: (s) => perMinute(s.requests, s), format: toOneDigit },
   { title: 'Failed a minute', read: (s) => perMinute(s.failedRequests, s), format: toOneDigit },
-  { title: 'Time of a request', read: (s) => s.requestMilliseconds, format: formatSeconds },
-  { title: 'Time of a search', read: (s) => s.searchMilliseconds, format: formatSeconds },
-  { title: 'Runs under way', read: (s) => s.openRuns, format: formatNumber },
+  { title: 'Request duration', read: (s) => s.requestMilliseconds, format: formatSeconds },
+  { title: 'Search duration', read: (s) => s.searchMilliseconds, format: formatSeconds },
+  { title: 'Runs in progress', read: (s) => s.openRuns, format: formatNumber },
   { title: 'Documents a minute', read: (s) => perMinute(s.documents, s), format: toOneDigit },
   { title: 'Processors busy', read: (s) => s.processors, format: toOneDigit },
   { title: 'Memory', read: (s) => s.memory, format: formatBytes },

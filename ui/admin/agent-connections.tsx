@@ -82,7 +82,7 @@ function Connection({
         </button>
         {test.isBusy.value && <Status tone="busy">Connecting</Status>}
         {waiting.length > 0 && !result && (
-          <span class="hint">Test it to see what is to be accepted.</span>
+          <span class="hint">Test the connection to see what needs to be accepted.</span>
         )}
       </div>
       <ErrorNote message={test.failure.value} />
@@ -126,10 +126,10 @@ const EMPTY = { name: '', url: '', variable: '', clientId: '', secret: '', issue
 const FIELDS: readonly [keyof typeof EMPTY, string][] = [
   ['name', 'Name'],
   ['url', 'URL'],
-  ['variable', 'Variable with a bearer token, if it asks for one'],
-  ['clientId', 'OAuth client, if it asks for one'],
+  ['variable', 'Variable with a bearer token, if required'],
+  ['clientId', 'OAuth client, if required'],
   ['secret', 'Variable with the OAuth client’s secret'],
-  ['issuer', 'OAuth server, the only one to see that secret'],
+  ['issuer', 'OAuth server that receives the secret'],
 ]
 
 /** Secrets stay out of the file: it names the variable that holds them, which the Settings page sets. */
@@ -173,7 +173,7 @@ function NewConnection({ editor }: Form) {
       <div class="row">
         <button type="submit">Add connection</button>
         <span class="hint">
-          It is off until you enable it. Once it is saved, its variables are set on the{' '}
+          The connection is off until you enable it. After saving, set its variables on the{' '}
           <a href={href('settings')}>Settings</a> page, and can be tested before a restart.
         </span>
       </div>

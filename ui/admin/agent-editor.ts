@@ -1,6 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { onSignOut } from '../session.ts'
+import { guardUnsaved } from '../unsaved.ts'
 import { fieldAt, readFields, withField } from './agent-fields.ts'
 import { readServerState } from './server-state.ts'
 
@@ -9,8 +11,7 @@ const EMPTY = '{\n  "prompt": ""\n}\n'
 
 export type AgentEditor = ReturnType<typeof createAgentEditor>
 
-/** The agent configuration while somebody writes it. */
-export function createAgentEditor() {
+function createAgentEditor() {
   const file = signal<AgentFile | undefined>(undefined)
   const text = signal('')
   const found = signal<AgentCheck | undefined>(undefined)
@@ -20,6 +21,9 @@ export function createAgentEditor() {
   const note = signal('')
 
   const fields = computed(() => readFields(text.value))
+  const isChanged = computed(
+    () => file.value !== undefined && text.value !== (file.value.text || EMPTY),
+  )
 
   const take = (read: AgentFile) => {
     file.value = read
@@ -35,16 +39,30 @@ export function createAgentEditor() {
     }
   }
   return {
-    ...{ file, text, found, failure, checkFailure, note, fields },
+    file,
+    text,
+    found,
+    failure,
+    checkFailure,
+    note,
+    fields,
     /** A field of the text as it is written now. */
     field: (...path: string[]) => fieldAt(fields.value, path),
     set(path: readonly string[], value: unknown) {
       text.value = withField(text.value, path, value)
     },
-    isChanged: computed(
-      () => file.value !== undefined && text.value !== (file.value.text || EMPTY),
-    ),
+    isChanged,
     read: () => attempt(async () => take(await client.admin.agent.get())),
+    /** Reads the file, unless there are changes that are not saved. */
+    async open() {
+      note.value = ''
+      if (isChanged.value) note.value = 'Your changes are not saved yet.'
+      else await attempt(async () => take(await client.admin.agent.get()))
+    },
+    forget() {
+      file.value = undefined
+      text.value = ''
+    },
 
     check: () =>
       attempt(async () => {
@@ -65,8 +83,13 @@ export function createAgentEditor() {
         note.value =
           saved.changed.length > 0
             ? `Saved: ${saved.changed.join(', ')}.`
-            : 'Saved; it means the same as before.'
+            : 'Saved. The effective configuration is unchanged.'
         await readServerState()
       }),
   }
 }
+
+/** The agent configuration while somebody writes it; it outlives the page. */
+export const agentEditor = createAgentEditor()
+guardUnsaved(agentEditor.isChanged)
+onSignOut(agentEditor.forget)

@@ -17,14 +17,15 @@ interface Form {
 /** Every part of the agent as a form; each writes into the text below, which is saved as a whole. */
 export function AgentForms({ editor }: Form) {
   const loaded = useLoaded()
+  if (!editor.file.value) return <div class="panel forms-place" />
   if (!editor.fields.value) {
-    return <p class="hint">The forms come back once the text below is JSON again.</p>
+    return <p class="hint">The forms are available again once the text below is valid JSON.</p>
   }
   return (
     <section class="panel" aria-label="Parts of the agent">
       <Part title="Prompt">
         <label class="field">
-          <span class="label">What the agent is told, after the server’s own rules</span>
+          <span class="label">Instructions for the agent, added after the server’s own rules</span>
           <textarea
             rows={5}
             value={String(editor.field('prompt') ?? '')}
@@ -36,7 +37,7 @@ export function AgentForms({ editor }: Form) {
         <Tools editor={editor} tools={loaded.value.tools} />
       </Part>
       <Part title="Skills">
-        <Skills editor={editor} />
+        <Skills editor={editor} loaded={loaded.value.capabilities?.skills} />
       </Part>
       <Part title="MCP connections">
         <Connections editor={editor} capabilities={loaded.value.capabilities} />
@@ -76,20 +77,10 @@ function useLoaded() {
   return loaded
 }
 
-const SWITCHES: readonly [string, string, readonly string[]][] = [
-  ['semantic_search', 'Searches the documents again while it answers.', ['semantic_search']],
-  ['tabular_data', 'Asks tables with SQL.', ['list_tables', 'describe_table', 'query_table']],
-  ['run_python', 'Runs Python in the sandbox.', ['run_python']],
-  ['chart_generation', 'Draws charts.', ['make_chart']],
-  ['data_lookup', 'Looks up documents and rows by their fields.', ['lookup_data']],
-  ['corpus_analysis', 'Counts and summarises over all documents.', ['analyse_corpus']],
-  ['form_filling', 'Fills in PDF, Word and Markdown forms.', ['fill_form']],
-]
-
 function Tools({ editor, tools }: Form & { tools: readonly Tool[] }) {
   return (
     <ul class="stack">
-      {SWITCHES.map(([name, meaning, parts]) => (
+      {Object.entries(editor.file.value?.toolSwitches ?? {}).map(([name, description]) => (
         <li key={name}>
           <label class="check">
             <input
@@ -99,13 +90,13 @@ function Tools({ editor, tools }: Form & { tools: readonly Tool[] }) {
             />
             <code>{name}</code>
           </label>
-          <span class="hint"> {meaning}</span>
+          <span class="hint"> {description}</span>
           {tools
-            .filter((tool) => parts.includes(tool.name))
+            .filter((tool) => tool.switch === name)
             .map((tool) => (
               <details key={tool.name}>
                 <summary>
-                  What the model is told{' '}
+                  Definition{' '}
                   {tool.name === name ? (
                     <span class="visually-hidden">of {name}</span>
                   ) : (
@@ -177,8 +168,8 @@ function Sandbox({ editor }: Form) {
 }
 
 const LIMITS = [
-  ['rounds', 'Calls of the model', 8],
-  ['toolCalls', 'Calls of tools', 64],
+  ['rounds', 'Model calls', 8],
+  ['toolCalls', 'Tool calls', 64],
   ['seconds', 'Seconds', 300],
   ['tokens', 'Tokens', 1_000_000],
 ] as const

@@ -5,20 +5,35 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { AgentEditor } from './agent-editor.ts'
 import { useWork } from './work.ts'
 
-const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+/** What counts where the file names no sources. */
+const DEFAULT_SOURCES = ['skills']
 
-/** Where skills come from; each source is read when somebody asks, before it is saved. */
-export function Skills({ editor }: { editor: AgentEditor }) {
+const sourcesIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.map(String) : DEFAULT_SOURCES
+
+/** Where skills come from, and which the server has; each source is read when somebody asks, before it is saved. */
+export function Skills({
+  editor,
+  loaded,
+}: {
+  editor: AgentEditor
+  loaded: SkillList['skills'] | undefined
+}) {
   const added = useSignal('')
   const look = useWork<SkillList>()
-  const sources = asTexts(editor.field('skills', 'sources'))
+  const sources = sourcesIn(editor.field('skills', 'sources'))
   const write = (next: readonly string[]) => editor.set(['skills', 'sources'], next)
   return (
     <>
       <ul class="sources">
         {sources.map((source) => (
           <li key={source}>
-            <code>{source}</code>
+            <span>
+              <code>{source}</code>
+              {source === 'skills' && (
+                <span class="hint"> the folder beside agent.json; the server comes with one</span>
+              )}
+            </span>
             <span class="row tight">
               <button
                 type="button"
@@ -28,7 +43,7 @@ export function Skills({ editor }: { editor: AgentEditor }) {
                   void look.run(() => client.agent.skills.reload({ source, accept: true }))
                 }
               >
-                Accept what it has now<span class="visually-hidden"> for {source}</span>
+                Accept the current content<span class="visually-hidden"> for {source}</span>
               </button>
               <button
                 type="button"
@@ -51,7 +66,9 @@ export function Skills({ editor }: { editor: AgentEditor }) {
         }}
       >
         <label class="field grow">
-          <span class="label">URL, folder beside this file, or github:owner/repository/path</span>
+          <span class="label">
+            URL, folder relative to this file, or github:owner/repository/path
+          </span>
           <input
             value={added.value}
             onInput={({ currentTarget }) => {
@@ -72,16 +89,16 @@ export function Skills({ editor }: { editor: AgentEditor }) {
         {look.isBusy.value && <Status tone="busy">Reading</Status>}
       </div>
       <ErrorNote message={look.failure.value} />
-      <SkillRecords list={look.result.value} />
+      <SkillRecords skills={look.result.value?.skills ?? loaded} />
     </>
   )
 }
 
-function SkillRecords({ list }: { list: SkillList | undefined }) {
-  if (!list) return null
+function SkillRecords({ skills }: { skills: SkillList['skills'] | undefined }) {
+  if (!skills) return null
   return (
     <ul class="parts" aria-label="Skills found">
-      {list.skills.map(({ name, description, state, reason, warnings = [] }) => (
+      {skills.map(({ name, description, state, reason, warnings = [] }) => (
         <li key={name}>
           <span class="part-name">{name}</span>
           <Status tone={state === 'on' ? 'good' : state === 'off' ? 'off' : 'bad'}>{state}</Status>

@@ -37,15 +37,15 @@ export function EmbeddingChange({ all, onSave }: Change) {
   }
   return (
     <details class="settings" open={next !== undefined}>
-      <summary>Change the model of documents that have vectors</summary>
+      <summary>Change the embedding model of existing documents</summary>
       <div class="stack part-form">
         {next === undefined ? (
           <Choice onBegin={(set) => void settle({ set })} />
         ) : (
           <>
-            <Progress next={next} reindex={readiness.value?.reindex} />
+            <Progress next={next} reEmbedding={readiness.value?.reEmbedding} />
             <div class="row">
-              {readiness.value?.reindex?.state === 'ready' && (
+              {readiness.value?.reEmbedding?.state === 'ready' && (
                 <button
                   type="button"
                   class="primary"
@@ -59,7 +59,7 @@ export function EmbeddingChange({ all, onSave }: Change) {
                 </button>
               )}
               <button type="button" disabled={isBusy} onClick={() => void settle({ clear: saved })}>
-                Give up and restart
+                Cancel and restart
               </button>
             </div>
           </>
@@ -79,14 +79,14 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
   const presets = [BUILT_IN, ...PRESETS]
   const fields = [
     ['EMBEDDING_MODEL', 'New model'],
-    ['EMBEDDING_BASE_URL', 'Its address, if another'],
-    ['EMBEDDING_API_KEY', 'Its key, if another'],
+    ['EMBEDDING_BASE_URL', 'Base URL, if different'],
+    ['EMBEDDING_API_KEY', 'API key, if different'],
   ] as const
   return (
     <>
       <p class="hint">
-        It restarts, embeds every document in the background, and searches by the old vectors
-        meanwhile. Both models are asked until you switch.
+        The server restarts and embeds all documents in the background. Search uses the old vectors
+        until you switch, so both models are called in the meantime.
       </p>
       <div class="settings-fields">
         <label class="field">
@@ -139,9 +139,9 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
             onBegin(Object.fromEntries(filled().map(([name, value]) => [`${name}_NEXT`, value])))
           }
         >
-          Begin and restart
+          Start and restart
         </button>
-        {test.isBusy.value && <Status tone="busy">Asking</Status>}
+        {test.isBusy.value && <Status tone="busy">Waiting for the model</Status>}
       </div>
       <ErrorNote message={test.failure.value} />
       {test.result.value && <Found test={test.result.value} />}
@@ -149,23 +149,24 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
   )
 }
 
-function Progress({ next, reindex }: { next: string; reindex: Readiness['reindex'] }) {
+function Progress({ next, reEmbedding }: { next: string; reEmbedding: Readiness['reEmbedding'] }) {
   if (serverState.value?.restart.settings.includes('EMBEDDING_MODEL_NEXT'))
     return <p>The change to {next} begins with a restart.</p>
-  if (!reindex) return <Status tone="busy">Waiting for the server</Status>
-  const { state, done, total, reason } = reindex
+  if (!reEmbedding) return <Status tone="busy">Waiting for the server</Status>
+  const { state, done, total, reason } = reEmbedding
   return (
     <>
       <label class="field">
         <span class="label">
-          {state === 'ready' ? 'All passages have vectors of' : 'Embedding passages with'} {next}
+          {state === 'ready' ? 'All passages have been embedded with' : 'Embedding passages with'}{' '}
+          {next}
         </span>
         <progress value={done} max={Math.max(total, 1)} />
         <span class="hint">
           {formatNumber(done)} of {formatNumber(total)}
         </span>
       </label>
-      {reason && <ErrorNote message={`Tried again by itself: ${reason}`} />}
+      {reason && <ErrorNote message={`Retried automatically: ${reason}`} />}
     </>
   )
 }

@@ -4,8 +4,20 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 
 const TOOLS = {
   called: 'calls tools',
-  ignored: 'was given a tool and did not call it',
+  ignored: 'was offered a tool but did not call it',
   none: 'takes no tools',
+}
+
+function chatFacts(chat: NonNullable<ModelTest['chat']>) {
+  const { firstMilliseconds, promptTokens, streams, tokensPerSecond, tools, window } = chat
+  return [
+    firstMilliseconds !== undefined && `first words after ${formatSeconds(firstMilliseconds)}`,
+    streams ? 'streams' : 'does not stream',
+    tokensPerSecond !== undefined && `writes ${tokensPerSecond} tokens a second`,
+    TOOLS[tools],
+    `window of ${window} tokens`,
+    promptTokens !== undefined && `a first question takes ${promptTokens}`,
+  ]
 }
 
 /** What a model did when it was asked. */
@@ -16,10 +28,7 @@ export function Found({
 }) {
   const facts = [
     formatSeconds(milliseconds),
-    chat?.firstMilliseconds !== undefined &&
-      `first words after ${formatSeconds(chat.firstMilliseconds)}`,
-    chat && (chat.streams ? 'streams' : 'answers in one piece'),
-    chat && TOOLS[chat.tools],
+    ...(chat ? chatFacts(chat) : []),
     embedding && `${embedding.dimension} dimensions`,
     reranking && (reranking.ranksRight ? 'ranks right' : 'ranks the wrong passage first'),
   ]
@@ -28,6 +37,9 @@ export function Found({
       <Status tone={ok ? 'good' : 'bad'}>
         {model} {ok ? 'works' : 'fails'}: {facts.filter(Boolean).join(', ')}
       </Status>
+      {chat && chat.leftOut.length > 0 && (
+        <p class="hint">The window has no room for these tools: {chat.leftOut.join(', ')}.</p>
+      )}
       {chat?.answer && <blockquote>{chat.answer}</blockquote>}
       {error && <ErrorNote message={error} />}
     </div>

@@ -25,6 +25,6 @@ export const BUILT_IN: Preset = { name: 'Built in (English, needs no server)', m
 /** What needs no server, by what it is for. */
 export const SERVERLESS: Readonly<Record<ModelTestRequest['kind'], readonly Preset[]>> = {
   chat: [{ name: 'Built in (quotes the documents)', model: 'extractive' }],
-  embedding: [BUILT_IN, { name: 'None (search by words alone)', model: 'none' }],
+  embedding: [BUILT_IN, { name: 'None (keyword search only)', model: 'none' }],
   reranking: [],
 }

@@ -36,18 +36,15 @@ export function RestartBanner() {
         <div class="note banner" role="status">
           <p>
             <strong>Restart needed.</strong> Changed since the start: {areasOf(state)}.
-            {!state.possible && ` ${state.reason ?? 'Restart it where it was started.'}`}
           </p>
-          {state.possible && (
-            <button
-              type="button"
-              onClick={() => {
-                asking.value = 'restart'
-              }}
-            >
-              Restart
-            </button>
-          )}
+          <button
+            type="button"
+            onClick={() => {
+              asking.value = 'restart'
+            }}
+          >
+            Restart
+          </button>
         </div>
       )}
       {asking.value && <AskFirst what={asking.value} />}
@@ -67,10 +64,10 @@ function AskFirst({ what }: { what: 'restart' | 'stop' }) {
       }}
     >
       <p>
-        Answers that are under way get some seconds to finish.{' '}
+        Answers in progress have a few seconds to finish.{' '}
         {what === 'restart'
-          ? 'Documents that are being processed are taken up again.'
-          : 'Until it is launched again, programs are answered 503.'}
+          ? 'Documents being processed are resumed after the restart.'
+          : 'Until the server is started again, API requests get status 503.'}
       </p>
     </Confirm>
   )

@@ -18,7 +18,7 @@ export function ServerPanel() {
   if (!state) return null
   const { tone, name } = STATES[state.state]
   const isRunning = state.state === 'running'
-  const isBusy = transition.value !== '' || !state.restart.possible
+  const isBusy = transition.value !== ''
   const ask = (what: 'restart' | 'stop') => () => {
     asking.value = what
   }
@@ -50,7 +50,6 @@ export function ServerPanel() {
       </div>
       {!isRunning && <Status tone={tone}>{name}</Status>}
       <Mistakes state={state} />
-      {!state.restart.possible && <p class="hint">{state.restart.reason}</p>}
       <Mode />
     </section>
   )
@@ -63,14 +62,14 @@ function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
     ...mistakes.agent.map((mistake) => ({ ...mistake, path: 'agent', page: 'Agent' })),
   ]
   if (all.length === 0) {
-    return state === 'failed' ? <p>Every mistake is mended: launch the server.</p> : null
+    return state === 'failed' ? <p>All mistakes are fixed. You can start the server.</p> : null
   }
   return (
     <div class="error-note">
       <p>
         {state === 'running'
-          ? 'It would not start again:'
-          : 'It cannot start before this is mended:'}
+          ? 'The server would not start again:'
+          : 'Fix these mistakes before starting the server:'}
       </p>
       <ul aria-label="Mistakes">
         {all.map(({ field, message, path, page }) => (
@@ -85,7 +84,7 @@ function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
 
 const MODES = [
   ['agent', 'Agent', 'Everything: documents, search, chat, tools, skills, MCP and code.'],
-  ['knowledge', 'Knowledge', 'Documents, search and grounded chat; nothing that acts.'],
+  ['knowledge', 'Knowledge', 'Documents, search and chat with citations, without tools.'],
 ] as const
 
 /** Written into `.env` when it is chosen; it counts from the next launch. */
@@ -132,7 +131,7 @@ function Mode() {
       </fieldset>
       <p class="hint">
         {MODES.find(([mode]) => mode === value)?.[2]}
-        {source === 'environment' && ' Set by the environment; changed there.'}
+        {source === 'environment' && ' Set by the environment and can only be changed there.'}
       </p>
       <ErrorNote message={failure.value} />
     </div>
@@ -144,9 +143,9 @@ export function NotLaunched({ title }: { title: string }) {
   return (
     <>
       <h1>{title}</h1>
-      <Empty title="The server is not launched">
+      <Empty title="The server is not running">
         <p>
-          <a href={href()}>Launch it on the overview</a>; this page has nothing to show before.
+          <a href={href()}>Start it on the overview</a>; this page has nothing to show before.
         </p>
       </Empty>
     </>

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
+import { formatBytes, formatNumber } from '../format.ts'
 import { ErrorNote, Prose } from '../parts/notes.tsx'
 import type { Draft } from './settings-draft.ts'
 
@@ -49,7 +50,7 @@ export function SettingField({
   /** The id of a list of values to choose from. */
   suggestions?: string
 }) {
-  const { name, meaning, secret, source } = setting
+  const { name, meaning, source } = setting
   const typed = draft.value[name]
   const change = (value: string | null | undefined) => {
     const { [name]: _, ...others } = draft.value
@@ -57,33 +58,21 @@ export function SettingField({
   }
   const isCleared = typed === null
   const hint = `hint-${name}`
+  const { label, unit } = setting
+  const properties = { setting, typed, change, hint, suggestions }
   return (
     <div class="setting">
-      <label class="field">
-        <span class="label">
-          <code>{name}</code>
-        </span>
-        <input
-          {...(secret
-            ? { type: 'password' as const }
-            : { type: 'text' as const, list: suggestions })}
-          autocomplete="off"
-          spellcheck={false}
-          aria-describedby={hint}
-          readOnly={source === 'environment'}
-          value={typed ?? (isCleared || secret ? '' : (setting.value ?? ''))}
-          placeholder={placeholderOf(setting, isCleared)}
-          onInput={({ currentTarget }) => {
-            const { value } = currentTarget
-            const isAsBefore = secret ? value === '' : value === (setting.value ?? '')
-            change(isAsBefore ? undefined : value || null)
-          }}
-        />
+      <label class="label" for={`value-${name}`}>
+        {label !== name && label} <code class={label === name ? '' : 'setting-name'}>{name}</code>
       </label>
+      {setting.choices ? <Choice {...properties} /> : <Text {...properties} />}
+      {unit && <Amount unit={unit} text={typed ?? setting.value ?? ''} />}
       <div class="row spread">
         <p class="hint" id={hint}>
           <Prose text={meaning} />{' '}
-          {source === 'environment' && <strong>Set by the environment; changed there.</strong>}
+          {source === 'environment' && (
+            <strong>Set by the environment and can only be changed there.</strong>
+          )}
         </p>
         {source === 'file' && !isCleared && (
           <button type="button" class="quiet" onClick={() => change(null)}>
@@ -97,6 +86,75 @@ export function SettingField({
         )}
       </div>
     </div>
+  )
+}
+
+interface FieldProperties {
+  setting: Setting
+  typed: string | null | undefined
+  change: (value: string | null | undefined) => void
+  /** The id of what explains it. */
+  hint: string
+  suggestions?: string | undefined
+}
+
+function Text({ setting, typed, change, hint, suggestions }: FieldProperties) {
+  const { secret, source } = setting
+  const isCleared = typed === null
+  return (
+    <input
+      id={`value-${setting.name}`}
+      {...(secret ? { type: 'password' as const } : { type: 'text' as const, list: suggestions })}
+      autocomplete="off"
+      spellcheck={false}
+      aria-describedby={hint}
+      readOnly={source === 'environment'}
+      value={typed ?? (isCleared || secret ? '' : (setting.value ?? ''))}
+      placeholder={placeholderOf(setting, isCleared)}
+      onInput={({ currentTarget }) => {
+        const { value } = currentTarget
+        const isAsBefore = secret ? value === '' : value === (setting.value ?? '')
+        change(isAsBefore ? undefined : value || null)
+      }}
+    />
+  )
+}
+
+function Choice({ setting, typed, change, hint }: FieldProperties) {
+  const { source, choices = [], default: initial } = setting
+  const current = source === 'default' ? '' : (setting.value ?? '')
+  return (
+    <select
+      id={`value-${setting.name}`}
+      aria-describedby={hint}
+      disabled={source === 'environment'}
+      value={typed === undefined ? current : (typed ?? '')}
+      onChange={({ currentTarget: { value } }) =>
+        change(value === current ? undefined : value || null)
+      }
+    >
+      <option value="">{initial === undefined ? 'Not set' : `Default: ${initial}`}</option>
+      {choices.map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** A number with its unit, in words that are easier to read than many zeros. */
+function Amount({ unit, text }: { unit: string; text: string }) {
+  const number = Number(text)
+  const isNumber = text !== '' && Number.isFinite(number)
+  if (!isNumber) return <span class="hint">In {unit}.</span>
+  const amount = unit === 'bytes' && number >= 1_000 && `, ${formatBytes(number)}`
+  return (
+    <span class="hint">
+      {formatNumber(number)} {unit}
+      {amount}
+      {unit === 'seconds' && number >= 120 && `, ${formatNumber(number / 60)} minutes`}
+    </span>
   )
 }
 

@@ -1,16 +1,24 @@
-import { useSignal } from '@preact/signals'
+import { computed, signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Settings, SettingsPatch } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { onSignOut } from '../session.ts'
+import { guardUnsaved } from '../unsaved.ts'
 import { readServerState } from './server-state.ts'
 
 /** What is to change: a new value by name, or null for none but the default. */
 export type Draft = Readonly<Record<string, string | null>>
 
+/** One for all pages that change variables, so that it outlives them. */
+const draft = signal<Draft>({})
+guardUnsaved(computed(() => Object.keys(draft.value).length > 0))
+onSignOut(() => {
+  draft.value = {}
+})
+
 /** The variables of the server, and what somebody is about to change of them. */
 export function useSettings() {
   const settings = useSignal<Settings | undefined>(undefined)
-  const draft = useSignal<Draft>({})
   const failure = useSignal('')
   const note = useSignal('')
   const read = async () => {
@@ -35,7 +43,7 @@ export function useSettings() {
       settings.value = saved.settings
       note.value =
         saved.changed.length > 0
-          ? `Saved: ${saved.changed.join(', ')}. It takes effect with a restart.`
+          ? `Saved: ${saved.changed.join(', ')}. Changes take effect after a restart.`
           : 'Nothing changed.'
       void readServerState()
       return true

@@ -1,60 +1,224 @@
-import type { ChatEvent, ChatStream, Resume } from '../../client/src/agent-server.ts'
+import { signal } from '@preact/signals'
+import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
-import { changeTurn, isAnswering, keep, requestFor, type Turn, turns } from './conversation.ts'
+import { closeReader } from '../reader/reader.tsx'
+import {
+  allTurns,
+  askedWith,
+  changeTurn,
+  conversationId,
+  ensureConversation,
+  hasUnsaved,
+  isAnswering,
+  leaf,
+  leave,
+  opening,
+  readConversation,
+  turns,
+} from './conversation.ts'
+import { refreshList } from './conversations.ts'
+import { tellTabs } from './other-tabs.ts'
+import { newTurn, type Turn } from './turns.ts'
 
 /** Between two drawings of an answer that grows: often enough to read along. */
 const DRAW_MS = 50
+/** How often a lost answer is looked for again, and how long after it was lost. */
+const TRIES = 10
+const RETRY_MS = 1_000
+/** What the server takes, in UTF-16 code units. */
+const MAX_QUESTION = 1_000_000
 
-let current: ChatStream | undefined
+/** Why the last question was not asked. */
+export const refusal = signal('')
 
-/** Asks, after the turns before `place`; what came at and after it is replaced. */
-export async function ask(question: string, place = turns.value.length): Promise<void> {
-  if (isAnswering.value || question.trim() === '') return
-  const before = turns.value.slice(0, place)
-  const turn: Turn = {
-    ...{ id: Date.now(), question, answer: '', state: 'answering', failure: '' },
-    ...{ steps: [], hits: [], artifacts: [], milliseconds: 0 },
+/** The streams that are read, by conversation and answer. */
+const followed = new Map<string, ChatStream>()
+
+/** Asks after the last turn or an earlier one, where it becomes another version. Returns whether it was asked. */
+export async function ask(
+  question: string,
+  after: Turn | 'start' = turns.value.at(-1) ?? 'start',
+): Promise<boolean> {
+  const parent = after === 'start' ? undefined : after
+  refusal.value = ''
+  if (isAnswering.value || question.trim() === '') return false
+  if (question.length > MAX_QUESTION) {
+    const length = question.length.toLocaleString('en')
+    refusal.value = `The question has ${length} characters; at most 1,000,000 can be sent. Add a long text as a document.`
+    return false
   }
-  turns.value = [...before, turn]
-  await answer(turn, before)
+  const before = leaf.value
+  const turn = newTurn(`new-${Date.now()}`, parent?.id, question)
+  allTurns.value = [...allTurns.value, turn]
+  leaf.value = turn.id
+  try {
+    const more = askedWith()
+    const id = await ensureConversation()
+    const stream = client.chat({
+      messages: [{ role: 'user', content: question }],
+      conversation: { id, parent: parent?.last ?? null },
+      ...more,
+    })
+    await readAnswer(id, turn, stream)
+    return true
+  } catch (error) {
+    // The server has not stored it: it is still to be asked.
+    refusal.value = messageOf(error)
+    allTurns.value = allTurns.value.filter((each) => each.id !== turn.id)
+    if (leaf.value === turn.id) leaf.value = before
+    return false
+  }
 }
 
 /** Lets the calls of a turn run that waited, or refuses them; the answer goes on. */
 export async function decide(turn: Turn, isApproved: boolean): Promise<void> {
-  const { approval } = turn
-  const place = turns.value.findIndex(({ id }) => id === turn.id)
-  if (isAnswering.value || !approval || place === -1) return
+  const { approval, last } = turn
+  const id = conversationId.value
+  if (isAnswering.value || !approval || !last || !id) return
+  refusal.value = ''
   const approved = isApproved ? approval.calls.map(({ callId }) => callId) : []
   changeTurn(turn.id, ({ answer: text }) => ({
-    ...{ state: 'answering', approval: undefined, answer: text === '' ? '' : `${text}\n\n` },
+    state: 'answering',
+    approval: undefined,
+    answer: text === '' ? '' : `${text}\n\n`,
   }))
-  await answer(turn, turns.value.slice(0, place), { state: approval.state, approved })
-}
-
-async function answer(turn: Turn, before: readonly Turn[], resume?: Resume): Promise<void> {
-  const started = performance.now()
   try {
-    current = client.chat({ ...requestFor(turn.question, before), ...(resume && { resume }) })
-    await follow(turn.id, current)
-    changeTurn(turn.id, () => ({ state: 'done' }))
+    const stream = client.chat({
+      messages: [{ role: 'user', content: turn.question }],
+      conversation: { id, parent: last },
+      resume: { state: approval.state, approved },
+      ...askedWith(),
+    })
+    await readAnswer(id, turn, stream)
   } catch (error) {
-    const wasStopped = error instanceof Error && error.name === 'AbortError'
-    changeTurn(turn.id, () =>
-      wasStopped ? { state: 'stopped' } : { state: 'failed', failure: messageOf(error) },
-    )
+    refusal.value = messageOf(error)
+    changeTurn(turn.id, () => ({ state: 'done', approval }))
   }
-  changeTurn(turn.id, ({ milliseconds }) => ({
-    milliseconds: milliseconds + performance.now() - started,
-  }))
-  keep()
 }
 
-/** The model is told at once, by the connection. */
-export function stop(): void {
-  current?.abort()
+/** Stops the answer that is shown; what there is of it stays. */
+export async function stop(): Promise<void> {
+  const turn = turns.value.find(({ state }) => state === 'answering')
+  const id = conversationId.value
+  if (!turn) return
+  if (id && turn.last) await cancel(id, turn.last)
+  else changeTurn(turn.id, () => ({ isUnwanted: true }))
 }
 
-async function follow(id: number, stream: ChatStream): Promise<void> {
+async function cancel(id: string, answer: string): Promise<void> {
+  try {
+    await client.conversations.cancel(id, answer)
+  } catch (error) {
+    refusal.value = messageOf(error)
+  }
+}
+
+/** Goes on with the answers of the conversation that are in progress, wherever they were asked for. */
+function followAll(): void {
+  const id = conversationId.value
+  if (id === undefined) return
+  for (const turn of allTurns.value) {
+    if (turn.state !== 'answering' || !turn.last || followed.has(turn.last)) continue
+    changeTurn(turn.id, () => ({ answer: '', steps: [] }))
+    void readAnswer(id, turn, client.conversations.follow(id, turn.last), turn.last)
+  }
+}
+
+function leaveAnswers(): void {
+  for (const stream of followed.values()) stream.abort()
+  followed.clear()
+}
+
+/** Reads a conversation, again if it is shown, and goes on with its answers. */
+export async function refresh(id: string): Promise<void> {
+  if (hasUnsaved()) return
+  await readConversation(id, ({ last = '' }) => followed.has(last))
+  followAll()
+}
+
+/** Why a conversation cannot be shown. */
+export const openFailure = signal('')
+
+/** Shows another conversation. */
+export async function openConversation(id: string): Promise<void> {
+  leaveConversation()
+  opening.value = id
+  try {
+    await refresh(id)
+  } catch (error) {
+    if (opening.value === id) openFailure.value = messageOf(error)
+  }
+  if (opening.value === id) opening.value = undefined
+}
+
+/** Shows none; answers are generated all the same. */
+export function leaveConversation(): void {
+  leaveAnswers()
+  closeReader()
+  leave()
+  refusal.value = ''
+  openFailure.value = ''
+}
+
+/** Throws what came before the server had stored the question; a stream that is lost later is taken up again. */
+async function readAnswer(
+  id: string,
+  asked: Turn,
+  stream: ChatStream,
+  answerId?: string,
+): Promise<void> {
+  const place = { turn: asked.id, answer: answerId }
+  const started = performance.now()
+  if (answerId) followed.set(answerId, stream)
+  try {
+    await follow(stream, place, (answer) => {
+      followed.set(answer, stream)
+      const { isUnwanted } = allTurns.value.find((turn) => turn.id === place.turn) ?? {}
+      if (isUnwanted) void cancel(id, answer)
+      tellTabs(id)
+      void refreshList()
+    })
+    changeTurn(place.turn, ({ milliseconds }) => ({
+      state: 'done',
+      milliseconds: milliseconds + performance.now() - started,
+    }))
+  } catch (error) {
+    if (place.answer === undefined) throw error
+    // Another conversation is looked at.
+    if (followed.get(place.answer) !== stream) return
+    await takeUp(id, place, error)
+  } finally {
+    if (place.answer !== undefined && followed.get(place.answer) === stream) {
+      followed.delete(place.answer)
+    }
+    tellTabs(id)
+    void refreshList()
+  }
+}
+
+/** Looks at what the server has of an answer whose stream broke off. */
+async function takeUp(
+  id: string,
+  { turn, answer = '' }: { turn: string; answer?: string | undefined },
+  lost: unknown,
+): Promise<void> {
+  followed.delete(answer)
+  for (let tries = 0; tries < TRIES && conversationId.value === id; tries += 1) {
+    try {
+      return await refresh(id)
+    } catch {
+      // The server may be restarting.
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+  changeTurn(turn, () => ({ state: 'failed', failure: messageOf(lost) }))
+}
+
+async function follow(
+  stream: ChatStream,
+  place: { turn: string; answer?: string | undefined },
+  onStored: (answer: string) => void,
+): Promise<void> {
   let text = ''
   let timer: ReturnType<typeof setTimeout> | undefined
   const draw = () => {
@@ -62,16 +226,24 @@ async function follow(id: number, stream: ChatStream): Promise<void> {
     timer = undefined
     const fresh = text
     text = ''
-    if (fresh !== '') changeTurn(id, ({ answer }) => ({ answer: answer + fresh }))
+    if (fresh !== '') changeTurn(place.turn, ({ answer }) => ({ answer: answer + fresh }))
   }
   try {
     for await (const event of stream) {
       if (event.type === 'text-delta') {
         text += event.text
         timer ??= setTimeout(draw, DRAW_MS)
+      } else if (event.type === 'turn-start') {
+        const { questionId, answerId } = event
+        const isShown = leaf.value === place.turn
+        changeTurn(place.turn, () => ({ id: questionId, last: answerId }))
+        if (isShown) leaf.value = questionId
+        place.turn = questionId
+        place.answer = answerId
+        onStored(answerId)
       } else {
         draw()
-        changeTurn(id, (turn) => changeBy(event, turn))
+        changeTurn(place.turn, (turn) => changeBy(event, turn))
       }
     }
   } finally {
@@ -79,8 +251,15 @@ async function follow(id: number, stream: ChatStream): Promise<void> {
   }
 }
 
-/** All but text, which is gathered first. */
-type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' }>
+/** All but text, which is gathered first, and the ids of what was stored. */
+type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' | 'turn-start' }>
+
+function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'progress' }>): string {
+  if (phase === 'loading') return 'The model is being loaded'
+  const share =
+    processed !== undefined && total ? ` (${Math.round((processed / total) * 100)} %)` : ''
+  return `The model is reading the passages${share}`
+}
 
 function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
   switch (event.type) {
@@ -93,7 +272,8 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
       return {
         steps: steps.map((step) => {
           if (step.callId !== callId) return step
-          return { ...step, output, isError, milliseconds: performance.now() - step.startedAt }
+          const milliseconds = performance.now() - (step.startedAt ?? performance.now())
+          return { ...step, output, isError, milliseconds }
         }),
       }
     }
@@ -105,6 +285,10 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
       const { hits, artifacts = [], finishReason, usage } = event
       return { hits, artifacts, finishReason, tokens: usage?.totalTokens }
     }
+    case 'progress':
+      return { progress: progressOf(event) }
+    case 'reasoning-delta':
+      return { progress: 'The model is thinking' }
     default:
       // Of a later server.
       return {}

@@ -1,132 +1,111 @@
 import { computed, signal } from '@preact/signals'
-import type {
-  Approval,
-  Artifact,
-  ChatRequest,
-  ChatResult,
-  Hit,
-} from '../../client/src/agent-server.ts'
+import type { ChatRequest, Conversation } from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
+import { replaceRoute } from '../route.ts'
 import { onSignOut } from '../session.ts'
+import { tellTabs } from './other-tabs.ts'
+import { branchTo, leafBelow, type Turn, toTurns } from './turns.ts'
 
-const KEY = 'agent-server.conversation'
-/** Characters of the conversation that are kept over a reload; the oldest turns go first. */
-const MAX_KEPT = 1_000_000
-
-/** A call of a tool, and its answer once there is one. */
-export interface Step {
-  callId: string
-  tool: string
-  input: unknown
-  output?: string
-  isError?: boolean
-  startedAt: number
-  milliseconds?: number
-}
-
-/** A question and what became of it. */
-export interface Turn {
-  id: number
-  question: string
-  answer: string
-  state: 'answering' | 'done' | 'stopped' | 'failed'
-  /** Calls that wait for a word. */
-  approval?: Approval | undefined
-  failure: string
-  steps: Step[]
-  hits: Hit[]
-  artifacts: Artifact[]
-  finishReason?: ChatResult['finishReason'] | undefined
-  tokens?: number | undefined
-  milliseconds: number
-}
-
-interface Kept {
-  id: string
-  turns: Turn[]
-}
-
-const kept = readKept()
-
-export const conversationId = signal(kept.id)
-export const turns = signal<readonly Turn[]>(kept.turns)
-export const settings = { topK: signal(''), filter: signal(''), showsSteps: signal(true) }
+/** The conversation that is shown; undefined for a new one. */
+export const conversationId = signal<string | undefined>(undefined)
+/** Those of all its branches. */
+export const allTurns = signal<readonly Turn[]>([])
+/** The last turn of the branch that is shown. */
+export const leaf = signal<string | undefined>(undefined)
+export const turns = computed(() => branchTo(allTurns.value, leaf.value))
 export const isAnswering = computed(() => turns.value.some(({ state }) => state === 'answering'))
+export const settings = { topK: signal(''), filter: signal(''), showsSteps: signal(true) }
 
-onSignOut(forget)
+onSignOut(leave)
 
-/** Begins anew; nothing of the conversation stays, here or elsewhere. */
-export function forget(): void {
-  turns.value = []
-  conversationId.value = newId()
-  localStorage.removeItem(KEY)
+/** Whether a question is on its way to the server. */
+export const hasUnsaved = () => allTurns.value.some(({ last }) => last === undefined)
+
+/** Shows no conversation; the server keeps it. */
+export function leave(): void {
+  opening.value = undefined
+  conversationId.value = undefined
+  allTurns.value = []
+  leaf.value = undefined
 }
 
-/** The very body that `/chat` is sent for a question after some turns. Throws a SyntaxError. */
-export function requestFor(question: string, before: readonly Turn[]): ChatRequest {
-  const filter = parseFilter(settings.filter.value)
-  const history = before.flatMap(({ question: asked, answer }) => [
-    { role: 'user' as const, content: asked },
-    ...(answer === '' ? [] : [{ role: 'assistant' as const, content: answer }]),
+/** The conversation that is being read to be shown. */
+export const opening = signal<string | undefined>(undefined)
+
+/**
+ * Reads a conversation, and shows the branch that was shown here before, else the one that is continued. Turns that
+ * `isOwn` names stay as they are here.
+ */
+export async function readConversation(id: string, isOwn: (turn: Turn) => boolean): Promise<void> {
+  const isSame = conversationId.value === id
+  const [{ last_item_id: last }, items] = await Promise.all([
+    client.conversations.get(id),
+    Array.fromAsync(client.conversations.items(id, { branches: true })),
   ])
+  if (isSame ? conversationId.value !== id : opening.value !== id) return
+  // A question that was asked meanwhile is not among them.
+  if (hasUnsaved()) return
+  const before = new Map(allTurns.value.map((turn) => [turn.id, turn]))
+  const read = toTurns(items).map((turn) => {
+    const known = before.get(turn.id)
+    // What has not changed is not drawn again.
+    return known && (isOwn(known) || isSameTurn(known, turn)) ? known : turn
+  })
+  const shown = isSame ? leaf.value : undefined
+  const isKept = read.some((turn) => turn.id === shown)
+  conversationId.value = id
+  allTurns.value = read
+  leaf.value =
+    shown !== undefined && isKept
+      ? leafBelow(read, shown)
+      : read.find((turn) => turn.last === last)?.id
+}
+
+/** The conversation that is shown, created on the server if it is a new one. */
+export async function ensureConversation(): Promise<string> {
+  if (conversationId.value !== undefined) return conversationId.value
+  const { id }: Conversation = await client.conversations.create()
+  conversationId.value = id
+  replaceRoute('chat', id)
+  return id
+}
+
+const isSameTurn = (one: Turn, other: Turn) => JSON.stringify(one) === JSON.stringify(other)
+
+/** Shows the newest answers below a turn, and continues there from now on. */
+export async function chooseVersion(turn: Turn): Promise<void> {
+  leaf.value = leafBelow(allTurns.value, turn.id)
+  const id = conversationId.value
+  const last = turns.value.at(-1)?.last
+  if (id === undefined || last === undefined) return
+  await client.conversations.update(id, { last_item_id: last })
+  tellTabs(id)
+}
+
+/** The body that `/chat` is sent, as programs send it that keep the history themselves. Throws a SyntaxError. */
+export function requestFor(question: string, before: readonly Turn[]): ChatRequest {
+  const history = before
+    .filter(({ state, answer }) => state !== 'failed' && answer !== '')
+    .flatMap(({ question: asked, answer }) => [
+      { role: 'user' as const, content: asked },
+      { role: 'assistant' as const, content: answer },
+    ])
+  return { messages: [...history, { role: 'user', content: question }], ...askedWith() }
+}
+
+/** What is set on the page. Throws a SyntaxError for a filter that is not JSON. */
+export function askedWith(): Partial<ChatRequest> {
+  const filter = parseFilter(settings.filter.value)
   return {
-    messages: [...history, { role: 'user', content: question }],
     ...(settings.topK.value !== '' && { topK: Number(settings.topK.value) }),
     ...(filter && { filter }),
-    conversationId: conversationId.value,
     includeSteps: settings.showsSteps.value,
   }
 }
 
-export function changeTurn(id: number, change: (turn: Turn) => Partial<Turn>): void {
-  turns.value = turns.value.map((turn) => (turn.id === id ? { ...turn, ...change(turn) } : turn))
-}
-
-/** In this browser only. */
-export function keep(): void {
-  const settled = turns.value.filter(({ state }) => state !== 'answering')
-  for (let from = 0; from < settled.length; from += 1) {
-    const text = JSON.stringify({ id: conversationId.value, turns: settled.slice(from) })
-    if (text.length <= MAX_KEPT && store(text)) return
-  }
-}
-
-function store(text: string): boolean {
-  try {
-    localStorage.setItem(KEY, text)
-    return true
-  } catch {
-    // The browser has less room.
-    return false
-  }
-}
-
-function readKept(): Kept {
-  try {
-    const value: Partial<Kept> | null = JSON.parse(localStorage.getItem(KEY) ?? 'null')
-    if (value?.id && Array.isArray(value.turns)) return { id: value.id, turns: value.turns }
-  } catch {
-    localStorage.removeItem(KEY)
-  }
-  return { id: newId(), turns: [] }
-}
-
-/** `crypto.randomUUID` is missing in browsers on pages without TLS. */
-function newId(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join(
-    '',
+export function changeTurn(id: string, change: (turn: Turn) => Partial<Turn>): void {
+  allTurns.value = allTurns.value.map((turn) =>
+    turn.id === id ? { ...turn, ...change(turn) } : turn,
   )
-}
-
-/** The conversation as a document of its own. */
-export function toMarkdown(all: readonly Turn[]): string {
-  return all
-    .map(({ question, answer, hits }) => {
-      const sources = hits.map(
-        ({ title, documentId }, index) => `${index + 1}. ${title || documentId}`,
-      )
-      const list = sources.length > 0 ? `\n\nSources:\n\n${sources.join('\n')}` : ''
-      return `## ${question}\n\n${answer}${list}\n`
-    })
-    .join('\n')
 }

@@ -1,14 +1,39 @@
 import purify from 'dompurify'
 import { Marked } from 'marked'
+import { copyText } from '../parts/copy.tsx'
 
 /** What an answer may consist of: no images, no forms, nothing that calls out or runs. */
 const ALLOWED_TAGS = [
-  ...['p', 'br', 'strong', 'em', 'del', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'li', 'blockquote'],
-  ...['pre', 'code', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'hr', 'a'],
+  'p',
+  'br',
+  'strong',
+  'em',
+  'del',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'ul',
+  'ol',
+  'li',
+  'blockquote',
+  'pre',
+  'code',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
+  'hr',
+  'a',
 ]
-const ALLOWED_ATTR = ['href', 'start', 'align']
+const ALLOWED_ATTR = ['href', 'start', 'align', 'lang']
 const SAFE_LINK = /^(?:https?:|mailto:)/i
-const CITATION = /\[(\d{1,3})\]/
+/** A mark with its number, or one whose number no hit has. */
+const CITATION = /\[(\d{1,3}|\?)\]/
+/** Each is written from its own side. */
+const BLOCKS = 'p, h3, h4, h5, h6, ul, ol, li, blockquote, table, td, th'
 const NO_CITATIONS_IN = 'pre, code, a'
 
 const escaped = (text: string) =>
@@ -22,6 +47,10 @@ const markdown = new Marked({
     html: ({ text }) => escaped(text),
     // To load it would tell its server what was said.
     image: ({ text, href }) => escaped(`[image: ${text || href}]`),
+    // The language is shown above the code.
+    code: ({ text, lang = '' }) =>
+      `<pre lang="${escaped(/^[\w+#.-]{1,20}/.exec(lang)?.[0] ?? '')}"><code>${escaped(text)}</code></pre>\n`,
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     // The page has a title and each answer a place below it.
     heading({ tokens, depth }) {
       const level = Math.min(depth + 2, 6)
@@ -34,12 +63,19 @@ const markdown = new Marked({
 export function renderMarkdown(text: string, hits: number): DocumentFragment {
   const html = markdown.parse(text, { async: false })
   const fragment = purify.sanitize(html, {
-    ...{ ALLOWED_TAGS, ALLOWED_ATTR, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false },
+    ALLOWED_TAGS,
+    ALLOWED_ATTR,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   })
+  for (const block of fragment.querySelectorAll<HTMLElement>(BLOCKS)) block.dir = 'auto'
   for (const link of fragment.querySelectorAll('a')) showTarget(link)
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table)
-  for (const node of textNodes(fragment)) markCitations(node, hits)
+  for (const code of fragment.querySelectorAll('pre')) addCopyButton(code)
+  for (const node of textNodes(fragment)) {
+    if (!node.parentElement?.closest(NO_CITATIONS_IN)) markCitations(node, hits)
+  }
   return fragment
 }
 
@@ -70,11 +106,54 @@ function makeScrollable(table: HTMLTableElement): void {
   place.append(table)
 }
 
-function textNodes(fragment: DocumentFragment): Text[] {
+/** Puts the language and a button to copy above a block of code. */
+function addCopyButton(code: HTMLPreElement): void {
+  const text = code.textContent ?? ''
+  const language = code.lang
+  code.removeAttribute('lang')
+  code.tabIndex = 0
+  const block = document.createElement('figure')
+  const head = document.createElement('figcaption')
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'quiet'
+  button.textContent = 'Copy code'
+  button.addEventListener('click', () => {
+    copyText(text).then(
+      () => showFor(button, 'Copied'),
+      () => showFor(button, 'Not copied'),
+    )
+  })
+  head.append(language || 'Code', button)
+  block.className = 'code-block'
+  code.replaceWith(block)
+  block.append(head, code)
+}
+
+const SHOWN_MS = 2_000
+
+function showFor(button: HTMLButtonElement, text: string): void {
+  const { textContent } = button
+  button.textContent = text
+  setTimeout(() => {
+    button.textContent = textContent
+  }, SHOWN_MS)
+}
+
+/** Replaces the children of an element from the first that differs, so that what is selected before it stays so. */
+export function redraw(element: Element, fragment: DocumentFragment): void {
+  const [before, after] = [[...element.childNodes], [...fragment.childNodes]]
+  const differs = before.findIndex((node, place) => !after[place]?.isEqualNode(node))
+  const kept = differs === -1 ? before.length : differs
+  for (const node of before.slice(kept)) node.remove()
+  element.append(...after.slice(kept))
+}
+
+export function textNodes(fragment: Node): Text[] {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT)
   const found: Text[] = []
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    if (node instanceof Text && !node.parentElement?.closest(NO_CITATIONS_IN)) found.push(node)
+    if (node instanceof Text) found.push(node)
   }
   return found
 }
@@ -88,7 +167,8 @@ function markCitations(node: Text, hits: number): void {
     const mark = rest.splitText(match.index)
     rest = mark.splitText(whole.length)
     const place = Number(digits)
-    if (place >= 1 && place <= hits) mark.replaceWith(citationButton(place))
+    if (digits === '?' && hits > 0) mark.replaceWith(unknownCitation())
+    else if (place >= 1 && place <= hits) mark.replaceWith(citationButton(place))
   }
 }
 
@@ -100,4 +180,13 @@ function citationButton(place: number): HTMLButtonElement {
   button.textContent = String(place)
   button.setAttribute('aria-label', `Source ${place}`)
   return button
+}
+
+function unknownCitation(): HTMLElement {
+  const mark = document.createElement('button')
+  mark.type = 'button'
+  mark.className = 'citation unknown'
+  mark.textContent = '?'
+  mark.setAttribute('aria-label', 'Unknown source')
+  return mark
 }

@@ -1,19 +1,22 @@
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
-import { ChunkDialog } from '../parts/chunk.tsx'
+import { placeOf } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
+import { openReader } from '../reader/reader.tsx'
 import { ask, decide } from './answering.ts'
-import { isAnswering, requestFor, type Step, type Turn, turns } from './conversation.ts'
-import { renderMarkdown } from './markdown.ts'
+import { Citations } from './citations.tsx'
+import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
+import { withSources } from './export.ts'
+import { redraw, renderMarkdown } from './markdown.ts'
+import { type FinishReason, type Step, type Turn, versionsOf } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
-  const opened = useSignal<Hit | undefined>(undefined)
   return (
     <article class="turn" aria-label={`Question ${place + 1}`}>
       <Question turn={turn} place={place} />
@@ -24,36 +27,18 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
           ))}
         </ul>
       )}
-      <Answer
-        turn={turn}
-        onCite={(hit) => {
-          opened.value = hit
-        }}
-      />
+      <Answer turn={turn} />
       {turn.approval && <Waiting turn={turn} />}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
-      <Sources
-        hits={turn.hits}
-        onOpen={(hit) => {
-          opened.value = hit
-        }}
-      />
+      <Sources hits={turn.hits} />
       <Foot turn={turn} place={place} />
-      {opened.value && (
-        <ChunkDialog
-          hit={opened.value}
-          onClose={() => {
-            opened.value = undefined
-          }}
-        />
-      )}
     </article>
   )
 }
 
-/** Can be changed and asked again, which forgets what came after it. */
+/** Can be changed and asked again, as another version beside it. */
 function Question({ turn, place }: { turn: Turn; place: number }) {
   const draft = useSignal<string | undefined>(undefined)
   const text = draft.value
@@ -61,22 +46,25 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
     return (
       <div class="question">
         <p class="chunk-text">{turn.question}</p>
-        <button
-          type="button"
-          class="quiet"
-          disabled={isAnswering.value}
-          onClick={() => {
-            draft.value = turn.question
-          }}
-        >
-          Edit<span class="visually-hidden"> question {place + 1}</span>
-        </button>
+        <div class="row tight">
+          <Versions turn={turn} />
+          <button
+            type="button"
+            class="quiet"
+            disabled={isAnswering.value}
+            onClick={() => {
+              draft.value = turn.question
+            }}
+          >
+            Edit<span class="visually-hidden"> question {place + 1}</span>
+          </button>
+        </div>
       </div>
     )
   }
   const send = () => {
     draft.value = undefined
-    void ask(text, place)
+    void ask(text, turns.value[place - 1] ?? 'start')
   }
   return (
     <form
@@ -106,33 +94,81 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
         >
           Cancel
         </button>
-        {place < turns.value.length - 1 && <span class="hint">What follows is forgotten.</span>}
+        {place < turns.value.length - 1 && (
+          <span class="hint">What follows now is kept as another version.</span>
+        )}
       </div>
     </form>
   )
 }
 
-function Answer({ turn, onCite }: { turn: Turn; onCite: (hit: Hit) => void }) {
+/** Leads to the other versions of a question and its answer, with what followed them. */
+function Versions({ turn }: { turn: Turn }) {
+  const all = versionsOf(allTurns.value, turn)
+  const place = all.findIndex(({ id }) => id === turn.id)
+  if (all.length < 2) return null
+  const step = (name: string, mark: string, to: Turn | undefined) => (
+    <button
+      type="button"
+      class="quiet"
+      aria-label={`${name} version`}
+      disabled={!to || isAnswering.value}
+      onClick={() => to && void chooseVersion(to)}
+    >
+      {mark}
+    </button>
+  )
+  return (
+    <span class="versions">
+      {step('Previous', '‹', all[place - 1])}
+      <span class="hint">
+        <span class="visually-hidden">Version </span>
+        {place + 1} / {all.length}
+      </span>
+      {step('Next', '›', all[place + 1])}
+    </span>
+  )
+}
+
+function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    place.current?.replaceChildren(renderMarkdown(turn.answer, turn.hits.length))
+    if (place.current) redraw(place.current, renderMarkdown(turn.answer, turn.hits.length))
   }, [turn.answer, turn.hits])
-  useLayoutEffect(() => {
-    const cite = ({ target }: Event) => {
-      const button = target instanceof Element ? target.closest<HTMLElement>('[data-hit]') : null
-      const hit = turn.hits[Number(button?.dataset.hit)]
-      if (button && hit) onCite(hit)
-    }
-    place.current?.addEventListener('click', cite)
-    return () => place.current?.removeEventListener('click', cite)
-  }, [turn.hits])
   return (
     <>
-      <div ref={place} class="answer" />
-      {turn.state === 'answering' && turn.answer === '' && <Status tone="busy">Answering</Status>}
+      <Citations hits={turn.hits}>
+        <div ref={place} class="answer" dir="auto" />
+      </Citations>
+      {turn.state === 'answering' && turn.answer === '' && <Progress turn={turn} />}
     </>
   )
 }
+
+/** Says what is waited for, and how long already. */
+function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
+  const seconds = useSignal(0)
+  useEffect(() => {
+    const timer = setInterval(() => {
+      seconds.value += 1
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <Status tone="busy">
+      {progress}
+      {seconds.value >= FEW_SECONDS && (
+        <span class="hint" aria-hidden="true">
+          {' '}
+          {seconds.value} s; Esc stops
+        </span>
+      )}
+    </Status>
+  )
+}
+
+/** A shorter wait needs no number. */
+const FEW_SECONDS = 3
 
 function StepView({ step: { tool, input, output, isError, milliseconds } }: { step: Step }) {
   const tone = isError ? 'bad' : milliseconds === undefined ? 'busy' : 'good'
@@ -157,7 +193,7 @@ function StepView({ step: { tool, input, output, isError, milliseconds } }: { st
 /** Calls that wait for a word, with all that they would do. */
 function Waiting({ turn }: { turn: Turn }) {
   return (
-    <section class="stack note" aria-label="Waits for approval">
+    <section class="stack note" aria-label="Waiting for approval">
       {turn.approval?.calls.map(({ callId, tool, input }) => (
         <div key={callId} class="stack">
           <p>
@@ -222,7 +258,7 @@ function ArtifactView({
   )
 }
 
-function Sources({ hits, onOpen }: { hits: readonly Hit[]; onOpen: (hit: Hit) => void }) {
+function Sources({ hits }: { hits: readonly Hit[] }) {
   if (hits.length === 0) return null
   return (
     <details class="settings">
@@ -231,9 +267,10 @@ function Sources({ hits, onOpen }: { hits: readonly Hit[]; onOpen: (hit: Hit) =>
         {hits.map((hit, index) => (
           <li key={hit.id}>
             <span class="place">{index + 1}</span>
-            <button type="button" class="link" onClick={() => onOpen(hit)}>
+            <button type="button" class="link" onClick={() => openReader({ hit, statement: '' })}>
               {hit.title || hit.documentId}
             </button>
+            <span class="hint">{placeOf(hit)}</span>
           </li>
         ))}
       </ol>
@@ -241,13 +278,14 @@ function Sources({ hits, onOpen }: { hits: readonly Hit[]; onOpen: (hit: Hit) =>
   )
 }
 
-const ENDINGS: Partial<Record<NonNullable<Turn['finishReason']>, string>> = {
-  length: 'The model broke off: its answer had become too long.',
-  content_filter: 'The model broke off: its filter did not let the answer pass.',
-  round_limit: 'Ended by the limit of rounds in agent.json.',
-  call_limit: 'Ended by the limit of tool calls in agent.json.',
-  time_limit: 'Ended by the limit of time in agent.json.',
-  token_limit: 'Ended by the limit of tokens in agent.json.',
+const ENDINGS: Partial<Record<FinishReason, string>> = {
+  interrupted: 'Interrupted: the server stopped before the answer was complete.',
+  length: 'The answer was cut off because it became too long.',
+  content_filter: 'The answer was stopped by the model’s content filter.',
+  round_limit: 'Stopped by the limit on rounds in agent.json.',
+  call_limit: 'Stopped by the limit on tool calls in agent.json.',
+  time_limit: 'Stopped by the time limit in agent.json.',
+  token_limit: 'Stopped by the limit on tokens in agent.json.',
 }
 
 function Foot({ turn, place }: { turn: Turn; place: number }) {
@@ -258,18 +296,18 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   return (
     <div class="stack turn-foot">
       <ErrorNote message={failure} />
-      {state === 'stopped' && <p class="hint">Stopped.</p>}
+      {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
       {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
       <div class="row tight">
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
-        <CopyButton text={turn.answer} name="answer" />
+        <CopyButton text={withSources(turn)} name="answer" />
         <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
         <CopyButton text={() => codeOf('chat', request())} label="Copy as code" />
         <button
           type="button"
           class="quiet"
           disabled={isAnswering.value}
-          onClick={() => void ask(turn.question, place)}
+          onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start')}
         >
           Retry
         </button>

@@ -17,8 +17,8 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
     const tooMany = addFiles(files)
     note.value = ''
     if (tooMany > 0) {
-      note.value = `${tooMany} files were left out: at most ${MAX_FILES} are taken at once. For more, npm run ingest takes a folder of any size.`
-    } else if (files.length === 0) note.value = 'There was no file in it.'
+      note.value = `${tooMany} files were skipped: at most ${MAX_FILES} can be added at once. To add a folder of any size, use npm run ingest.`
+    } else if (files.length === 0) note.value = 'It contained no files.'
   }
   return (
     <>
@@ -200,7 +200,7 @@ function FetchDialog(ends: DialogEnds) {
       {...ends}
     >
       <label class="field">
-        <span class="label">Address of a page or a file</span>
+        <span class="label">URL of a page or file</span>
         <input
           type="url"
           required
@@ -249,7 +249,7 @@ function PasteDialog(ends: DialogEnds) {
         <input
           type="text"
           maxLength={1_000}
-          placeholder="The first line of the text, if left empty"
+          placeholder="If empty, the first line of the text"
           value={title.value}
           onInput={({ currentTarget }) => {
             title.value = currentTarget.value

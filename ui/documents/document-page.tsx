@@ -3,11 +3,14 @@ import { useEffect } from 'preact/hooks'
 import type { Chunk, Document } from '../../client/src/agent-server.ts'
 import { API, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
-import { ChunkFacts } from '../parts/chunk.tsx'
+import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
-import { href } from '../route.ts'
-import { isUnsettled } from './document-list.ts'
+import { DocumentText } from '../reader/document-text.tsx'
+import { routeQuery } from '../route.ts'
+import { canRetry } from './bulk-work.ts'
+import { EditDialog, ReplaceButton } from './change-document.tsx'
+import { isUnsettled, listAddress } from './document-list.ts'
 import {
   DocumentStatusMark,
   deleteDocument,
@@ -24,6 +27,7 @@ export function DocumentPage({ id }: { id: string }) {
   const document = useSignal<Document | undefined>(undefined)
   const failure = useSignal('')
   const isLeaving = useSignal(false)
+  const isEditing = useSignal(false)
   const read = async () => {
     try {
       document.value = await client.documents.get(id)
@@ -31,6 +35,8 @@ export function DocumentPage({ id }: { id: string }) {
       failure.value = messageOf(error)
     }
   }
+  const at = new URLSearchParams(routeQuery.value).get('at')
+  const place = readPlace(at)
   useEffect(() => void read(), [])
   useEffect(() => {
     if (!document.value || !isUnsettled(document.value)) return
@@ -40,12 +46,12 @@ export function DocumentPage({ id }: { id: string }) {
 
   const remove = async () => {
     isLeaving.value = false
-    if (await deleteDocument(id, failure)) location.hash = href('documents')
+    if (await deleteDocument(id, failure)) location.hash = listAddress()
   }
   return (
     <>
       <p>
-        <a href={href('documents')}>All documents</a>
+        <a href={listAddress()}>All documents</a>
       </p>
       <ErrorNote message={failure.value} />
       {document.value && (
@@ -54,13 +60,35 @@ export function DocumentPage({ id }: { id: string }) {
             document={document.value}
             onRetry={() => void retryDocument(id, failure).then(read)}
             onRefresh={() => void refreshDocument(id, failure).then(read)}
+            onEdit={() => {
+              isEditing.value = true
+            }}
+            onReplaced={() => void read()}
+            onFailure={(message) => {
+              failure.value = message
+            }}
             onDelete={() => {
               isLeaving.value = true
             }}
           />
-          {/* Drawn anew when the revision that is found changes. */}
+          {/* Drawn anew when the revision that is found changes, or another place is asked for. */}
+          {place && document.value.chunks > 0 && (
+            <Shown
+              key={`${document.value.servedRevision} ${at}`}
+              place={{ documentId: id, ...place }}
+            />
+          )}
           <Chunks key={document.value.servedRevision} document={document.value} />
         </>
+      )}
+      {isEditing.value && document.value && (
+        <EditDialog
+          document={document.value}
+          onChanged={() => void read()}
+          onClose={() => {
+            isEditing.value = false
+          }}
+        />
       )}
       {isLeaving.value && document.value && (
         <Confirm
@@ -72,8 +100,8 @@ export function DocumentPage({ id }: { id: string }) {
           }}
         >
           <p>
-            <strong>{titleOf(document.value)}</strong> is gone at once, for searches and for chat.
-            This cannot be undone.
+            Search and chat no longer find <strong>{titleOf(document.value)}</strong>. This cannot
+            be undone.
           </p>
         </Confirm>
       )}
@@ -81,14 +109,33 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
+/** `?at=<start>-<end>` of the address, as the web UI writes it. */
+function readPlace(at: string | null) {
+  const [, start, end] = /^(\d+)-(\d+)$/.exec(at ?? '') ?? []
+  return start === undefined ? undefined : { start: Number(start), end: Number(end) }
+}
+
+/** The place that the address names. */
+function Shown({ place }: { place: Parameters<typeof DocumentText>[0]['place'] }) {
+  return (
+    <section class="panel stack" aria-labelledby="text">
+      <h2 id="text">Text</h2>
+      <DocumentText place={place} />
+    </section>
+  )
+}
+
 function Head(properties: {
   document: Document
   onRetry: () => void
   onRefresh: () => void
+  onEdit: () => void
+  onReplaced: () => void
+  onFailure: (message: string) => void
   onDelete: () => void
 }) {
-  const { document, onRetry, onRefresh, onDelete } = properties
-  const { id, error, file, status } = document
+  const { document, onRetry, onRefresh, onEdit, onReplaced, onFailure, onDelete } = properties
+  const { id, error, file } = document
   return (
     <>
       <div class="page-head">
@@ -108,11 +155,17 @@ function Head(properties: {
               Fetch again
             </button>
           )}
-          {status === 'failed' && (
+          {canRetry(document) && (
             <button type="button" onClick={onRetry}>
               Retry
             </button>
           )}
+          {!document.source && (
+            <ReplaceButton document={document} onChanged={onReplaced} onFailure={onFailure} />
+          )}
+          <button type="button" onClick={onEdit}>
+            Edit
+          </button>
           <button type="button" class="danger" onClick={onDelete}>
             Delete
           </button>
@@ -191,7 +244,7 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
   useEffect(() => void read(), [])
   if (count === 0) {
     return status === 'failed' ? null : (
-      <Empty title="No passages yet">Ingestion is under way.</Empty>
+      <Empty title="No passages yet">Ingestion is in progress.</Empty>
     )
   }
   return (

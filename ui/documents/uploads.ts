@@ -3,8 +3,8 @@ import type { DocumentCreated } from '../../client/src/agent-server.ts'
 import { messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
 
-/** Sent at the same time; the server takes 16 in all. */
-const MAX_PARALLEL = 3
+/** Sent at the same time: the server takes 16 in all, and a browser has six connections to one server. */
+const MAX_PARALLEL = 5
 /** Taken at once; a larger folder is what `npm run ingest` is for. */
 export const MAX_FILES = 10_000
 /** Times that a busy server is asked again by the client, after the wait that it names. */
@@ -20,7 +20,7 @@ export interface Upload {
   failure: string
 }
 
-/** Newest state of every file of this visit; the screen shows those in work and those that failed. */
+/** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
 export const uploads = signal<readonly Upload[]>([])
 /** Grows with each file that has become a document, for whoever shows documents. */
 export const arrivals = signal(0)
@@ -102,7 +102,7 @@ async function send({ id, file, path }: Upload): Promise<void> {
       update(id, { sentBytes: Math.min(sentBytes, file.size) }),
     )
     const isRefused = created.status === 'failed'
-    const failure = isRefused ? (created.error?.message ?? 'It cannot be read.') : ''
+    const failure = isRefused ? (created.error?.message ?? 'The file cannot be read.') : ''
     update(id, { state: isRefused ? 'failed' : 'sent', sentBytes: file.size, failure })
     arrivals.value += 1
   } catch (error) {

@@ -21,12 +21,13 @@ export function ActivityPage() {
       <h1>Activity</h1>
       <ErrorNote message={failure.value} />
       <section class="stack" aria-labelledby="hour">
-        <h2 id="hour">The last hour</h2>
-        {samples.value.length === 0 ? (
-          <p class="hint">The first figures come ten seconds after the start.</p>
-        ) : (
-          <Graphs />
-        )}
+        <div class="row">
+          <h2 id="hour">The last hour</h2>
+          {samples.value.length === 0 && (
+            <span class="hint">The first figures appear ten seconds after the start.</span>
+          )}
+        </div>
+        <Graphs />
       </section>
       <Events />
     </>
@@ -43,7 +44,7 @@ function Events() {
       (wanted === '' || JSON.stringify(event).toLowerCase().includes(wanted)),
   )
   return (
-    <section class="stack" aria-labelledby="events">
+    <section class="stack events-place" aria-labelledby="events">
       <div class="row spread">
         <h2 id="events">Events</h2>
         <fieldset class="choice">
@@ -75,7 +76,7 @@ function Events() {
       </div>
       {found.length === 0 ? (
         <Empty title="Nothing yet">
-          <p>What happens is shown at once. LOG_LEVEL says how much of it is logged.</p>
+          <p>Events appear as they happen. LOG_LEVEL determines how much is logged.</p>
         </Empty>
       ) : (
         <ol class="events panel">

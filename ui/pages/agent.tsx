@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { AgentCheck, AgentVersions } from '../../client/src/agent-server.ts'
-import { createAgentEditor } from '../admin/agent-editor.ts'
+import { agentEditor as editor } from '../admin/agent-editor.ts'
 import { AgentForms } from '../admin/agent-forms.tsx'
 import { diffLines } from '../admin/line-diff.ts'
 import { client, messageOf } from '../api.ts'
@@ -13,10 +13,9 @@ const CHECK_MS = 500
 
 /** The agent configuration as text, checked while it is written; with what the model would be told. */
 export function AgentPage() {
-  const editor = useMemo(createAgentEditor, [])
   const { file, text, found, failure, checkFailure, note, isChanged } = editor
   const isSaving = useSignal(false)
-  useEffect(() => void editor.read(), [])
+  useEffect(() => void editor.open(), [])
   useEffect(() => {
     const timer = setTimeout(() => void editor.check(), CHECK_MS)
     return () => clearTimeout(timer)
@@ -120,13 +119,13 @@ function Prompt({ check }: { check: AgentCheck | undefined }) {
   if (!check) return null
   return (
     <section class="panel" aria-labelledby="prompt">
-      <h2 id="prompt">What the model is told</h2>
+      <h2 id="prompt">System message</h2>
       <details class="settings">
         <summary>The server’s own rules</summary>
         <pre class="code">{check.prompt.rules}</pre>
       </details>
       <details class="settings">
-        <summary>All of it, with this configuration</summary>
+        <summary>Complete system message with this configuration</summary>
         <pre class="code">{check.prompt.assembled}</pre>
       </details>
     </section>
@@ -170,13 +169,13 @@ function Versions({
           <li key={version + replacedAt}>
             <span>Until {formatDate(replacedAt)}</span>
             <button type="button" class="quiet" onClick={() => void take(version)}>
-              Take over
+              Restore
               <span class="visually-hidden"> the version until {formatDate(replacedAt)}</span>
             </button>
           </li>
         ))}
       </ul>
-      <p class="hint">It is put into the field above, and saved with Save.</p>
+      <p class="hint">This fills the field above. Nothing changes until you choose Save.</p>
     </section>
   )
 }
@@ -204,7 +203,7 @@ function SaveDialog({
           </span>
         ))}
       </pre>
-      <p class="hint">The version before is kept. It takes effect with a restart.</p>
+      <p class="hint">The previous version is kept. Changes take effect after a restart.</p>
       <div class="dialog-foot">
         <button type="button" onClick={onClose}>
           Cancel

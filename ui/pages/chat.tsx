@@ -1,79 +1,148 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { ask, stop } from '../chat/answering.ts'
-import { forget, isAnswering, settings, toMarkdown, turns } from '../chat/conversation.ts'
+import {
+  ask,
+  leaveConversation,
+  openConversation,
+  openFailure,
+  refresh,
+  refusal,
+  stop,
+} from '../chat/answering.ts'
+import { conversationId, isAnswering, opening, settings, turns } from '../chat/conversation.ts'
+import { ConversationList } from '../chat/conversation-list.tsx'
+import { refreshList } from '../chat/conversations.ts'
+import { draftOf } from '../chat/draft.ts'
+import { watchTabs } from '../chat/other-tabs.ts'
 import { TurnView } from '../chat/turn-view.tsx'
-import { Confirm } from '../parts/dialog.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
-import { Empty } from '../parts/notes.tsx'
-import { saveFile } from '../parts/save-file.ts'
-import { href } from '../route.ts'
+import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
+import { Reader, reading } from '../reader/reader.tsx'
+import { href, replaceRoute } from '../route.ts'
 
 /** How near to the end of the page still counts as reading along, in pixels. */
 const NEAR_END = 160
 
-/** Exactly `/chat`; the conversation is kept in this browser only. */
-export function ChatPage() {
-  const isLeaving = useSignal(false)
+/** Exactly `/chat`, in conversations that the server stores. */
+export function ChatPage({ id }: { id?: string | undefined }) {
+  useShown(id)
+  useEscapeToStop()
   useReadingAlong()
+  const cited = reading.value
+  const isNew = turns.value.length === 0 && opening.value === undefined
   return (
-    <>
-      <div class="page-head">
-        <h1>Chat</h1>
-        {turns.value.length > 0 && (
-          <div class="row">
-            <button type="button" class="quiet" onClick={exportMarkdown}>
-              Export
-            </button>
-            <button
-              type="button"
-              class="quiet"
-              disabled={isAnswering.value}
-              onClick={() => {
-                isLeaving.value = true
-              }}
-            >
-              New conversation
-            </button>
-          </div>
+    <div class={cited ? 'chat-layout with-reader' : 'chat-layout'}>
+      <aside class="conversations" aria-label="Conversations">
+        <ConversationList />
+      </aside>
+      <div class="chat-main">
+        <Head id={id} />
+        <ErrorNote message={openFailure.value} />
+        {opening.value !== undefined && <Status tone="busy">Opening the conversation</Status>}
+        {isNew && openFailure.value === '' && (
+          <Empty title="Ask about your documents">
+            <p>
+              Answers cite the passages they are based on, so{' '}
+              <a href={href('documents')}>add documents</a> first. The server keeps your
+              conversations.
+            </p>
+          </Empty>
         )}
+        <div class="turns">
+          {turns.value.map((turn, place) => (
+            <TurnView key={turn.id} turn={turn} place={place} />
+          ))}
+        </div>
+        <p class="visually-hidden" role="status">
+          {isAnswering.value ? 'Answering' : turns.value.length > 0 ? 'The answer is complete' : ''}
+        </p>
+        <Composer key={conversationId.value ?? 'new'} />
       </div>
-      {turns.value.length === 0 && (
-        <Empty title="Ask about your documents">
-          <p>
-            Answers cite the passages that they rest on, so{' '}
-            <a href={href('documents')}>add documents</a> first. The conversation stays in this
-            browser.
-          </p>
-        </Empty>
-      )}
-      <div class="turns">
-        {turns.value.map((turn, place) => (
-          <TurnView key={turn.id} turn={turn} place={place} />
-        ))}
-      </div>
-      <p class="visually-hidden" role="status">
-        {isAnswering.value ? 'Answering' : turns.value.length > 0 ? 'The answer is complete' : ''}
-      </p>
-      <Composer />
-      {isLeaving.value && (
-        <Confirm
-          title="Begin a new conversation?"
-          action="Begin anew"
-          onConfirm={() => {
-            isLeaving.value = false
-            forget()
-          }}
-          onClose={() => {
-            isLeaving.value = false
-          }}
-        >
-          <p>This one is forgotten: nobody else has it. Export it first to keep it.</p>
-        </Confirm>
-      )}
-    </>
+      {cited && <Reader key={`${cited.hit.id} ${cited.statement}`} {...cited} />}
+    </div>
   )
 }
+
+function Head({ id }: { id: string | undefined }) {
+  const isListed = useSignal(false)
+  const close = () => {
+    isListed.value = false
+  }
+  useEffect(close, [id])
+  return (
+    <div class="page-head">
+      <h1>Chat</h1>
+      <div class="row">
+        <button
+          type="button"
+          class="quiet only-narrow"
+          onClick={() => {
+            isListed.value = true
+          }}
+        >
+          Conversations
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          disabled={conversationId.value === undefined && openFailure.value === ''}
+          onClick={() => {
+            leaveConversation()
+            location.hash = href('chat')
+          }}
+        >
+          New conversation
+        </button>
+      </div>
+      {isListed.value && (
+        <Dialog title="Conversations" onClose={close}>
+          <div class="conversations">
+            <ConversationList />
+          </div>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+/** Shows the conversation of the address, or the one that was shown last; and what other tabs add to it. */
+function useShown(id: string | undefined): void {
+  useEffect(() => {
+    const shown = conversationId.value
+    if (id === undefined) {
+      if (shown !== undefined) replaceRoute('chat', shown)
+    } else if (id !== shown) void openConversation(id)
+    else void refresh(id).catch(() => undefined)
+  }, [id])
+  useEffect(
+    () =>
+      watchTabs((changed) => {
+        const shown = conversationId.value
+        void refreshList()
+        if (shown === undefined || (changed !== undefined && changed !== shown)) return
+        refresh(shown).catch((error: unknown) => {
+          if (isGone(error)) leaveConversation()
+        })
+      }),
+    [],
+  )
+}
+
+/** Escape stops the answer, unless it closes something first. */
+function useEscapeToStop(): void {
+  useEffect(() => {
+    const look = ({ key }: KeyboardEvent) => {
+      const isOver = reading.value !== undefined || document.querySelector('dialog[open]') !== null
+      if (key === 'Escape' && isAnswering.value && !isOver) void stop()
+    }
+    // Before those that close something.
+    document.addEventListener('keydown', look, { capture: true })
+    return () => document.removeEventListener('keydown', look, { capture: true })
+  }, [])
+}
+
+const isGone = (error: unknown) => Object(error).code === 'conversation_not_found'
 
 /** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
@@ -97,23 +166,28 @@ function useReadingAlong(): void {
 }
 
 function Composer() {
-  const question = useSignal('')
+  const question = draftOf(conversationId.value)
   const field = useRef<HTMLTextAreaElement>(null)
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
-  const send = () => {
-    if (isAnswering.value || question.value.trim() === '') return
-    void ask(question.value.trim())
+  const send = async () => {
+    const asked = question.value
+    if (isAnswering.value || asked.trim() === '') return
     question.value = ''
+    const wasAsked = await ask(asked.trim())
+    // What was not asked is still to be.
+    const draft = draftOf(conversationId.value)
+    if (!wasAsked && draft.value === '') draft.value = asked
   }
   return (
     <form
       class="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        void send()
       }}
     >
+      <ErrorNote message={refusal.value} />
       <div class="search-form">
         <textarea
           ref={field}
@@ -127,11 +201,11 @@ function Composer() {
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
             event.preventDefault()
-            send()
+            void send()
           }}
         />
         {isAnswering.value ? (
-          <button type="button" onClick={stop}>
+          <button type="button" onClick={() => void stop()}>
             Stop
           </button>
         ) : (
@@ -159,8 +233,4 @@ function Composer() {
       </details>
     </form>
   )
-}
-
-function exportMarkdown(): void {
-  saveFile('conversation.md', new Blob([toMarkdown(turns.value)], { type: 'text/markdown' }))
 }

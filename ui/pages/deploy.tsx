@@ -23,8 +23,8 @@ export function DeployPage() {
     <>
       <h1>Deploy</h1>
       <p class="hint">
-        Files that bring this agent, as it is configured here, to a place to run. No secret is in
-        them, and nothing is sent anywhere.
+        Generates the files to deploy this agent with its current configuration. They contain no
+        secrets, and nothing is sent anywhere.
       </p>
       <form
         class="panel row"
@@ -51,7 +51,7 @@ export function DeployPage() {
           </select>
         </label>
         <label class="field grow">
-          <span class="label">Domain, if it has one already</span>
+          <span class="label">Domain, if you have one</span>
           <input
             value={domain.value}
             placeholder="agent.example.org"
@@ -68,8 +68,8 @@ export function DeployPage() {
       {made.result.value ? (
         <Made deployment={made.result.value} />
       ) : (
-        <Empty title="Choose where it is to run">
-          <p>Everything that stands against it is told at once, with the remedy.</p>
+        <Empty title="Choose a target">
+          <p>All problems are listed at once, with remedies.</p>
         </Empty>
       )}
     </>
@@ -80,8 +80,8 @@ function Made({ deployment }: { deployment: Deployment }) {
   const { target, refusals, warnings, files, secrets } = deployment
   return (
     <div class="stack" role="status">
-      <Problems title="It cannot run there before this is mended" problems={refusals} />
-      <Problems title="To be known" problems={warnings} />
+      <Problems title="Fix these problems before deploying" problems={refusals} />
+      <Problems title="Warnings" problems={warnings} />
       {files.length > 0 && (
         <section class="panel stack" aria-labelledby="files">
           <div class="page-head">
@@ -91,7 +91,7 @@ function Made({ deployment }: { deployment: Deployment }) {
             </button>
           </div>
           <p class="hint">
-            Unpack them in the project, and go on with DEPLOY.md. Secrets to set there:{' '}
+            Unpack the files in the project and continue with DEPLOY.md. Secrets to set:{' '}
             {secrets.join(', ')}.
           </p>
           {files.map(({ name, text }) => (

@@ -1,43 +1,40 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Document, DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
-import { client } from '../api.ts'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { Document, Readiness } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
-import {
-  createDocumentList,
-  type DocumentListing,
-  isUnsettled,
-} from '../documents/document-list.ts'
+import { BulkBar, retryIn } from '../documents/bulk-bar.tsx'
+import { bulkWork, canRetry, doToAll } from '../documents/bulk-work.ts'
+import { type DocumentListing, documentListAt, isUnsettled } from '../documents/document-list.ts'
 import { DocumentPage } from '../documents/document-page.tsx'
-import {
-  DocumentStatusMark,
-  deleteDocument,
-  retryDocument,
-  titleOf,
-} from '../documents/one-document.tsx'
+import { DocumentTable } from '../documents/document-table.tsx'
+import { Filters } from '../documents/filters.tsx'
+import { deleteDocument, titleOf } from '../documents/one-document.tsx'
+import { selectionOf } from '../documents/shown-documents.ts'
 import { UploadPanel } from '../documents/upload-panel.tsx'
 import { arrivals, isOpen, uploads } from '../documents/uploads.ts'
-import { counted, formatDate, formatNumber } from '../format.ts'
+import { counted } from '../format.ts'
 import { Confirm } from '../parts/dialog.tsx'
-import { Empty, ErrorNote } from '../parts/notes.tsx'
-import { VirtualList } from '../parts/virtual-list.tsx'
-import { href } from '../route.ts'
+import { ErrorNote } from '../parts/notes.tsx'
+import { routeQuery } from '../route.ts'
 
 const BUSY_POLL_MS = 1_000
 const IDLE_POLL_MS = 15_000
-const ROW_HEIGHT = 64
+/** Documents that arrive within this time are read together. */
+const GATHER_MS = 500
 
 export function DocumentsPage({ id }: { id?: string | undefined }) {
   return id === undefined ? <DocumentsList /> : <DocumentPage key={id} id={id} />
 }
 
 function DocumentsList() {
-  const list = useMemo(createDocumentList, [])
+  const list = documentListAt(routeQuery.value)
   const counts = useSignal<Readiness['documents']>(undefined)
   const leaving = useSignal<Document | undefined>(undefined)
   const refresh = useRefresh(list, async () => {
     counts.value = (await client.admin.readiness()).documents
   })
+  useLayoutEffect(() => window.scrollTo(0, list.place), [list])
   const confirm = async () => {
     const document = leaving.value
     leaving.value = undefined
@@ -46,6 +43,11 @@ function DocumentsList() {
       refresh()
     }
   }
+  const retry = (documents: readonly Document[]) =>
+    void doToAll('Retrying', documents, retryIn(list)).then((failure) => {
+      list.failure.value = failure
+      refresh()
+    })
 
   return (
     <>
@@ -54,14 +56,15 @@ function DocumentsList() {
         <AddDocuments onAdded={refresh} />
       </div>
       <UploadPanel />
-      <Filter list={list} counts={counts.value} />
-      <TitleField list={list} />
+      <Filters list={list} counts={counts.value} />
+      <RetryAll list={list} count={counts.value?.failed ?? 0} onRetry={retry} />
       <ErrorNote message={list.failure.value} />
-      <Rows
+      <DocumentTable
         list={list}
         onDelete={(document) => (leaving.value = document)}
-        onRetry={(document) => void retryDocument(document.id, list.failure).then(refresh)}
+        onRetry={(document) => retry([document])}
       />
+      <BulkBar list={list} onDone={refresh} />
       {leaving.value && (
         <Confirm
           title="Delete this document?"
@@ -70,13 +73,55 @@ function DocumentsList() {
           onClose={() => (leaving.value = undefined)}
         >
           <p>
-            <strong>{titleOf(leaving.value)}</strong> is gone at once, with its{' '}
-            {counted(leaving.value.chunks, 'passage')}, for searches and for chat. This cannot be
-            undone.
+            <strong>{titleOf(leaving.value)}</strong> and its{' '}
+            {counted(leaving.value.chunks, 'passage')} are no longer found by search and chat. This
+            cannot be undone.
           </p>
         </Confirm>
       )}
     </>
+  )
+}
+
+/** Above the failed ones. Those whose file is at fault are left out, and told of. */
+function RetryAll({
+  list,
+  count,
+  onRetry,
+}: {
+  list: DocumentListing
+  count: number
+  onRetry: (documents: readonly Document[]) => void
+}) {
+  const note = useSignal('')
+  if (list.shown.status !== 'failed' || count === 0 || bulkWork.value) return null
+  const retryAll = async () => {
+    const { sort: _, ...selection } = selectionOf(list.shown)
+    const failed = await Array.fromAsync(client.documents.list(selection))
+    const retriable = failed.filter(canRetry)
+    const left = failed.length - retriable.length
+    note.value =
+      left > 0
+        ? `${counted(left, 'document')} not retried: the file itself is the problem. Replace the file, or delete the document.`
+        : ''
+    onRetry(retriable)
+  }
+  return (
+    <div class="row">
+      <button
+        type="button"
+        onClick={() =>
+          void retryAll().catch((error: unknown) => {
+            note.value = messageOf(error)
+          })
+        }
+      >
+        Retry all failed
+      </button>
+      <span role="status" class="hint">
+        {note.value}
+      </span>
+    </div>
   )
 }
 
@@ -85,9 +130,11 @@ function useRefresh(list: DocumentListing, count: () => Promise<void>): () => vo
   const now = useRef<() => void>(undefined)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
+    let gathering: ReturnType<typeof setTimeout> | undefined
     let isOver = false
     const turn = async () => {
-      if (!document.hidden) {
+      // What is done to many shows by itself, one by one.
+      if (!document.hidden && !bulkWork.value) {
         await list.refresh()
         // The list has said what is wrong already.
         await count().catch(() => undefined)
@@ -98,135 +145,19 @@ function useRefresh(list: DocumentListing, count: () => Promise<void>): () => vo
       if (!isOver) timer = setTimeout(() => void turn(), isBusy ? BUSY_POLL_MS : IDLE_POLL_MS)
     }
     now.current = () => void turn()
-    const stop = arrivals.subscribe(() => now.current?.())
+    const stop = arrivals.subscribe(() => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined
+        now.current?.()
+      }, GATHER_MS)
+    })
+    now.current()
     return () => {
       isOver = true
+      clearTimeout(gathering)
       clearTimeout(timer)
       stop()
     }
-  }, [])
+  }, [list])
   return () => now.current?.()
-}
-
-const FILTERS: readonly [DocumentStatus | undefined, string][] = [
-  [undefined, 'All'],
-  ['ready', 'Ready'],
-  ['pending', 'Waiting'],
-  ['processing', 'Processing'],
-  ['failed', 'Failed'],
-]
-
-function Filter({ list, counts }: { list: DocumentListing; counts: Readiness['documents'] }) {
-  const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0)
-  return (
-    <fieldset class="choice">
-      <legend class="visually-hidden">Status</legend>
-      {FILTERS.map(([status, name]) => {
-        const count = status ? counts?.[status] : total
-        return (
-          <label key={name}>
-            <input
-              type="radio"
-              name="status"
-              checked={list.status.value === status}
-              onChange={() => void list.filterBy(status)}
-            />
-            <span>
-              {name} {count !== undefined && formatNumber(count)}
-            </span>
-          </label>
-        )
-      })}
-    </fieldset>
-  )
-}
-
-const TYPING_MS = 300
-
-function TitleField({ list }: { list: DocumentListing }) {
-  const typed = useSignal(list.title.value)
-  useEffect(() => {
-    if (typed.value === list.title.value) return
-    const timer = setTimeout(() => void list.filterBy(list.status.value, typed.value), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed.value])
-  return (
-    <label class="field">
-      <span class="label">Title contains</span>
-      <input
-        type="search"
-        maxLength={200}
-        value={typed.value}
-        onInput={({ currentTarget }) => {
-          typed.value = currentTarget.value
-        }}
-      />
-    </label>
-  )
-}
-
-interface RowActions {
-  onDelete: (document: Document) => void
-  onRetry: (document: Document) => void
-}
-
-function Rows({ list, ...actions }: { list: DocumentListing } & RowActions) {
-  const items = list.items.value
-  if (list.hasMore.value === undefined) return null
-  if (items.length === 0)
-    return <Nothing isFiltered={list.status.value !== undefined || list.title.value !== ''} />
-  return (
-    <VirtualList
-      items={items}
-      rowHeight={ROW_HEIGHT}
-      label="Documents"
-      keyOf={({ id }) => id}
-      onNearEnd={() => void list.loadMore()}
-    >
-      {(document) => <Row document={document} {...actions} />}
-    </VirtualList>
-  )
-}
-
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No document is like that" />
-  return (
-    <Empty title="No documents yet">
-      <p>
-        Drop files or folders anywhere on this page, or add them above: PDF, Word, Excel,
-        PowerPoint, HTML, mail, Markdown, code and more. Then <a href={href('search')}>search</a>{' '}
-        them, or <a href={href('chat')}>ask</a> about them.
-      </p>
-    </Empty>
-  )
-}
-
-function Row({ document, onDelete, onRetry }: { document: Document } & RowActions) {
-  const { id, chunks, error, status, createdAt } = document
-  const title = titleOf(document)
-  return (
-    <div class="document-row">
-      <div class="document-name">
-        <a href={href('documents', id)}>{title}</a>
-        <span class={status === 'failed' ? 'reason' : 'hint'}>
-          {status === 'failed' && error
-            ? error.message
-            : [formatDate(createdAt), chunks > 0 && counted(chunks, 'passage')]
-                .filter(Boolean)
-                .join(', ')}
-        </span>
-      </div>
-      <DocumentStatusMark document={document} />
-      <div class="row tight document-actions">
-        {status === 'failed' && (
-          <button type="button" class="quiet" onClick={() => onRetry(document)}>
-            Retry<span class="visually-hidden"> {title}</span>
-          </button>
-        )}
-        <button type="button" class="quiet danger" onClick={() => onDelete(document)}>
-          Delete<span class="visually-hidden"> {title}</span>
-        </button>
-      </div>
-    </div>
-  )
 }

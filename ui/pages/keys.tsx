@@ -13,7 +13,7 @@ const SCOPES = {
   query: 'Search and read documents',
   chat: 'Ask the agent',
   ingest: 'Add, change and delete documents',
-  admin: 'Run the server, and all that it can do',
+  admin: 'Administer the server, with full access',
 } as const
 type Scope = keyof typeof SCOPES
 const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin']
@@ -28,8 +28,8 @@ export function KeysPage() {
     <>
       <h1>Keys</h1>
       <p class="hint">
-        For programs and people who are not to have the server key, which may do everything and
-        opens this page. Each request in the log names its key.
+        Create keys for programs and people who should not have the server key, which has full
+        access. The log shows the key of each request.
       </p>
       <NewKey
         onMade={(created) => {
@@ -41,7 +41,7 @@ export function KeysPage() {
       <ErrorNote message={keys.failure.value} />
       {keys.result.value?.length === 0 && (
         <Empty title="No other keys yet">
-          <p>Everybody who uses this server has the server key.</p>
+          <p>Everyone who uses this server has the server key.</p>
         </Empty>
       )}
       <ul class="stack" aria-label="Keys">
@@ -57,7 +57,7 @@ function Made({ created: { name, secret } }: { created: ApiKeyCreated }) {
   return (
     <section class="panel stack" aria-labelledby="made">
       <h2 id="made">The key “{name}”</h2>
-      <p>It is shown this once: copy it to where it is used.</p>
+      <p>The key is shown only once. Copy it now.</p>
       <pre class="code">{secret}</pre>
       <div>
         <CopyButton text={secret} name="key" />
@@ -88,7 +88,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
         <input name="name" required maxLength={100} autocomplete="off" placeholder="Website" />
       </Field>
       <fieldset class="stack">
-        <legend>What it may do</legend>
+        <legend>Permissions</legend>
         {SCOPE_NAMES.map((scope) => (
           <label key={scope} class="check">
             <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'query'} />
@@ -98,7 +98,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
           </label>
         ))}
       </fieldset>
-      <p class="hint">A field that is left empty sets no limit.</p>
+      <p class="hint">Empty fields set no limit.</p>
       <div class="settings-fields">
         <Field label="Collections, separated by commas">
           <input name="collections" autocomplete="off" />
@@ -185,7 +185,7 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
             isAsking.value = false
           }}
         >
-          <p>Whoever uses it is refused from now on, as are the keys that were made with it.</p>
+          <p>Requests with this key, and with keys created with it, will be refused immediately.</p>
         </Confirm>
       )}
     </li>

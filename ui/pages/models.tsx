@@ -29,13 +29,13 @@ const ROLES: readonly Role[] = [
   {
     kind: 'embedding',
     title: 'Embedding',
-    hint: 'Finds by meaning. The model builtin comes with the server and knows English; none searches by words alone. A first model gives its vectors to what is there, in the background; a change from one to another is led through below.',
+    hint: 'Used for vector search. The model builtin comes with the server and supports English; none searches by keywords only. When you set the first model, existing documents are embedded in the background. To change from one model to another, use the steps below.',
     names: ['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'],
   },
   {
     kind: 'reranking',
     title: 'Reranking',
-    hint: 'Puts what was found into a better order; not required.',
+    hint: 'Improves the order of search results. Optional.',
     names: ['RERANK_MODEL', 'RERANK_BASE_URL', 'RERANK_API_KEY'],
   },
 ]
@@ -48,7 +48,7 @@ export function ModelsPage() {
     <>
       <h1>Models</h1>
       <p class="hint">
-        Tests ask a model as chat and search would, with what is typed here, saved or not.
+        Tests call a model the way chat and search do, with the values entered here, saved or not.
       </p>
       <form
         class="stack"
@@ -105,7 +105,7 @@ function RoleForm({
       <label class="field">
         <span class="label">{title} server</span>
         <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
-          <option value="">Choose, or type its address below</option>
+          <option value="">Choose a provider, or enter its URL below</option>
           {presets.map(({ name, model: own }) => (
             <option key={name} disabled={sourceOf(own ? model : url) === 'environment'}>
               {name}
@@ -136,9 +136,11 @@ function RoleForm({
           disabled={list.isBusy.value}
           onClick={() => void list.run(() => client.admin.models.list(request()))}
         >
-          List its models<span class="visually-hidden"> for {title}</span>
+          List models<span class="visually-hidden"> for {title}</span>
         </button>
-        {(test.isBusy.value || list.isBusy.value) && <Status tone="busy">Asking</Status>}
+        {(test.isBusy.value || list.isBusy.value) && (
+          <Status tone="busy">Waiting for the model</Status>
+        )}
         {list.result.value && (
           <span class="hint" role="status">
             {counted(list.result.value.length, 'model')}; {model} suggests them.

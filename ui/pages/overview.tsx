@@ -4,28 +4,60 @@ import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
 import { asSentence, formatNumber, roughly } from '../format.ts'
+import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
+import { SAMPLE } from '../overview/sample-document.ts'
+import { type Part, partsOf } from '../overview/working-parts.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
-import { partsOf } from '../parts/overview-parts.ts'
 import { Snippets } from '../parts/snippets.tsx'
 import { usePolled } from '../poll.ts'
 import { href } from '../route.ts'
 
 const POLL_MS = 10_000
+const NEWEST = 20
 
 async function readAll() {
   await readServerState()
   if (serverState.value?.state !== 'running') return undefined
-  const [readiness, capabilities] = await Promise.all([
+  const [readiness, capabilities, { items: conversations }] = await Promise.all([
     client.admin.readiness(),
     client.agent.capabilities(),
+    client.conversations.list({ limit: 1 }).page(),
   ])
-  return { readiness, capabilities }
+  const hasAsked = conversations.length > 0
+  return { readiness, capabilities, begun: await readBegun(readiness, capabilities, hasAsked) }
 }
 
+/** What there is of the first steps; undefined once they are done. */
+async function readBegun(
+  readiness: Readiness,
+  capabilities: Capabilities,
+  hasAsked: boolean,
+): Promise<Begun | undefined> {
+  const documents = totalOf(readiness)
+  if (documents > 0 && hasAsked) return undefined
+  const { model } = capabilities.chat
+  return {
+    documents,
+    hasSample: documents > 0 && (await hasSampleDocument()),
+    model: model === 'extractive' ? undefined : model,
+    hasAsked,
+  }
+}
+
+/** Among the newest: a request for one that is not there would be an error in the browser's console. */
+async function hasSampleDocument(): Promise<boolean> {
+  const { items } = await client.documents.list({ limit: NEWEST }).page()
+  return items.some(({ id }) => id === SAMPLE.id)
+}
+
+const totalOf = ({ documents = { pending: 0, processing: 0, ready: 0, failed: 0 } }: Readiness) =>
+  Object.values(documents).reduce((sum, count) => sum + count, 0)
+
 export function OverviewPage() {
-  const { value, failure } = usePolled(readAll, POLL_MS)
-  const state = serverState.value?.state === 'running' ? value.value : undefined
+  const { value, failure, refresh } = usePolled(readAll, POLL_MS)
+  const known = serverState.value?.state
+  const state = known === 'running' ? value.value : undefined
   return (
     <>
       <div class="page-head">
@@ -34,16 +66,11 @@ export function OverviewPage() {
       </div>
       {!transition.value && <ErrorNote message={failure.value} />}
       <div class="columns">
-        <ServerPanel />
-        <Access />
-        {state && (
+        {state && <Running {...state} onChange={() => void refresh()} />}
+        {known !== undefined && known !== 'running' && (
           <>
-            <Counts readiness={state.readiness} />
-            <Works readiness={state.readiness} capabilities={state.capabilities} />
-            <section class="panel wide" aria-labelledby="begin">
-              <h2 id="begin">Use it from a program</h2>
-              <Snippets endpoint={location.origin} />
-            </section>
+            <ServerPanel />
+            <Access />
           </>
         )}
       </div>
@@ -51,9 +78,37 @@ export function OverviewPage() {
   )
 }
 
+interface RunningProps {
+  readiness: Readiness
+  capabilities: Capabilities
+  begun: Begun | undefined
+  onChange: () => void
+}
+
+/** What needs somebody comes first. */
+function Running({ readiness, capabilities, begun, onChange }: RunningProps) {
+  const parts = partsOf(readiness, capabilities)
+  const failing = parts.filter(({ tone }) => tone === 'bad')
+  return (
+    <>
+      {failing.length > 0 && <Parts id="attention" title="Needs attention" parts={failing} />}
+      {begun && <FirstSteps begun={begun} onDone={onChange} />}
+      <Counts readiness={readiness} />
+      <Access />
+      <Parts id="works" title="What works" parts={parts.filter(({ tone }) => tone !== 'bad')} />
+      <section class="panel wide" aria-labelledby="begin">
+        <h2 id="begin">Use it from a program</h2>
+        <Snippets endpoint={location.origin} />
+      </section>
+      <ServerPanel />
+    </>
+  )
+}
+
 function StateLine({ readiness, lost }: { readiness: Readiness; lost: boolean }) {
   if (lost) return <Status tone="bad">Not reachable</Status>
-  if (readiness.status === 'not_ready') return <Status tone="bad">Running, but a part fails</Status>
+  if (readiness.status === 'not_ready')
+    return <Status tone="bad">Running, but a part has failed</Status>
   if (readiness.degraded) return <Status tone="bad">Running, degraded</Status>
   return <Status tone="good">Running</Status>
 }
@@ -106,8 +161,7 @@ const COUNTS = [
   ['failed', 'Failed'],
 ] as const
 
-function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Readiness }) {
-  const total = documents && Object.values(documents).reduce((sum, count) => sum + count, 0)
+function Counts({ readiness: { documents, embeddings, reEmbedding } }: { readiness: Readiness }) {
   return (
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">Documents</h2>
@@ -121,39 +175,34 @@ function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Rea
           ))}
         </dl>
       )}
-      {total === 0 && (
+      {embeddings && embeddings.missing > 0 && (
         <p>
-          There are none yet. <a href={href('documents')}>Add the first one</a>, then{' '}
-          <a href={href('chat')}>ask about it</a>.
+          {formatNumber(embeddings.missing)} passages are not embedded yet and are found by keywords
+          only
+          {embeddings.reason ? `: ${embeddings.reason}` : '.'}
+          {embeddings.seconds !== undefined && ` Time remaining: ${roughly(embeddings.seconds)}.`}
         </p>
       )}
-      {meaning && meaning.missing > 0 && (
-        <p>
-          {formatNumber(meaning.missing)} passages are found by words, and not yet by meaning
-          {meaning.reason ? `: ${meaning.reason}` : '.'}
-          {meaning.seconds !== undefined && ` It takes ${roughly(meaning.seconds)} more.`}
-        </p>
-      )}
-      {reindex && (
+      {reEmbedding && (
         <label class="field">
           <span class="label">
-            Embedding again with {reindex.model} ({reindex.state})
+            Re-embedding with {reEmbedding.model} ({reEmbedding.state})
           </span>
-          <progress value={reindex.done} max={Math.max(reindex.total, 1)} />
+          <progress value={reEmbedding.done} max={Math.max(reEmbedding.total, 1)} />
         </label>
       )}
     </section>
   )
 }
 
-const PAGE_NAMES = { agent: 'Agent', models: 'Models' } as const
+const PAGE_NAMES = { agent: 'Agent', models: 'Models', documents: 'Documents' } as const
 
-function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
+function Parts({ id, title, parts }: { id: string; title: string; parts: readonly Part[] }) {
   return (
-    <section class="panel wide" aria-labelledby="works">
-      <h2 id="works">What works</h2>
+    <section class="panel wide" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       <ul class="parts">
-        {partsOf(state.readiness, state.capabilities).map((part) => (
+        {parts.map((part) => (
           <li key={part.name}>
             <span class="part-name">{part.name}</span>
             <Status tone={part.tone}>{part.state}</Status>

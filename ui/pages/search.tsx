@@ -23,7 +23,7 @@ export function SearchPage() {
           Compare two settings
         </label>
       </div>
-      <p class="hint">Exactly what /query answers, and what chat is given to cite.</p>
+      <p class="hint">The same results as /query, which chat uses for its citations.</p>
       <SearchForm onSubmit={() => void runSearch()} />
       <div class={isComparing ? 'columns compared' : 'stack'}>
         <section class="stack" aria-label={isComparing ? 'First setting' : 'Results'}>

@@ -44,7 +44,7 @@ export function CopyButton({
 }
 
 /** Over plain HTTP on other machines browsers have no clipboard for pages, but still the command of old. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
   area.value = text
@@ -54,5 +54,5 @@ async function copyText(text: string): Promise<void> {
   area.select()
   const isDone = document.execCommand('copy')
   area.remove()
-  if (!isDone) throw new Error('The browser does not let pages copy')
+  if (!isDone) throw new Error('The browser does not allow pages to copy text')
 }

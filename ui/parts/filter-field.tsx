@@ -10,7 +10,7 @@ export function parseFilter(text: string): Filter | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SyntaxError(`The filter is no JSON. A filter is for example ${EXAMPLE}.`)
+    throw new SyntaxError(`The filter is not valid JSON. Example: ${EXAMPLE}.`)
   }
 }
 

@@ -26,7 +26,7 @@ curl -N ${endpoint}/chat \\
     text: (endpoint) => `import OpenAI from 'openai'
 
 const client = new OpenAI({
-  baseURL: '${endpoint}/v1',
+  baseURL: '${endpoint}/openai/v1',
   apiKey: process.env.SERVER_API_KEY,
 })
 
@@ -42,13 +42,12 @@ console.log(answer.choices[0].message.content)`,
 from openai import OpenAI
 
 client = OpenAI(
-    base_url="${endpoint}/v1",
+    base_url="${endpoint}/openai/v1",
     api_key=os.environ["SERVER_API_KEY"],
 )
 
 answer = client.chat.completions.create(
     model="agent",
-    stream=False,
     messages=[{"role": "user", "content": "${QUESTION}"}],
 )
 print(answer.choices[0].message.content)`,

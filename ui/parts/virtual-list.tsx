@@ -73,7 +73,9 @@ function useVirtualizer(
   const [, draw] = useReducer((times: number) => times + 1, 0)
   const [scrollMargin, setScrollMargin] = useState(0)
   const options = {
-    ...{ count, scrollMargin, overscan: OVERSCAN },
+    count,
+    scrollMargin,
+    overscan: OVERSCAN,
     estimateSize: () => rowHeight,
     getScrollElement: () => window,
     observeElementRect: observeWindowRect,

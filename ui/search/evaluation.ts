@@ -36,7 +36,7 @@ export function writeJudged(judged: readonly JudgedQuery[]): JudgedFiles {
 }
 
 function readQuery(line: string, number: number): { _id: string; text: string } {
-  const refusal = `Line ${number} of queries.jsonl is no JSON with _id and text`
+  const refusal = `Line ${number} of queries.jsonl is not JSON with _id and text`
   const { _id, text } = parse(line, refusal)
   if (_id === undefined || typeof text !== 'string') throw new Error(refusal)
   return { _id: String(_id), text }

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
-import { ChunkDialog, ChunkFacts } from '../parts/chunk.tsx'
+import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
-import { href } from '../route.ts'
+import { ReaderDialog } from '../reader/reader.tsx'
+import { documentAddress, href } from '../route.ts'
 import { isRight, toggle } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
 
@@ -21,7 +22,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
           <div class="row spread">
             <p class="hint">
               {found.hits.length} found in {formatSeconds(trial.milliseconds.value)}
-              {found.degraded && '; a model that search asks did not answer'}
+              {found.degraded && '; a model used by search did not respond'}
             </p>
             <div class="row tight">
               <CopyButton
@@ -37,7 +38,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
           {found.hits.length === 0 && (
             <Empty title="Nothing found">
               <p>
-                Try other words, or look whether the <a href={href('documents')}>documents</a> are
+                Try other words, or check whether the <a href={href('documents')}>documents</a> are
                 ready.
               </p>
             </Empty>
@@ -49,7 +50,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
                 hit={hit}
                 query={found.query}
                 place={index + 1}
-                otherPlace={others?.found.value && placeIn(others.found.value.hits, hit)}
+                otherPlace={others?.found.value && rankIn(others.found.value.hits, hit)}
                 onOpen={() => {
                   opened.value = hit
                 }}
@@ -59,7 +60,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
         </>
       )}
       {opened.value && (
-        <ChunkDialog
+        <ReaderDialog
           hit={opened.value}
           onClose={() => {
             opened.value = undefined
@@ -71,7 +72,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
 }
 
 /** From 1; 0 where it is not among them. */
-function placeIn(hits: readonly Hit[], { id }: Hit): number {
+function rankIn(hits: readonly Hit[], { id }: Hit): number {
   return hits.findIndex((one) => one.id === id) + 1
 }
 
@@ -93,9 +94,9 @@ function HitCard({
       <div class="row spread">
         <h2>
           <span class="place">{place}</span>{' '}
-          <a href={href('documents', hit.documentId)}>{hit.title || hit.documentId}</a>
+          <a href={documentAddress(hit)}>{hit.title || hit.documentId}</a>
         </h2>
-        <span class="score" title="Comparable within this answer only">
+        <span class="score" title="Comparable only within this response">
           {hit.score.toFixed(3)}
         </span>
       </div>
@@ -124,9 +125,7 @@ function HitCard({
 
 function comparison(place: number, otherPlace: number): string {
   if (otherPlace === 0) return 'Only here'
-  return otherPlace === place
-    ? 'At the same place in the other'
-    : `At place ${otherPlace} in the other`
+  return otherPlace === place ? 'Same rank in the other' : `Rank ${otherPlace} in the other`
 }
 
 const STAGES = [
@@ -170,7 +169,7 @@ export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
         type="search"
         required
         maxLength={10_000}
-        placeholder="A question, or words"
+        placeholder="A question or keywords"
         value={search.query.value}
         onInput={({ currentTarget }) => {
           search.query.value = currentTarget.value

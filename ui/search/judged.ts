@@ -53,7 +53,9 @@ export function toggle(question: string, documentId: string): void {
 export function keep(all: readonly JudgedQuery[]): void {
   const text = JSON.stringify(writeJudged(all))
   if (all.length > MAX_QUESTIONS || text.length > MAX_CHARACTERS)
-    throw new Error(`At most ${MAX_QUESTIONS} questions are kept: export them and begin anew.`)
+    throw new Error(
+      `At most ${MAX_QUESTIONS} questions are kept. Export them, then start a new set.`,
+    )
   localStorage.setItem(KEY, text)
   judged.value = all
 }

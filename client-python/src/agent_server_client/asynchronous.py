@@ -360,7 +360,7 @@ class AsyncDocuments:
         return cast(Deletion, await self._transport.json(Request("DELETE", "/documents", query)))
 
     async def delete(self, id: str) -> None:
-        """The very next query no longer finds it."""
+        """Delete a document. Takes effect immediately."""
         await self._transport.json(Request("DELETE", protocol.path_of(id)))
 
     async def retry(self, id: str) -> DocumentCreated:

@@ -57,6 +57,385 @@ class AgentVersions(TypedDict):
     versions: list[Version]
 
 
+class AnswerStep(TypedDict):
+    callId: str
+    tool: str
+    input: Any
+    output: NotRequired[str]
+    isError: NotRequired[bool]
+    milliseconds: NotRequired[int]
+
+
+class AnthropicCitation1(TypedDict):
+    type: Literal['web_search_result_location']
+    cited_text: str
+    encrypted_index: str
+    title: str | None
+    url: str
+
+
+class AnthropicCitation2(TypedDict):
+    type: Literal['char_location']
+    cited_text: str
+    document_index: int
+    document_title: str | None
+    file_id: str
+    start_char_index: int
+    end_char_index: int
+
+
+AnthropicCitation: TypeAlias = AnthropicCitation1 | AnthropicCitation2
+
+
+class AnthropicContentBlock1(TypedDict):
+    type: Literal['text']
+    text: str
+    citations: NotRequired[list[AnthropicCitation]]
+
+
+class AnthropicContentBlock2(TypedDict):
+    type: Literal['thinking']
+    thinking: str
+    signature: str
+
+
+class AnthropicContentBlock3(TypedDict):
+    type: Literal['tool_use']
+    id: str
+    name: str
+    input: Any
+
+
+AnthropicContentBlock: TypeAlias = (
+    AnthropicContentBlock1 | AnthropicContentBlock2 | AnthropicContentBlock3
+)
+
+
+class Content(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source(TypedDict):
+    type: Literal['base64']
+    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+    data: str
+
+
+class Source1(TypedDict):
+    type: Literal['url']
+    url: str
+
+
+class Content1(TypedDict):
+    type: Literal['image']
+    source: Source | Source1
+
+
+class Source2(TypedDict):
+    type: Literal['text']
+    data: str
+
+
+class Source3(TypedDict):
+    type: str
+
+
+class Content2(TypedDict):
+    type: Literal['document']
+    title: NotRequired[str | None]
+    source: Source2 | Source3
+
+
+class Content3(TypedDict):
+    type: str
+
+
+class Content4(TypedDict):
+    type: Literal['tool_use']
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class Content6(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source4(TypedDict):
+    type: Literal['base64']
+    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+    data: str
+
+
+class Source5(TypedDict):
+    type: Literal['url']
+    url: str
+
+
+class Content7(TypedDict):
+    type: Literal['image']
+    source: Source4 | Source5
+
+
+class Source6(TypedDict):
+    type: Literal['text']
+    data: str
+
+
+class Source7(TypedDict):
+    type: str
+
+
+class Content8(TypedDict):
+    type: Literal['document']
+    title: NotRequired[str | None]
+    source: Source6 | Source7
+
+
+class Content9(TypedDict):
+    type: str
+
+
+class Content5(TypedDict):
+    type: Literal['tool_result']
+    tool_use_id: str
+    content: NotRequired[str | list[Content6 | Content7 | Content8 | Content9] | None]
+    is_error: NotRequired[bool | None]
+
+
+class Message(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: str | list[Content | Content1 | Content2 | Content3 | Content4 | Content5]
+
+
+class SystemItem(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Tool1(TypedDict):
+    type: NotRequired[Literal['custom'] | None]
+    name: str
+    description: NotRequired[str | None]
+    input_schema: dict[str, Any]
+
+
+class ToolChoice(TypedDict):
+    type: Literal['auto', 'any', 'none']
+
+
+class ToolChoice1(TypedDict):
+    type: Literal['tool']
+    name: str
+
+
+class Thinking(TypedDict):
+    type: str
+
+
+class Format(TypedDict):
+    type: Literal['json_schema']
+    schema: dict[str, Any]
+
+
+class OutputConfig(TypedDict):
+    effort: NotRequired[Literal['low', 'medium', 'high', 'xhigh', 'max'] | None]
+    format: NotRequired[Format | None]
+
+
+class Error(TypedDict):
+    type: str
+    message: str
+    code: str
+    param: str | None
+
+
+class AnthropicError(TypedDict):
+    type: Literal['error']
+    error: Error
+    request_id: str
+
+
+class AnthropicEvent2(TypedDict):
+    type: Literal['content_block_start']
+    index: int
+    content_block: AnthropicContentBlock
+
+
+class Delta(TypedDict):
+    type: Literal['text_delta']
+    text: str
+
+
+class Delta1(TypedDict):
+    type: Literal['thinking_delta']
+    thinking: str
+
+
+class Delta2(TypedDict):
+    type: Literal['input_json_delta']
+    partial_json: str
+
+
+class Delta3(TypedDict):
+    type: Literal['citations_delta']
+    citation: AnthropicCitation
+
+
+class AnthropicEvent3(TypedDict):
+    type: Literal['content_block_delta']
+    index: int
+    delta: Delta | Delta1 | Delta2 | Delta3
+
+
+class AnthropicEvent4(TypedDict):
+    type: Literal['content_block_stop']
+    index: int
+
+
+class Delta4(TypedDict):
+    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal']
+    stop_sequence: None
+
+
+class AnthropicEvent6(TypedDict):
+    type: Literal['message_stop']
+
+
+class Content10(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source8(TypedDict):
+    type: Literal['base64']
+    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+    data: str
+
+
+class Source9(TypedDict):
+    type: Literal['url']
+    url: str
+
+
+class Content11(TypedDict):
+    type: Literal['image']
+    source: Source8 | Source9
+
+
+class Source10(TypedDict):
+    type: Literal['text']
+    data: str
+
+
+class Source11(TypedDict):
+    type: str
+
+
+class Content12(TypedDict):
+    type: Literal['document']
+    title: NotRequired[str | None]
+    source: Source10 | Source11
+
+
+class Content13(TypedDict):
+    type: str
+
+
+class Content14(TypedDict):
+    type: Literal['tool_use']
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class Content16(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Source12(TypedDict):
+    type: Literal['base64']
+    media_type: Literal['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+    data: str
+
+
+class Source13(TypedDict):
+    type: Literal['url']
+    url: str
+
+
+class Content17(TypedDict):
+    type: Literal['image']
+    source: Source12 | Source13
+
+
+class Source14(TypedDict):
+    type: Literal['text']
+    data: str
+
+
+class Source15(TypedDict):
+    type: str
+
+
+class Content18(TypedDict):
+    type: Literal['document']
+    title: NotRequired[str | None]
+    source: Source14 | Source15
+
+
+class Content19(TypedDict):
+    type: str
+
+
+class Content15(TypedDict):
+    type: Literal['tool_result']
+    tool_use_id: str
+    content: NotRequired[
+        str | list[Content16 | Content17 | Content18 | Content19] | None
+    ]
+    is_error: NotRequired[bool | None]
+
+
+class Message1(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: (
+        str
+        | list[Content10 | Content11 | Content12 | Content13 | Content14 | Content15]
+    )
+
+
+class ToolChoice2(TypedDict):
+    type: Literal['auto', 'any', 'none']
+
+
+class ToolChoice3(TypedDict):
+    type: Literal['tool']
+    name: str
+
+
+class OutputConfig1(TypedDict):
+    effort: NotRequired[Literal['low', 'medium', 'high', 'xhigh', 'max'] | None]
+    format: NotRequired[Format | None]
+
+
+StopSequence: TypeAlias = str
+
+
+class AnthropicTokenCount(TypedDict):
+    input_tokens: int
+
+
+class AnthropicUsage(TypedDict):
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int
+    cache_creation_input_tokens: int
+
+
 Collection: TypeAlias = str
 
 
@@ -149,6 +528,8 @@ class Plugin(TypedDict):
 class Chat(TypedDict):
     model: str
     tools: bool
+    window: int
+    leftOut: NotRequired[list[str]]
 
 
 class Embedder(TypedDict):
@@ -168,6 +549,11 @@ class Reranker(TypedDict):
 class ChatMessage(TypedDict):
     role: Literal['user', 'assistant', 'system']
     content: str
+
+
+class Conversation(TypedDict):
+    id: str
+    parent: NotRequired[str | None]
 
 
 class Chunk(TypedDict):
@@ -205,7 +591,7 @@ class ToolCall1(TypedDict):
     index: int
 
 
-class Content(TypedDict):
+class Content20(TypedDict):
     type: Literal['text']
     text: str
 
@@ -215,50 +601,50 @@ class ImageUrl(TypedDict):
     detail: NotRequired[str | None]
 
 
-class Content1(TypedDict):
+class Content21(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content2(TypedDict):
+class Content22(TypedDict):
     type: str
 
 
 class CompletionMessage1(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[Content | Content1 | Content2]
+    content: str | list[Content20 | Content21 | Content22]
 
 
-class Content3(TypedDict):
+class Content23(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content4(TypedDict):
+class Content24(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content5(TypedDict):
+class Content25(TypedDict):
     type: str
 
 
 class CompletionMessage2(TypedDict):
     role: Literal['user']
-    content: str | list[Content3 | Content4 | Content5]
+    content: str | list[Content23 | Content24 | Content25]
 
 
-class Content6(TypedDict):
+class Content26(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content7(TypedDict):
+class Content27(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content8(TypedDict):
+class Content28(TypedDict):
     type: str
 
 
@@ -271,29 +657,29 @@ class ToolCall2(TypedDict):
 
 class CompletionMessage3(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[str | list[Content6 | Content7 | Content8] | None]
+    content: NotRequired[str | list[Content26 | Content27 | Content28] | None]
     tool_calls: NotRequired[list[ToolCall2] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
-class Content9(TypedDict):
+class Content29(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content10(TypedDict):
+class Content30(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content11(TypedDict):
+class Content31(TypedDict):
     type: str
 
 
 class CompletionMessage4(TypedDict):
     role: Literal['tool']
-    content: str | list[Content9 | Content10 | Content11]
+    content: str | list[Content29 | Content30 | Content31]
     tool_call_id: str
 
 
@@ -315,15 +701,59 @@ class Function3(TypedDict):
     parameters: NotRequired[dict[str, Any] | None]
 
 
-class Tool1(TypedDict):
+class Tool3(TypedDict):
     type: Literal['function']
     function: Function3
+
+
+class Function4(TypedDict):
+    name: str
+
+
+class ToolChoice4(TypedDict):
+    type: Literal['function']
+    function: Function4
+
+
+class PromptTokensDetails(TypedDict):
+    cached_tokens: int
 
 
 class CompletionUsage(TypedDict):
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
+    prompt_tokens_details: NotRequired[PromptTokensDetails]
+
+
+class Conversation1(TypedDict):
+    id: str
+    object: Literal['conversation']
+    created_at: int
+    metadata: dict[str, str]
+    title: str | None
+    updated_at: int
+    last_item_id: str | None
+
+
+class ConversationDeleted(TypedDict):
+    id: str
+    object: Literal['conversation.deleted']
+    deleted: Literal[True]
+
+
+class ConversationList(TypedDict):
+    object: Literal['list']
+    data: list[Conversation1]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class ConversationPatch(TypedDict):
+    metadata: NotRequired[dict[str, str] | None]
+    title: NotRequired[str | None]
+    last_item_id: NotRequired[str | None]
 
 
 class Deletion(TypedDict):
@@ -377,7 +807,7 @@ class DeploymentTargets(TypedDict):
     targets: list[Target]
 
 
-class Meaning(TypedDict):
+class Embeddings(TypedDict):
     missing: int
     seconds: NotRequired[int]
 
@@ -436,7 +866,7 @@ class Usage1(TypedDict):
     total_tokens: int
 
 
-class Embeddings(TypedDict):
+class Embeddings2(TypedDict):
     object: Literal['list']
     model: str
     data: list[Datum]
@@ -450,7 +880,7 @@ class EmbeddingsRequest(TypedDict):
     model: NotRequired[str | None]
     input: str | list[InputItem]
     encoding_format: NotRequired[Literal['float', 'base64'] | None]
-    dimensions: NotRequired[None]
+    dimensions: NotRequired[int | None]
 
 
 class ErrorDetail(TypedDict):
@@ -474,7 +904,10 @@ class ErrorDetail(TypedDict):
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
+        'conversation_not_found',
+        'item_not_found',
         'response_not_found',
+        'batch_not_found',
         'version_not_found',
         'model_not_found',
         'key_not_found',
@@ -485,7 +918,7 @@ class ErrorDetail(TypedDict):
         'changed_meanwhile',
         'not_writable',
         'not_startable',
-        'restart_unavailable',
+        'conversation_full',
         'too_many_keys',
         'idempotency_conflict',
         'body_too_large',
@@ -498,7 +931,7 @@ class ErrorDetail(TypedDict):
         'rate_limited',
         'too_many_runs',
         'internal',
-        'screen_unavailable',
+        'web_ui_unavailable',
         'fetch_failed',
         'upstream_failed',
         'upstream_refused',
@@ -626,7 +1059,12 @@ class InputItemList(TypedDict):
     has_more: bool
 
 
-class Error1(TypedDict):
+class InputTokens(TypedDict):
+    object: Literal['response.input_tokens']
+    input_tokens: int
+
+
+class Error2(TypedDict):
     code: str
     message: str
     param: str | None
@@ -634,15 +1072,30 @@ class Error1(TypedDict):
 
 class LineRefused(TypedDict):
     line: int
-    error: Error1
+    error: Error2
+
+
+class Embeddings3(TypedDict):
+    missing: int
+    seconds: NotRequired[int]
 
 
 class LineStored(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
-    meaning: NotRequired[Meaning]
+    embeddings: NotRequired[Embeddings3]
     line: int
+
+
+class Server(TypedDict):
+    name: str
+    baseUrl: str
+    models: list[str]
+
+
+class LocalModelServers(TypedDict):
+    servers: list[Server]
 
 
 class LogEvent(TypedDict):
@@ -675,14 +1128,14 @@ class Step(TypedDict):
     message: NotRequired[str]
 
 
-class Server(TypedDict):
+class Server1(TypedDict):
     name: str
     version: str
     transport: Literal['streamable-http', 'sse']
     protocol: str
 
 
-class Tool2(TypedDict):
+class Tool4(TypedDict):
     name: str
     remoteName: str
     description: str
@@ -694,9 +1147,9 @@ class McpTestResult(TypedDict):
     connection: str
     ok: bool
     steps: list[Step]
-    server: NotRequired[Server]
+    server: NotRequired[Server1]
     digest: str
-    tools: list[Tool2]
+    tools: list[Tool4]
     output: NotRequired[str]
     artifacts: NotRequired[list[Artifact]]
 
@@ -726,6 +1179,10 @@ class Chat1(TypedDict):
     firstMilliseconds: NotRequired[float]
     streams: bool
     tools: Literal['called', 'ignored', 'none']
+    window: int
+    promptTokens: NotRequired[int]
+    tokensPerSecond: NotRequired[float]
+    leftOut: list[str]
 
 
 class Embedding(TypedDict):
@@ -825,6 +1282,147 @@ class NewVectorStoreFile(TypedDict):
     chunking_strategy: NotRequired[None]
 
 
+class Function5(TypedDict):
+    index: int
+    name: str
+    arguments: Any
+
+
+class ToolCall3(TypedDict):
+    id: str
+    function: Function5
+
+
+class Message3(TypedDict):
+    role: Literal['assistant']
+    content: str
+    thinking: NotRequired[str]
+    tool_calls: NotRequired[list[ToolCall3]]
+
+
+Image: TypeAlias = str
+
+
+class Function6(TypedDict):
+    name: str
+    arguments: dict[str, Any]
+
+
+class ToolCall4(TypedDict):
+    id: NotRequired[str | None]
+    function: Function6
+
+
+class Message4(TypedDict):
+    role: Literal['system', 'user', 'assistant', 'tool']
+    content: NotRequired[str | None]
+    images: NotRequired[list[Image] | None]
+    tool_calls: NotRequired[list[ToolCall4] | None]
+    tool_name: NotRequired[str | None]
+    tool_call_id: NotRequired[str | None]
+
+
+class Function7(TypedDict):
+    name: str
+    description: NotRequired[str | None]
+    parameters: NotRequired[dict[str, Any] | None]
+
+
+class Tool5(TypedDict):
+    type: NotRequired[Literal['function']]
+    function: Function7
+
+
+class Options(TypedDict):
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    num_predict: NotRequired[int | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+
+
+class OllamaEmbedRequest(TypedDict):
+    model: NotRequired[str | None]
+    input: str | list[InputItem]
+    dimensions: NotRequired[int | None]
+
+
+class OllamaEmbeddings(TypedDict):
+    model: str
+    embeddings: list[list[float]]
+    total_duration: int
+    load_duration: int
+    prompt_eval_count: int
+
+
+class OllamaError(TypedDict):
+    error: str
+    code: str
+    param: str | None
+    request_id: str
+
+
+class Options1(TypedDict):
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    num_predict: NotRequired[int | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+
+
+class Details(TypedDict):
+    parent_model: str
+    format: str
+    family: str
+    families: list[str]
+    parameter_size: str
+    quantization_level: str
+
+
+class OllamaModelInfo(TypedDict):
+    modelfile: str
+    parameters: str
+    template: str
+    license: str
+    modified_at: str
+    details: Details
+    model_info: dict[str, Any]
+    capabilities: list[str]
+
+
+class Model1(TypedDict):
+    name: str
+    model: str
+    modified_at: str
+    size: int
+    digest: str
+    details: Details
+
+
+class OllamaModels(TypedDict):
+    models: list[Model1]
+
+
+class OllamaShowRequest(TypedDict):
+    model: NotRequired[str | None]
+    name: NotRequired[str | None]
+
+
+class OllamaVersion(TypedDict):
+    version: str
+
+
+class ProgressFrame(TypedDict):
+    type: Literal['progress']
+    phase: Literal['loading', 'prefill']
+    processed: NotRequired[int]
+    total: NotRequired[int]
+
+
 class ProviderModels(TypedDict):
     models: list[str]
 
@@ -835,7 +1433,7 @@ class Checks(TypedDict):
     message: NotRequired[str]
 
 
-class Meaning3(TypedDict):
+class Embeddings4(TypedDict):
     state: Literal['done', 'embedding', 'waiting']
     missing: int
     refused: int
@@ -843,7 +1441,7 @@ class Meaning3(TypedDict):
     reason: NotRequired[str]
 
 
-class Reindex(TypedDict):
+class ReEmbedding(TypedDict):
     model: str
     state: Literal['embedding', 'ready', 'waiting']
     done: int
@@ -863,9 +1461,14 @@ class Readiness(TypedDict):
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
     degraded: NotRequired[Literal[True]]
-    meaning: NotRequired[Meaning3]
-    reindex: NotRequired[Reindex]
+    embeddings: NotRequired[Embeddings4]
+    reEmbedding: NotRequired[ReEmbedding]
     documents: NotRequired[Documents]
+
+
+class ReasoningDeltaFrame(TypedDict):
+    type: Literal['reasoning-delta']
+    text: str
 
 
 class Removed(TypedDict):
@@ -888,7 +1491,11 @@ class RequestEvent(TypedDict):
     requestId: NotRequired[str]
 
 
-class Error2(TypedDict):
+class Conversation2(TypedDict):
+    id: str
+
+
+class Error3(TypedDict):
     code: str
     message: str
 
@@ -932,17 +1539,17 @@ class Part(TypedDict):
     logprobs: list[Any]
 
 
-class Content12(TypedDict):
+class Content32(TypedDict):
     type: Literal['input_text', 'output_text', 'text']
     text: str
 
 
-class Content13(TypedDict):
+class Content33(TypedDict):
     type: Literal['refusal']
     refusal: str
 
 
-class Content14(TypedDict):
+class Content34(TypedDict):
     type: Literal['input_image']
     image_url: str
     detail: NotRequired[str | None]
@@ -951,7 +1558,7 @@ class Content14(TypedDict):
 class ResponseInputItem1(TypedDict):
     type: NotRequired[Literal['message']]
     role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content12 | Content13 | Content14]
+    content: str | list[Content32 | Content33 | Content34]
 
 
 class ResponseInputItem2(TypedDict):
@@ -1056,12 +1663,12 @@ class Reasoning1(TypedDict):
     effort: NotRequired[str | None]
 
 
-class Format(TypedDict):
+class Format2(TypedDict):
     type: Literal['text', 'json_object', 'json_schema']
 
 
 class Text(TypedDict):
-    format: NotRequired[Format | None]
+    format: NotRequired[Format2 | None]
     verbosity: NotRequired[Literal['low', 'medium', 'high'] | None]
 
 
@@ -1077,13 +1684,13 @@ VectorStoreId: TypeAlias = str
 
 
 class Filters(TypedDict):
-    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    type: Literal['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'ne', 'nin']
     key: str
     value: str | float | bool | list[str | float | bool]
 
 
 class Filter4(TypedDict):
-    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    type: Literal['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'ne', 'nin']
     key: str
     value: str | float | bool | list[str | float | bool]
 
@@ -1110,12 +1717,12 @@ class Tools1(TypedDict):
     filters: NotRequired[Filters | Filters1 | None]
 
 
-class ToolChoice(TypedDict):
+class ToolChoice5(TypedDict):
     type: Literal['function']
     name: str
 
 
-class ToolChoice1(TypedDict):
+class ToolChoice6(TypedDict):
     type: Literal['file_search']
 
 
@@ -1209,8 +1816,6 @@ class Restart(TypedDict):
     required: bool
     agent: list[str]
     settings: list[str]
-    possible: bool
-    reason: NotRequired[str]
 
 
 class ServerState(TypedDict):
@@ -1224,6 +1829,9 @@ class ServerState(TypedDict):
 
 class Setting(TypedDict):
     name: str
+    label: str
+    unit: NotRequired[Literal['bytes', 'seconds', 'tokens']]
+    choices: NotRequired[list[str]]
     group: str
     meaning: str
     default: NotRequired[str]
@@ -1289,12 +1897,13 @@ class TextDeltaFrame(TypedDict):
     text: str
 
 
-class Tool3(TypedDict):
+class Tool6(TypedDict):
     name: str
     title: str
     description: str
     inputSchema: dict[str, Any]
     source: str
+    switch: NotRequired[str]
     approval: NotRequired[Literal['always']]
     state: Literal['on', 'off', 'unavailable']
     reason: NotRequired[str]
@@ -1308,7 +1917,7 @@ class ToolCallFrame(TypedDict):
 
 
 class ToolList(TypedDict):
-    tools: list[Tool3]
+    tools: list[Tool6]
 
 
 class ToolResultFrame(TypedDict):
@@ -1317,6 +1926,13 @@ class ToolResultFrame(TypedDict):
     tool: str
     output: str
     isError: bool
+
+
+class TurnStartFrame(TypedDict):
+    type: Literal['turn-start']
+    conversationId: str
+    questionId: str
+    answerId: str
 
 
 class UrlCitation1(TypedDict):
@@ -1335,6 +1951,7 @@ class Usage(TypedDict):
     promptTokens: int
     completionTokens: int
     totalTokens: int
+    cachedTokens: NotRequired[int]
 
 
 class VectorStore(TypedDict):
@@ -1365,12 +1982,28 @@ class VectorStoreFile(TypedDict):
     attributes: Metadata
 
 
+class Datum2(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class VectorStoreFileContent(TypedDict):
+    object: Literal['vector_store.file_content.page']
+    data: list[Datum2]
+    has_more: bool
+    next_page: str | None
+
+
 class VectorStoreFileList(TypedDict):
     object: Literal['list']
     data: list[VectorStoreFile]
     first_id: str | None
     last_id: str | None
     has_more: bool
+
+
+class VectorStoreFileUpdate(TypedDict):
+    attributes: Metadata
 
 
 class VectorStoreList(TypedDict):
@@ -1383,7 +2016,7 @@ QueryItem: TypeAlias = str
 
 
 class Filters6(TypedDict):
-    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    type: Literal['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'ne', 'nin']
     key: str
     value: str | float | bool | list[str | float | bool]
 
@@ -1421,7 +2054,7 @@ class ContentItem1(TypedDict):
     text: str
 
 
-class Datum2(TypedDict):
+class Datum3(TypedDict):
     file_id: str
     filename: str
     score: float
@@ -1434,7 +2067,7 @@ class Datum2(TypedDict):
 class VectorStoreSearchResults(TypedDict):
     object: Literal['vector_store.search_results.page']
     search_query: list[str]
-    data: list[Datum2]
+    data: list[Datum3]
     has_more: Literal[False]
     next_page: None
 
@@ -1462,6 +2095,7 @@ class AgentFile(TypedDict):
     text: str
     digest: str
     restartFields: list[str]
+    toolSwitches: dict[str, str]
 
 
 class AgentSaved(TypedDict):
@@ -1473,7 +2107,7 @@ class BatchFailure(TypedDict):
     error: DocumentError
 
 
-class Message(TypedDict):
+class Message2(TypedDict):
     role: Literal['assistant']
     content: str | None
     refusal: None
@@ -1485,12 +2119,12 @@ class Message(TypedDict):
 
 class Choice(TypedDict):
     index: int
-    message: Message
+    message: Message2
     logprobs: None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter']
 
 
-class Delta(TypedDict):
+class Delta5(TypedDict):
     role: NotRequired[Literal['assistant']]
     content: NotRequired[str]
     tool_calls: NotRequired[list[ToolCall1]]
@@ -1501,7 +2135,7 @@ class Delta(TypedDict):
 
 class Choice1(TypedDict):
     index: int
-    delta: Delta
+    delta: Delta5
     logprobs: None
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
@@ -1521,7 +2155,7 @@ class Document(TypedDict):
     revision: int
     servedRevision: NotRequired[int]
     chunks: int
-    meaning: NotRequired[Meaning]
+    embeddings: NotRequired[Embeddings]
     characters: int
     createdAt: str
     updatedAt: str
@@ -1531,7 +2165,7 @@ class DocumentCreated(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
-    meaning: NotRequired[Meaning]
+    embeddings: NotRequired[Embeddings]
 
 
 class DocumentList(TypedDict):
@@ -1540,7 +2174,7 @@ class DocumentList(TypedDict):
     nextCursor: NotRequired[str]
 
 
-class Error(TypedDict):
+class Error1(TypedDict):
     error: ErrorDetail
 
 
@@ -1601,6 +2235,16 @@ class Hit(TypedDict):
 LineResult: TypeAlias = LineStored | LineRefused
 
 
+class NewConversation(TypedDict):
+    items: NotRequired[list[ResponseInputItem] | None]
+    metadata: NotRequired[dict[str, str] | None]
+    title: NotRequired[str | None]
+
+
+class NewConversationItems(TypedDict):
+    items: list[ResponseInputItem]
+
+
 class NewFileBatch(TypedDict):
     file_ids: NotRequired[list[FileId] | None]
     files: NotRequired[list[NewVectorStoreFile] | None]
@@ -1614,7 +2258,7 @@ class QueryResponse(TypedDict):
     degraded: NotRequired[Literal[True]]
 
 
-class Agent1(TypedDict):
+class Agent2(TypedDict):
     hits: NotRequired[list[Hit]]
     approval: NotRequired[Approval]
     finishReason: NotRequired[
@@ -1645,8 +2289,9 @@ class Response(TypedDict):
     object: Literal['response']
     created_at: int
     completed_at: int | None
+    conversation: Conversation2 | None
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
-    error: Error2 | None
+    error: Error3 | None
     incomplete_details: IncompleteDetails | None
     instructions: str | None
     max_output_tokens: int | None
@@ -1664,7 +2309,7 @@ class Response(TypedDict):
     top_p: float | None
     truncation: Literal['auto']
     usage: Usage2 | None
-    agent: NotRequired[Agent1]
+    agent: NotRequired[Agent2]
 
 
 class ResponseEvent(TypedDict):
@@ -1738,6 +2383,25 @@ class AgentExtra(TypedDict):
     artifacts: NotRequired[list[Artifact]]
 
 
+class AnthropicEvent5(TypedDict):
+    type: Literal['message_delta']
+    delta: Delta4
+    usage: AnthropicUsage
+    agent: NotRequired[AgentExtra]
+
+
+class AnthropicMessage(TypedDict):
+    id: str
+    type: Literal['message']
+    role: Literal['assistant']
+    model: str
+    content: list[AnthropicContentBlock]
+    stop_reason: Literal['end_turn', 'max_tokens', 'tool_use', 'refusal'] | None
+    stop_sequence: None
+    usage: AnthropicUsage
+    agent: NotRequired[AgentExtra]
+
+
 class Capabilities(TypedDict):
     skills: list[Skill]
     sandbox: Sandbox
@@ -1770,6 +2434,53 @@ class CompletionChunk(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
+class Agent1(TypedDict):
+    hits: NotRequired[list[Hit]]
+    steps: NotRequired[list[AnswerStep]]
+    milliseconds: NotRequired[int]
+    finishReason: NotRequired[
+        Literal[
+            'stop',
+            'length',
+            'content_filter',
+            'tool_calls',
+            'round_limit',
+            'call_limit',
+            'time_limit',
+            'token_limit',
+            'approval_required',
+            'cancelled',
+            'interrupted',
+        ]
+    ]
+    limitsReached: NotRequired[
+        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
+    ]
+    degraded: NotRequired[Literal[True]]
+    searchedFor: NotRequired[str]
+    unknownCitations: NotRequired[list[int]]
+    artifacts: NotRequired[list[Artifact]]
+    approval: NotRequired[Approval]
+    usage: NotRequired[Usage]
+    error: NotRequired[ErrorDetail]
+
+
+class ConversationItem(TypedDict):
+    id: str
+    type: str
+    status: NotRequired[str]
+    parent_id: str | None
+    agent: NotRequired[Agent1]
+
+
+class ConversationItemList(TypedDict):
+    object: Literal['list']
+    data: list[ConversationItem]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
 
@@ -1787,6 +2498,8 @@ class DoneFrame(TypedDict):
         'time_limit',
         'token_limit',
         'approval_required',
+        'cancelled',
+        'interrupted',
     ]
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
@@ -1825,10 +2538,60 @@ FilterLevel23 = TypedDict(
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
 
 
+class OllamaChatAnswer(TypedDict):
+    message: Message3
+    model: str
+    created_at: str
+    done: bool
+    done_reason: NotRequired[Literal['stop', 'length', 'load']]
+    total_duration: NotRequired[int]
+    load_duration: NotRequired[int]
+    prompt_eval_count: NotRequired[int]
+    prompt_eval_duration: NotRequired[int]
+    eval_count: NotRequired[int]
+    eval_duration: NotRequired[int]
+    agent: NotRequired[AgentExtra]
+
+
+class OllamaGenerateAnswer(TypedDict):
+    response: str
+    thinking: NotRequired[str]
+    model: str
+    created_at: str
+    done: bool
+    done_reason: NotRequired[Literal['stop', 'length', 'load']]
+    total_duration: NotRequired[int]
+    load_duration: NotRequired[int]
+    prompt_eval_count: NotRequired[int]
+    prompt_eval_duration: NotRequired[int]
+    eval_count: NotRequired[int]
+    eval_duration: NotRequired[int]
+    agent: NotRequired[AgentExtra]
+
+
+class AnthropicEvent1(TypedDict):
+    type: Literal['message_start']
+    message: AnthropicMessage
+
+
+AnthropicEvent: TypeAlias = (
+    AnthropicEvent1
+    | AnthropicEvent2
+    | AnthropicEvent3
+    | AnthropicEvent4
+    | AnthropicEvent5
+    | AnthropicEvent6
+    | AnthropicError
+)
+
+
 ChatFrame: TypeAlias = (
-    TextDeltaFrame
+    TurnStartFrame
+    | TextDeltaFrame
     | ToolCallFrame
     | ToolResultFrame
+    | ReasoningDeltaFrame
+    | ProgressFrame
     | ApprovalRequiredFrame
     | DoneFrame
     | ErrorFrame
@@ -1860,6 +2623,42 @@ Filter3 = TypedDict(
 
 
 Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
+
+
+class OllamaChatRequest(TypedDict):
+    messages: NotRequired[list[Message4] | None]
+    tools: NotRequired[list[Tool5] | None]
+    model: str
+    stream: NotRequired[bool | None]
+    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
+    options: NotRequired[Options | None]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class OllamaGenerateRequest(TypedDict):
+    prompt: NotRequired[str | None]
+    system: NotRequired[str | None]
+    images: NotRequired[list[Image] | None]
+    suffix: NotRequired[None]
+    model: str
+    stream: NotRequired[bool | None]
+    format: NotRequired[Literal['', 'json'] | dict[str, Any] | None]
+    think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
+    options: NotRequired[Options1 | None]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
 
 
 class QueryRequest(TypedDict):
@@ -1899,13 +2698,13 @@ class ResponseRequest(TypedDict):
     text: NotRequired[Text | None]
     tools: NotRequired[list[Tools | Tools1] | None]
     tool_choice: NotRequired[
-        Literal['none', 'auto', 'required'] | ToolChoice | ToolChoice1 | None
+        Literal['none', 'auto', 'required'] | ToolChoice5 | ToolChoice6 | None
     ]
     metadata: NotRequired[dict[str, str] | None]
     truncation: NotRequired[Literal['auto'] | None]
     parallel_tool_calls: NotRequired[Literal[True] | None]
     background: NotRequired[Literal[False] | None]
-    conversation: NotRequired[None]
+    conversation: NotRequired[str | Conversation2 | None]
     prompt: NotRequired[None]
     max_tool_calls: NotRequired[None]
     top_logprobs: NotRequired[None]
@@ -1918,6 +2717,45 @@ class ResponseRequest(TypedDict):
     conversationId: NotRequired[str | None]
 
 
+class AnthropicCountRequest(TypedDict):
+    model: NotRequired[str | None]
+    messages: list[Message]
+    system: NotRequired[str | list[SystemItem] | None]
+    tools: NotRequired[list[Tool1] | None]
+    tool_choice: NotRequired[ToolChoice | ToolChoice1 | None]
+    thinking: NotRequired[Thinking | None]
+    output_config: NotRequired[OutputConfig | None]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class AnthropicRequest(TypedDict):
+    model: NotRequired[str | None]
+    messages: list[Message1]
+    system: NotRequired[str | list[SystemItem] | None]
+    tools: NotRequired[list[Tool1] | None]
+    tool_choice: NotRequired[ToolChoice2 | ToolChoice3 | None]
+    thinking: NotRequired[Thinking | None]
+    output_config: NotRequired[OutputConfig1 | None]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+    max_tokens: NotRequired[int | None]
+    stream: NotRequired[bool | None]
+    stop_sequences: NotRequired[list[StopSequence] | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+
+
 class ChatRequest(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
@@ -1927,6 +2765,7 @@ class ChatRequest(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+    conversation: NotRequired[Conversation | None]
     includeSteps: NotRequired[bool | None]
 
 
@@ -1946,8 +2785,8 @@ class CompletionRequest(TypedDict):
     seed: NotRequired[int | None]
     response_format: NotRequired[dict[str, Any] | None]
     reasoning_effort: NotRequired[str | None]
-    tools: NotRequired[list[Tool1] | None]
-    tool_choice: NotRequired[str | dict[str, Any] | None]
+    tools: NotRequired[list[Tool3] | None]
+    tool_choice: NotRequired[Literal['auto', 'none', 'required'] | ToolChoice4 | None]
     topK: NotRequired[int | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]

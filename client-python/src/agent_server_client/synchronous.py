@@ -359,7 +359,7 @@ class Documents:
         return cast(Deletion, self._transport.json(Request("DELETE", "/documents", query)))
 
     def delete(self, id: str) -> None:
-        """The very next query no longer finds it."""
+        """Delete a document. Takes effect immediately."""
         self._transport.json(Request("DELETE", protocol.path_of(id)))
 
     def retry(self, id: str) -> DocumentCreated:

@@ -71,7 +71,10 @@ Examples:
     try {
       const summary = await addFiles(
         {
-          ...{ files, metadata, concurrency, client },
+          files,
+          metadata,
+          concurrency,
+          client,
           progress: (done, failed) =>
             progress.update(done, files.length, failed ? `${failed} failed` : ''),
         },

@@ -119,7 +119,7 @@ function show(stream: ChatStream, terminal: Terminal): void {
 
 function listWaiting(terminal: Terminal, { approval }: ChatResult): void {
   for (const { tool, input } of approval?.calls ?? []) {
-    terminal.note(`Waits for approval: ${plain(`${tool} ${JSON.stringify(input)}`)}`)
+    terminal.note(`Waiting for approval: ${plain(`${tool} ${JSON.stringify(input)}`)}`)
   }
 }
 

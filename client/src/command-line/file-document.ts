@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { AgentServer, Document, DocumentCreated, Metadata } from '../agent-server.ts'
+import { REFUSED_FILES } from './refused-files.ts'
 
 /** Files sent as text; all others are sent as files for the server to read. */
 const TEXT_EXTENSIONS = ['.txt', '.text', '.md', '.markdown', '.rst', '.adoc', '.org', '.log']
@@ -86,32 +87,6 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-const bytes = (...values: number[]) => Buffer.from(values)
-
-/**
- * File kinds that the server cannot read, by their first bytes, like its own list: sending them would only make
- * failed documents.
- */
-export const NOT_READ: readonly (readonly [string, Buffer])[] = [
-  ['a Windows program', Buffer.from('MZ')],
-  ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
-  ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],
-  ['a program', bytes(0xca, 0xfe, 0xba, 0xbe)],
-  ['a WebAssembly module', bytes(0, 0x61, 0x73, 0x6d)],
-  ['a compressed archive', bytes(0x1f, 0x8b)],
-  ['a compressed archive', Buffer.from('BZh')],
-  ['a compressed archive', bytes(0xfd, 0x37, 0x7a, 0x58, 0x5a)],
-  ['a compressed archive', bytes(0x28, 0xb5, 0x2f, 0xfd)],
-  ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
-  ['a compressed archive', Buffer.from('Rar!')],
-  ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
-  ['sound or a video', Buffer.from('RIFF')],
-  ['sound', Buffer.from('ID3')],
-  ['sound', Buffer.from('OggS')],
-  ['a database', Buffer.from('SQLite format 3')],
-  ['a PostScript program', Buffer.from('%!PS')],
-  ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
-]
 /** At least as long as the longest signature, and more than a file worth calling blank. */
 const START_BYTES = 256
 
@@ -124,7 +99,9 @@ export async function kindNotRead(file: string): Promise<string | undefined> {
     if (bytesRead < START_BYTES && start.toString('latin1').trim() === '') return 'an empty file'
     // WebP is an image in a container also used for sound and video.
     if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
-    return NOT_READ.find(([, mark]) => start.subarray(0, mark.length).equals(mark))?.[0]
+    const digits = start.toString('hex')
+    // Sending them would only make failed documents.
+    return REFUSED_FILES.find(([, mark]) => digits.startsWith(mark))?.[0]
   } finally {
     await handle.close()
   }

@@ -6,7 +6,7 @@ import { chat } from './chat.ts'
 import { type Command, EXIT, UsageError } from './command.ts'
 import { createCompletion } from './completion.ts'
 import { documents } from './documents.ts'
-import { exportDocuments } from './export.ts'
+import { downloadDocuments } from './download.ts'
 import { connect, LoginError, login, logout } from './login.ts'
 import { agent, mcp, sandbox, status } from './operations.ts'
 import { query } from './query.ts'
@@ -21,7 +21,7 @@ const COMMANDS = new Map<string, Command>([
   ['agent', agent],
   ['mcp', mcp],
   ['sandbox', sandbox],
-  ['export', exportDocuments],
+  ['download', downloadDocuments],
   ['login', login],
   ['logout', logout],
 ])
@@ -63,7 +63,10 @@ async function main(): Promise<number> {
   const { signal } = interrupted
   try {
     return await command.run({
-      ...{ parameters, terminal, environment: process.env, signal },
+      parameters,
+      terminal,
+      environment: process.env,
+      signal,
       connect: (url, options) => connect(url, process.env, options),
     })
   } catch (error) {
@@ -117,7 +120,7 @@ function explain(error: unknown, name: string, terminal: Terminal): number {
 }
 
 const PATH_PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
+  ENOENT: 'does not exist',
   ENOTDIR: 'is no folder',
   EISDIR: 'is a folder',
   EACCES: 'may not be read or written',

@@ -40,10 +40,10 @@ export function createTerminal(
   }
 }
 
-/** Text of documents and models without control characters, which could steer the terminal. */
+/** Text of documents and models without what could steer the terminal: control characters, and those that reorder text. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
 }
 
 /** The text on one line of at most `width` characters. */

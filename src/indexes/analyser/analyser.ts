@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib'
 import { tokenise } from '../../lib/text/tokenise.ts'
 import { joinTermBatches, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import type { AnalyserLanguage } from './languages.ts'
@@ -22,7 +21,8 @@ export interface Analyser {
 }
 
 /** Increase a language's version, or the default, whenever a change makes texts yield different terms. */
-const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 2 }
+const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 3 }
+const DEFAULT_VERSION = 2
 /** The title says what a document is about: counting it twice measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
@@ -52,13 +52,12 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
     return {
       size: 1,
       lengths: Uint32Array.of(length),
-      digests: Uint32Array.of(crc32(text)),
       ...countTerms(occurrences),
     }
   }
 
   return {
-    fingerprint: `${language}-${ANALYSIS_VERSIONS[language] ?? 1}`,
+    fingerprint: `${language}-${ANALYSIS_VERSIONS[language] ?? DEFAULT_VERSION}`,
     batch: (chunks) => joinTermBatches(Array.from(chunks, analyse)),
 
     query(text) {

@@ -1,6 +1,6 @@
+import { crc32 } from 'node:zlib'
 import { newStemmer } from '../../lib/text/tokenise.ts'
 import { type AnalyserLanguage, stopWordsOf } from './languages.ts'
-import { murmur3 } from './murmur3.ts'
 
 /** Longer words are not stemmed, and neither are names like “b2b”: stemmers are not made for them. */
 const MAX_STEMMED_WORD = 64
@@ -21,7 +21,7 @@ export function createVocabulary(language: AnalyserLanguage): TermsOf {
   const stopWords = new Set(stopWordsOf(language))
   const stem = stemmerOf(language)
 
-  const wordTerms = (word: string) => (stopWords.has(word) ? NOTHING : [murmur3(stem(word))])
+  const wordTerms = (word: string) => (stopWords.has(word) ? NOTHING : [crc32(stem(word))])
 
   return rememberTerms((token) => {
     if (token.search(APOSTROPHES) < 0) return wordTerms(token)

@@ -1,26 +1,21 @@
 import { readSync } from 'node:fs'
-import { crc32 } from 'node:zlib'
 import { lowerBound } from '../../lib/lower-bound.ts'
-import type { ChunkTerms } from '../feedback.ts'
-import type { TermBatch } from '../term-batch.ts'
 import { findKey, type Segment } from './segment.ts'
 
 // The terms of each chunk, which would be slow to collect from the postings, are kept only in the segment's file, in
-// one record per chunk. A record consists of 32-bit words: a CRC-32 of the rest, the number of terms, and the terms,
-// ascending. It ends with the counts of the terms, one byte each, in reverse order, padded in front to a whole word.
-const SIZE = 1
-const FIRST_TERM = 2
+// one record per chunk: the terms, ascending, as 32-bit numbers, and then their counts, one byte each, padded to a
+// whole word. A damaged record only makes feedback worse, so it has no checksum.
 const WORD = Uint32Array.BYTES_PER_ELEMENT
 
 /** Postings handled between two yields. */
 const POSTINGS_PER_STEP = 65_536
 
-/** Consecutive records, of which the first begins at `start`. */
-interface Part {
-  start: number
-  words: Uint32Array
-  /** The same memory. */
-  bytes: Uint8Array<ArrayBuffer>
+interface ChunkTerms {
+  key: number
+  /** As in `TermBatch`. */
+  length: number
+  terms: Uint32Array
+  counts: Uint8Array
 }
 
 /** Computes the offset of each chunk's record. */
@@ -33,8 +28,13 @@ export function* placeRecords({ ordinals, records }: Segment): Generator<void> {
   }
   for (let ordinal = 0; ordinal + 1 < records.length; ordinal++) {
     const size = sizes[ordinal] ?? 0
-    records[ordinal + 1] = (records[ordinal] ?? 0) + FIRST_TERM + size + Math.ceil(size / WORD)
+    records[ordinal + 1] = (records[ordinal] ?? 0) + size + Math.ceil(size / WORD)
   }
+}
+
+/** The number of terms in a record of so many words. */
+function sizeOf(words: number): number {
+  return Math.floor((WORD * words) / (WORD + 1))
 }
 
 /** The records of the chunks `[from, to)`. Reads every posting of the segment. */
@@ -46,7 +46,12 @@ export function* recordsOf(
   const { terms, offsets, ordinals, records } = segment
   const start = records[from] ?? 0
   const words = new Uint32Array((records[to] ?? 0) - start)
-  const part = { start, words, bytes: new Uint8Array(words.buffer) }
+  const part = {
+    from,
+    words,
+    bytes: new Uint8Array(words.buffer),
+    entered: new Uint32Array(to - from),
+  }
   let position = 0
   for (let i = 0; i < ordinals.length; i++) {
     while (i === offsets[position + 1]) position++
@@ -54,33 +59,33 @@ export function* recordsOf(
     if (ordinal >= from && ordinal < to) enter(segment, i, terms[position] ?? 0, part)
     if (i % POSTINGS_PER_STEP === 0) yield
   }
-  seal(records.subarray(from, to + 1), part)
   return part.bytes
 }
 
-/** Appends the posting at `i`, of `term`, to its chunk's record and increments the record's number of terms. */
+/** The records of consecutive chunks, of which the first is `from`. */
+interface Part {
+  from: number
+  words: Uint32Array
+  /** The same memory. */
+  bytes: Uint8Array<ArrayBuffer>
+  /** How many terms each record has so far. */
+  entered: Uint32Array
+}
+
+/** Writes the posting at `i`, of `term`, to its chunk's record. */
 function enter(
   { ordinals, counts, records }: Segment,
   i: number,
   term: number,
-  { words, bytes, start }: Part,
+  { from, words, bytes, entered }: Part,
 ): void {
   const ordinal = ordinals[i] ?? 0
-  const record = (records[ordinal] ?? 0) - start
-  const size = words[record + SIZE] ?? 0
-  words[record + SIZE] = size + 1
-  words[record + FIRST_TERM + size] = term
-  const end = WORD * ((records[ordinal + 1] ?? 0) - start)
-  bytes[end - 1 - size] = counts[i] ?? 0
-}
-
-/** Sets the checksum of each record. */
-function seal(records: Uint32Array, { start, words, bytes }: Part): void {
-  for (let i = 0; i + 1 < records.length; i++) {
-    const record = (records[i] ?? 0) - start
-    const end = (records[i + 1] ?? 0) - start
-    words[record] = checksum(bytes.subarray(WORD * record, WORD * end))
-  }
+  const start = records[from] ?? 0
+  const [begin = 0, end = 0] = records.subarray(ordinal, ordinal + 2)
+  const place = entered[ordinal - from] ?? 0
+  entered[ordinal - from] = place + 1
+  words[begin - start + place] = term
+  bytes[WORD * (begin - start + sizeOf(end - begin)) + place] = counts[i] ?? 0
 }
 
 /** The terms of the chunks with these keys, in their order; keys that no segment holds are omitted. */
@@ -88,37 +93,25 @@ export function termsOf(segments: readonly Segment[], keys: Iterable<number>): C
   return Array.from(keys).flatMap((key) => {
     for (const segment of segments) {
       const ordinal = findKey(segment, key)
-      if (ordinal >= 0 && !segment.removed?.[ordinal])
-        return { key, terms: termsAt(segment, ordinal) }
+      if (ordinal < 0 || segment.removed?.[ordinal]) continue
+      const length = segment.lengths[ordinal] ?? 0
+      // A segment that is not written yet is small, or will be written soon.
+      const read =
+        segment.file === undefined ? gather(segment, ordinal) : readRecord(segment, ordinal)
+      return { key, length, ...read }
     }
     return []
   })
 }
 
-function termsAt(segment: Segment, ordinal: number): TermBatch {
-  // A segment that is not written yet is small or will be written soon; if the file is damaged, memory is still intact.
-  const { terms, counts } = readRecord(segment, ordinal) ?? gather(segment, ordinal)
-  return {
-    size: 1,
-    lengths: segment.lengths.slice(ordinal, ordinal + 1),
-    digests: segment.digests.slice(ordinal, ordinal + 1),
-    offsets: Uint32Array.of(0, terms.length),
-    terms,
-    counts,
-  }
-}
-
-/** Reads a chunk's record from the file; undefined if the segment is not written yet or the record is damaged. */
-function readRecord({ file, bytes, records }: Segment, ordinal: number) {
-  if (file === undefined) return undefined
+function readRecord({ file = -1, bytes, records }: Segment, ordinal: number) {
   const [from = 0, to = 0] = records.subarray(ordinal, ordinal + 2)
   const record = new Uint8Array(WORD * (to - from))
   readSync(file, record, 0, record.length, bytes.byteLength + WORD * from)
-  const [written, size = 0] = new Uint32Array(record.buffer, 0, FIRST_TERM)
-  if (written !== checksum(record)) return undefined
+  const size = sizeOf(to - from)
   return {
-    terms: new Uint32Array(record.buffer, WORD * FIRST_TERM, size),
-    counts: record.slice(record.length - size).reverse(),
+    terms: new Uint32Array(record.buffer, 0, size),
+    counts: record.subarray(WORD * size, (WORD + 1) * size),
   }
 }
 
@@ -133,8 +126,4 @@ function gather({ terms, offsets, ordinals, counts }: Segment, ordinal: number) 
     terms: Uint32Array.from(postings, termOf),
     counts: Uint8Array.from(postings, (i) => counts[i] ?? 0),
   }
-}
-
-function checksum(record: Uint8Array): number {
-  return crc32(record.subarray(WORD))
 }

@@ -1,8 +1,9 @@
 import { settlesWithin, untilAborted } from '../../lib/abort.ts'
+import { ignore } from '../../lib/ignore.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
-import type { ChunkIndex } from '../chunk-index.ts'
-import { keepFirst } from '../feedback.ts'
-import { toHybridMatches, toMatches } from '../ranking.ts'
+import type { Candidate, ChunkIndex, IndexMatch, IndexSource } from '../chunk-index.ts'
+import { toMatches, toRanking } from '../ranking.ts'
+import { createSearch, type Stages, type VectorQuery, type WordQuery } from '../search.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long `close` waits for the last changes to be written. */
@@ -15,14 +16,15 @@ interface EmbeddedIndexOptions {
   fingerprint: string
   /** Changes when all vectors are recomputed: vectors with another one are indexed again. */
   vectorFingerprint?: string
+  source: Pick<IndexSource, 'matchingKeys'>
   log?: { warn(fields: object, message: string): void } | undefined
   /** Called once if the index's thread ends by itself; every call is rejected from then on. */
   onCrash: (error: Error) => void
 }
 
 /** BM25 and vectors in a thread of this process, with a snapshot on disk; calls wait until the snapshot is loaded. */
-export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
-  const { directory, fingerprint, vectorFingerprint = '', log, onCrash } = options
+export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
+  const { directory, fingerprint, vectorFingerprint = '', source, log, onCrash } = options
   const data: IndexThreadData = { directory, fingerprint, vectorFingerprint }
   let opened = false
   const thread = startThread<IndexMethods>(new URL('./index-thread.ts', import.meta.url), {
@@ -32,42 +34,24 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
     onNotice: ({ message, fields }) => log?.warn(fields, message),
   })
   const opening = thread.call('ready', undefined)
-  opening.then(() => (opened = true)).catch(() => undefined)
-  let lastQuestion = 0
+  const noted = opening.then(() => {
+    opened = true
+  })
+  void ignore(noted, 'every call to the thread is rejected then')
   let closing: Promise<void> | undefined
 
   return {
-    // Filters are resolved to keys by the document store, which is cheap as both are in this process.
-    keepsMetadata: false,
-    filters: async () => false,
+    shared: false,
+    // Calls wait until the snapshot is loaded.
+    open: async () => false,
+    lost: async () => undefined,
 
     add: (keys, terms) => thread.call('add', { keys, terms }),
     addVectors: (batch) => thread.call('addVectors', batch),
+    // The document store resolves filters, which is cheap as both are in this process.
+    refreshMetadata: async () => undefined,
     remove: (keys) => thread.call('remove', keys),
-
-    async search(query, signal) {
-      return toMatches(await answered(() => thread.call('search', query), signal))
-    },
-    async searchLearning(query, signal) {
-      const found = await answered(() => thread.call('searchLearning', query), signal)
-      const { best } = found
-      return best === undefined ? [] : keepFirst(best, toMatches(found), query.limit)
-    },
-    async searchHybrid({ vector, ...query }, signal) {
-      signal?.throwIfAborted()
-      lastQuestion += 1
-      const id = lastQuestion
-      const answer = thread.call('searchHybrid', { ...query, id })
-      const give = (given?: Float32Array<ArrayBuffer>) =>
-        thread.call('giveVector', { id, vector: given?.length ? given : undefined })
-      // If the thread has ended, `answer` is rejected as well.
-      vector.then(give, () => give()).catch(() => undefined)
-      const found = await answered(() => answer, signal)
-      return found && { candidates: toHybridMatches(found), exhausted: found.exhausted }
-    },
-    async nearest(query, signal) {
-      return toMatches(await answered(() => thread.call('nearest', query), signal))
-    },
+    search: createSearch(stagesOf(thread, source)),
 
     vectorKeys: () => thread.call('vectorKeys', undefined),
 
@@ -76,16 +60,49 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
       await thread.call('ready', undefined)
     },
     close: () => (closing ??= end(thread, log)),
-  } satisfies ChunkIndex
+  }
 }
 
-/** Calls `ask` unless the signal is already aborted, and waits for the answer until it is. */
-async function answered<Answer>(
-  ask: () => Promise<Answer>,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
-  signal?.throwIfAborted()
-  return signal ? untilAborted(ask(), signal) : ask()
+function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'matchingKeys'>): Stages {
+  const fuse = async (
+    lexical: readonly IndexMatch[],
+    { vector, terms, only, limit }: WordQuery & VectorQuery,
+    signal: AbortSignal | undefined,
+  ) => {
+    const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
+    const termCount = terms.terms.length
+    const asked = { vector, termCount, only, limit, lexical: toRanking(lexical) }
+    const fused = await answered(thread.call('fuse', asked), signal)
+    const candidates = toMatches(fused).map((match, place): Candidate => {
+      const words = byWords.get(match.key)
+      const cosine = fused.cosines[place] ?? Number.NaN
+      return {
+        ...match,
+        ...(words !== undefined && { lexical: words }),
+        ...(!Number.isNaN(cosine) && { dense: cosine }),
+      }
+    })
+    return { candidates, exhausted: fused.exhausted }
+  }
+
+  return {
+    fuse,
+    scopeOf: async (filter, signal) => ({ only: await source.matchingKeys(filter, signal) }),
+    async words(query, signal) {
+      return toMatches(await answered(thread.call('words', query), signal))
+    },
+    async wordsWithFeedback(query, signal) {
+      return toMatches(await answered(thread.call('wordsWithFeedback', query), signal))
+    },
+    async nearest(query, signal) {
+      return toMatches(await answered(thread.call('nearest', query), signal))
+    },
+  }
+}
+
+/** Waits for the answer unless the signal is aborted first. */
+function answered<Answer>(answer: Promise<Answer>, signal: AbortSignal | undefined) {
+  return signal ? untilAborted(answer, signal) : answer
 }
 
 /** Ends the thread, after waiting up to `CLOSE_MS` for the last changes to be written. */
@@ -93,7 +110,7 @@ async function end(thread: Thread<IndexMethods>, log: EmbeddedIndexOptions['log'
   const flushed = thread.call('flush', undefined).catch((error: unknown) => {
     log?.warn(
       { err: error },
-      'the search index could not be written: the next start indexes the rest again',
+      'writing the search index failed: the next start indexes the rest again',
     )
   })
   await settlesWithin(flushed, CLOSE_MS)

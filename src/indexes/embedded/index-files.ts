@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { readIfPresent } from '../../lib/files.ts'
+import { putInPlace, readIfPresent } from '../../lib/files.ts'
 import type { Notice } from '../../lib/processes/thread.ts'
 
 export interface IndexFilesOptions {
@@ -26,6 +27,12 @@ type Manifest<Content> = Content & {
   fingerprint: string
   /** The highest number used in a file name. */
   generation: number
+}
+
+interface Saved<Content> {
+  format: number
+  checksum: number
+  manifest: Manifest<Content>
 }
 
 /**
@@ -72,9 +79,7 @@ export async function openIndexFiles<Content extends object>(
       const manifest: Manifest<Content> = { fingerprint, generation, ...content }
       const checksum = crc32(JSON.stringify(manifest))
       await writeDurably(unfinished, JSON.stringify({ format, checksum, manifest }))
-      await rename(unfinished, path)
-      // A rename is durable only after the directory is synced.
-      if (process.platform !== 'win32') await syncToDisk(directory, 'r')
+      await putInPlace(unfinished, path)
       await removeAllBut(files)
     },
   }
@@ -87,25 +92,20 @@ async function readManifest<Content>(
 ): Promise<Manifest<Content> | undefined> {
   const bytes = await readIfPresent(path)
   if (!bytes) return undefined
-  const { format, checksum, manifest } = JSON.parse(bytes.toString())
+  // The checksum shows that this module wrote it, in this format.
+  const { format, checksum, manifest } = JSON.parse(bytes.toString()) as Saved<Content>
   if (format !== expected) throw new Error(`its format is ${format}, not ${expected}`)
   if (crc32(JSON.stringify(manifest)) !== checksum) throw new Error('the checksum does not match')
   return manifest
 }
 
-/** Bytes read or checked at a time. */
-const PIECE_BYTES = 2 ** 20
-
-/** Reads the whole file, or its first bytes, into a buffer of its own without making a copy. */
+/** Reads the whole file, or its first bytes, into a buffer of its own. */
 export async function readWhole(path: string, first?: number): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
     const bytes = new Uint8Array(first ?? (await file.stat()).size)
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesRead } = await file.read(bytes, at, Math.min(PIECE_BYTES, bytes.length - at))
-      if (bytesRead === 0) break
-      at += bytesRead
-    }
+    let at = 0
+    for (let read = -1; read !== 0; at += read) read = (await file.read(bytes, at)).bytesRead
     return bytes
   } finally {
     await file.close()
@@ -114,18 +114,9 @@ export async function readWhole(path: string, first?: number): Promise<Uint8Arra
 
 /** The CRC-32 of a file of any length. */
 export async function checksumOf(path: string): Promise<number> {
-  const file = await open(path)
-  try {
-    const piece = new Uint8Array(PIECE_BYTES)
-    let sum = 0
-    for (;;) {
-      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES)
-      if (bytesRead === 0) return sum
-      sum = crc32(piece.subarray(0, bytesRead), sum)
-    }
-  } finally {
-    await file.close()
-  }
+  let sum = 0
+  for await (const piece of createReadStream(path)) sum = crc32(piece, sum)
+  return sum
 }
 
 /** Writes a file; resolves when the content is synced to disk. */

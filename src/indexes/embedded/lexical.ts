@@ -1,15 +1,20 @@
-import type { Feedback, Ranking } from '../chunk-index.ts'
-import { addedTerms, candidateTerms } from '../feedback.ts'
-import { createTopHits } from '../ranking.ts'
+import {
+  addedTerms,
+  FEEDBACK_CHUNKS,
+  keepFirst,
+  MIN_RESCORED,
+  type WeighedMatch,
+} from '../feedback.ts'
+import { createTopHits, type Ranking, toMatches, toRanking } from '../ranking.ts'
 import {
   inverseFrequency,
   K1,
   type LengthNorm,
   type QueryTerms,
   type TermBatch,
+  termWeight,
 } from '../term-batch.ts'
 import { termsOf } from './chunk-terms.ts'
-import type { Merge } from './merge.ts'
 import { type Postings, postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
 import {
   buildSegment,
@@ -54,24 +59,23 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
       version++
     },
 
-    /** Replaces segments by the result of their merge; removes from it chunks that were removed meanwhile. */
-    replace(sources: readonly Segment[], { merged, placements }: Merge): void {
-      sources.forEach(({ removed }, i) => {
-        placements[i]?.forEach((place, ordinal) => {
-          if (place >= 0 && removed?.[ordinal]) removeChunk(merged, place)
-        })
-      })
+    /** Replaces segments by the result of their merge. */
+    replace(sources: readonly Segment[], merged: Segment): void {
       const others = segments.filter((segment) => !sources.includes(segment))
       segments = merged.live > 0 ? [...others, merged] : others
     },
 
     search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
       searchSegments(segments, query, limit, only),
-    /** The terms of the chunks with these keys, in their order; unknown keys are omitted. */
-    termsOf: (keys: Iterable<number>) => termsOf(segments, keys),
-    /** The best of the matches that `query` found before, rescored with the terms added by feedback. */
-    rescore: (query: QueryTerms, limit: number, feedback: Feedback) =>
-      rescoreFound(segments, query, feedback, limit),
+    /** Like `search`, with pseudo-relevance feedback; none of its terms finds another chunk. */
+    searchWithFeedback: (query: QueryTerms, limit: number, only?: Uint32Array) => {
+      const found = searchSegments(segments, query, Math.max(limit, MIN_RESCORED), only)
+      const [best] = found.keys
+      if (best === undefined) return found
+      const isFew = found.keys.length < FEEDBACK_CHUNKS
+      const rescored = isFew ? found : rescore(segments, query, found, limit)
+      return toRanking(keepFirst(best, toMatches(rescored), limit))
+    },
 
     keys(): Uint32Array<ArrayBuffer> {
       const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
@@ -156,20 +160,19 @@ interface Located {
 }
 
 /**
- * The best `limit` matches of a query, after adding to their scores those of the terms that feedback adds. Only the
- * matches are looked up, so that the time hardly depends on the size of the index. A chunk that was removed since it
- * was found keeps its score: the document store filters it out.
+ * The best `limit` of the matches of a query, after adding to their scores those of the terms that feedback adds. Only
+ * the matches are looked up, so that the time hardly depends on the size of the index.
  */
-function rescoreFound(
+function rescore(
   segments: readonly Segment[],
   query: QueryTerms,
-  feedback: Feedback,
+  found: Ranking,
   limit: number,
 ): Ranking {
-  const { keys } = feedback.found
+  const { keys } = found
   const { chunks, norm } = normOf(segments)
-  const added = findAdded(segments, query, feedback, { chunks, norm })
-  const scores = Float64Array.from(feedback.found.scores)
+  const added = findAdded(segments, query, found, { chunks, norm })
+  const scores = Float64Array.from(found.scores)
   const places = byKey(keys)
   segments.forEach((segment, s) => {
     const located = locate(segment, keys, places)
@@ -189,23 +192,35 @@ function rescoreFound(
 function findAdded(
   segments: readonly Segment[],
   query: QueryTerms,
-  feedback: Feedback,
+  found: Ranking,
   { chunks, norm }: { chunks: number; norm: LengthNorm },
 ): WeightedTerm[] {
-  const found = new Map<number, { idf: number; positions: number[] }>()
+  const looked = new Map<number, { idf: number; positions: number[] }>()
   const look = (term: number) => {
     const positions = segments.map((segment) => findTerm(segment, term))
     // Includes removed chunks: accurate enough for added terms, but capped at the number of live chunks.
     const holding = segments.reduce((sum, segment, s) => sum + holders(segment, positions[s]), 0)
     const idf = inverseFrequency(chunks, Math.min(holding, chunks))
-    found.set(term, { idf, positions })
+    looked.set(term, { idf, positions })
     return idf
   }
-  const candidates = candidateTerms(query, feedback, norm)
-  const { terms, counts } = addedTerms(query, feedback, candidates, look)
+  const { terms, counts } = addedTerms(query, leadingMatches(segments, found, norm), look)
   return Array.from(terms, (term, i) => {
-    const { idf, positions } = found.get(term) ?? { idf: 0, positions: [] }
+    const { idf, positions } = looked.get(term) ?? { idf: 0, positions: [] }
     return { bound: (counts[i] ?? 0) * idf * (K1 + 1), positions }
+  })
+}
+
+function leadingMatches(
+  segments: readonly Segment[],
+  { keys, scores }: Ranking,
+  norm: LengthNorm,
+): WeighedMatch[] {
+  return termsOf(segments, keys.subarray(0, FEEDBACK_CHUNKS)).map((chunk, place) => {
+    const { key, length, terms, counts } = chunk
+    const weights = new Float64Array(counts.length)
+    for (let i = 0; i < counts.length; i++) weights[i] = termWeight(counts[i] ?? 0, length, norm)
+    return { key, score: scores[place] ?? 0, terms, weights }
   })
 }
 

@@ -16,44 +16,33 @@ interface Source {
   position: number
 }
 
-export interface Merge {
-  merged: Segment
-  /** For each segment, the new ordinal of each of its chunks; negative if removed before the merge began. */
-  placements: readonly Int32Array[]
-}
-
 /**
- * Merges the live chunks of `segments` into one segment. Between two steps the segments may be searched, and chunks may
- * be removed from them. No live key may be in two of them, and they must hold at most `MAX_CHUNKS` live chunks in all.
+ * Merges the live chunks of `segments` into one segment. Between two steps the segments may be searched, but not changed.
+ * No live key may be in two of them, and they must hold at most `MAX_CHUNKS` live chunks in all.
  */
-export function* mergeSegments(segments: readonly Segment[]): Generator<void, Merge> {
+export function* mergeSegments(segments: readonly Segment[]): Generator<void, Segment> {
   const sources = segments.map((segment) => ({
     segment,
     placement: new Int32Array(segment.keys.length).fill(REMOVED),
     shrinks: segment.live < segment.keys.length,
     position: 0,
   }))
-  // Which chunks are live is decided here, in one step; the caller must apply later removals to the result.
-  const { keys, lengths, digests } = placeChunks(sources)
+  const { keys, lengths } = placeChunks(sources)
   yield
   const size = yield* countPostings(sources)
   const merged = allocateSegment({ chunks: keys.length, ...size })
   merged.keys.set(keys)
   merged.lengths.set(lengths)
-  merged.digests.set(digests)
   countLive(merged)
   yield
   yield* fillPostings(merged, sources)
-  return { merged, placements: sources.map(({ placement }) => placement) }
+  return merged
 }
 
-function placeChunks(
-  sources: readonly Source[],
-): Record<'keys' | 'lengths' | 'digests', Uint32Array> {
+function placeChunks(sources: readonly Source[]): Record<'keys' | 'lengths', Uint32Array> {
   const chunks = sources.reduce((sum, { segment }) => sum + segment.live, 0)
   const keys = new Uint32Array(chunks)
   const lengths = new Uint32Array(chunks)
-  const digests = new Uint32Array(chunks)
   for (const source of sources) skipRemoved(source)
   for (let place = 0; place < chunks; place++) {
     const source = lowest(sources, ({ segment }) => segment.keys)
@@ -61,11 +50,10 @@ function placeChunks(
     const ordinal = source.position++
     keys[place] = source.segment.keys[ordinal] ?? 0
     lengths[place] = source.segment.lengths[ordinal] ?? 0
-    digests[place] = source.segment.digests[ordinal] ?? 0
     source.placement[ordinal] = place
     skipRemoved(source)
   }
-  return { keys, lengths, digests }
+  return { keys, lengths }
 }
 
 function skipRemoved(source: Source): void {
@@ -201,12 +189,10 @@ export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined
   return worn && [worn]
 }
 
-/** Small segments to merge before they are written, so that few files are written. */
+/** Small segments to merge before they are written, so that few files are written and few segments searched. */
 export function chooseMergeToWrite(unwritten: readonly Segment[]): Segment[] | undefined {
-  const fitting = takeFitting(
-    unwritten.toSorted((a, b) => a.live - b.live),
-    MAX_SOURCES,
-  )
+  const bySize = unwritten.toSorted((a, b) => a.live - b.live)
+  const fitting = takeFitting(bySize, MAX_SOURCES)
   return fitting.length > 1 ? fitting : undefined
 }
 

@@ -1,4 +1,4 @@
-import type { ScaledVectors } from '../hybrid-ranking.ts'
+import type { ScaledVectors } from '../fusion.ts'
 
 /** Values of an 8-bit vector range from -127 to 127. */
 const MAX_LEVEL = 127

@@ -14,8 +14,6 @@ export interface Segment {
   readonly header: Uint32Array<ArrayBuffer>
   readonly keys: Uint32Array<ArrayBuffer>
   readonly lengths: Uint32Array<ArrayBuffer>
-  /** As in `TermBatch`. */
-  readonly digests: Uint32Array<ArrayBuffer>
   /**
    * Offsets, in 32-bit words, of the chunks' records, which follow `bytes` in the file, and the end of the last one.
    * Set when the segment is written, see chunk-terms.ts.
@@ -77,7 +75,6 @@ export function buildSegment(
   chunks.forEach((chunk, ordinal) => {
     segment.keys[ordinal] = keys[chunk] ?? 0
     segment.lengths[ordinal] = batch.lengths[chunk] ?? 0
-    segment.digests[ordinal] = batch.digests[chunk] ?? 0
   })
   countLive(segment)
   return segment
@@ -208,13 +205,12 @@ export function excludedBy({ keys, removed }: Segment, only: Uint32Array): Uint8
 }
 
 function byteLength({ chunks, terms, postings }: SegmentSize): number {
-  return HEADER_BYTES + 12 * chunks + 4 * (chunks + 1) + 4 * terms + 4 * (terms + 1) + 3 * postings
+  return HEADER_BYTES + 8 * chunks + 4 * (chunks + 1) + 4 * terms + 4 * (terms + 1) + 3 * postings
 }
 
 function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSize): Segment {
   const lengthsAt = HEADER_BYTES + 4 * chunks
-  const digestsAt = lengthsAt + 4 * chunks
-  const recordsAt = digestsAt + 4 * chunks
+  const recordsAt = lengthsAt + 4 * chunks
   const termsAt = recordsAt + 4 * (chunks + 1)
   const offsetsAt = termsAt + 4 * terms
   const ordinalsAt = offsetsAt + 4 * (terms + 1)
@@ -224,7 +220,6 @@ function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSiz
     header: new Uint32Array(bytes, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT),
     keys: new Uint32Array(bytes, HEADER_BYTES, chunks),
     lengths: new Uint32Array(bytes, lengthsAt, chunks),
-    digests: new Uint32Array(bytes, digestsAt, chunks),
     records: new Uint32Array(bytes, recordsAt, chunks + 1),
     terms: new Uint32Array(bytes, termsAt, terms),
     offsets: new Uint32Array(bytes, offsetsAt, terms + 1),

@@ -3,17 +3,21 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { inSlices } from '../../lib/processes/thread.ts'
+import type { Part } from './changes.ts'
 import { placeRecords, recordsOf } from './chunk-terms.ts'
 import { type IndexFilesOptions, openIndexFiles, readWhole, writeDurably } from './index-files.ts'
-import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
+import type { LexicalIndex } from './lexical.ts'
+import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
+import { HEADER, MAX_CHUNKS, readSegment, removeChunk, type Segment } from './segment.ts'
 
 const SEGMENTS = {
   format: 2,
   manifestName: 'manifest.json',
   numbered: /^(\d+)\.segment$/,
   messages: {
-    other: 'the search index was made with other settings, or of another database: starting afresh',
-    unreadable: 'the search index has no readable manifest: starting afresh',
+    other:
+      'the search index was created with other settings or from another database: rebuilding it',
+    unreadable: 'the search index has no readable manifest: rebuilding it',
   },
 }
 
@@ -22,12 +26,12 @@ interface Manifest {
     file: string
     /** Size of the part that is held in memory: the segment, without the records that follow it. */
     bytes: number
-    /** The ordinals of its removed chunks, as 16-bit little-endian numbers in base64. */
-    removed: string
+    /** The ordinals of its removed chunks. */
+    removed: number[]
   }[]
 }
 
-export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>
+type Snapshot = Awaited<ReturnType<typeof openSnapshot>>
 
 /** Opens the segments on disk. Damaged or missing ones are logged and skipped. */
 export async function openSnapshot(options: IndexFilesOptions) {
@@ -37,10 +41,10 @@ export async function openSnapshot(options: IndexFilesOptions) {
   for (const { file, bytes, removed } of files.content?.segments ?? []) {
     try {
       const segment = await readSegmentFile(join(directory, file), bytes)
-      unpackRemoved(segment, removed)
+      for (const ordinal of removed) removeChunk(segment, ordinal)
       written.set(segment, file)
     } catch (error) {
-      const message = 'part of the search index is lost: it will be indexed again'
+      const message = 'part of the search index was lost and will be indexed again'
       notify({ message, fields: { file, err: error } })
     }
   }
@@ -51,7 +55,7 @@ export async function openSnapshot(options: IndexFilesOptions) {
     loaded: [...written.keys()],
     isWritten: (segment: Segment) => written.has(segment),
 
-    /** Writes these segments and makes them the current ones, including removals made while they were written. */
+    /** Writes these segments and makes them the current ones. */
     async save(segments: readonly Segment[]): Promise<void> {
       for (const segment of segments) {
         if (written.has(segment)) continue
@@ -62,7 +66,7 @@ export async function openSnapshot(options: IndexFilesOptions) {
       const entries = segments.map((segment) => ({
         file: written.get(segment) ?? '',
         bytes: segment.bytes.byteLength,
-        removed: packRemoved(segment),
+        removed: removedFrom(segment),
       }))
       for (const segment of written.keys()) {
         if (segments.includes(segment)) continue
@@ -74,22 +78,55 @@ export async function openSnapshot(options: IndexFilesOptions) {
   }
 }
 
+/** Maximum number of unwritten chunks: after a crash they must be indexed again. */
+const MAX_UNWRITTEN = MAX_CHUNKS / 8
+
+/** Merges the segments of an index and writes them. */
+export function createLexicalPart(index: LexicalIndex, snapshot: Snapshot): Part {
+  let writtenVersion = index.version
+  let writeAbove = MAX_UNWRITTEN
+
+  const unwritten = () => index.segments.filter((segment) => !snapshot.isWritten(segment))
+
+  /** Merges for as long as `choose` finds segments to merge. */
+  const merge = async (choose: () => readonly Segment[] | undefined) => {
+    for (let group = choose(); group; group = choose())
+      index.replace(group, await inSlices(mergeSegments(group)))
+  }
+
+  const flush = async () => {
+    if (index.version === writtenVersion) return
+    await merge(() => chooseMergeToWrite(unwritten()))
+    await snapshot.save(index.segments)
+    writtenVersion = index.version
+    writeAbove = MAX_UNWRITTEN
+  }
+
+  return {
+    async tidy() {
+      await merge(() => chooseMerge(index.segments))
+      const waiting = unwritten().reduce((sum, { live }) => sum + live, 0)
+      if (waiting <= writeAbove) return
+      // If this fails, it is not repeated with every change.
+      writeAbove = waiting + MAX_UNWRITTEN
+      await flush()
+    },
+    rest: flush,
+    flush,
+  }
+}
+
 function closeFile(segment: Segment): void {
   if (segment.file !== undefined) closeSync(segment.file)
   segment.file = undefined
 }
 
-function packRemoved({ removed }: Segment): string {
+function removedFrom({ removed }: Segment): number[] {
   const ordinals: number[] = []
   removed?.forEach((isRemoved, ordinal) => {
-    if (isRemoved) ordinals.push(ordinal & 255, ordinal >>> 8)
+    if (isRemoved) ordinals.push(ordinal)
   })
-  return Buffer.from(ordinals).toString('base64')
-}
-
-function unpackRemoved(segment: Segment, removed: string): void {
-  const ordinals = Buffer.from(removed, 'base64')
-  for (let at = 0; at < ordinals.length; at += 2) removeChunk(segment, ordinals.readUInt16LE(at))
+  return ordinals
 }
 
 /** Chunks whose records are built at a time; each time takes memory for them and a pass over all postings. */

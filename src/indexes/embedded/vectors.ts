@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import type { NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
-import type { ScaledVectors } from '../hybrid-ranking.ts'
+import type { VectorBatch } from '../chunk-index.ts'
+import type { ScaledVectors } from '../fusion.ts'
+import { createTopHits, type Ranking } from '../ranking.ts'
+import type { VectorQuery } from '../search.ts'
 import {
   checksumOf,
   type IndexFilesOptions,
@@ -11,144 +13,132 @@ import {
   syncToDisk,
   writeDurably,
 } from './index-files.ts'
-import { createJobs, QUIET_MS } from './maintenance.ts'
 import { createQuantisedVectors, type QuantisedVectors } from './quantised-vectors.ts'
-import {
-  loadGraphSearch,
-  scanVectors,
-  type VectorSearch,
-  type VectorSearchKind,
-} from './vector-search.ts'
+import { openGraph, type VectorGraph } from './vector-graph.ts'
 
 /** Vectors added before yielding to pending searches; adding one takes about 1 ms at worst. */
 const VECTORS_PER_STEP = 16
 /** Unwritten changes allowed: this number or a share of all vectors, so that large indexes are written rarely. */
 const MIN_UNWRITTEN = 8_192
 const UNWRITTEN_SHARE = 1 / 4
-/** Share allowed after `QUIET_MS` without a change: no more than this must be added again after a crash. */
+/** Share allowed after a while without changes: no more than this must be added again after a crash. */
 const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
-interface PartOptions extends IndexFilesOptions {
-  /** How vectors are searched; if loading it fails, by brute force. */
-  loadKind?: () => Promise<VectorSearchKind>
-  quietMs?: number
-}
+/** Up to this many chunks in a scope, all are compared: a graph search finds too few of a small set. */
+const MAX_COMPARED = 1_024
+/** Factor by which a graph search is widened until enough chunks are in the scope, and the limit at which it stops. */
+const DEEPER = 4
+const MAX_LOOKED_AT = 6_400
 
-/** The vectors and the search among them. */
+/** The vectors, and a graph of them. */
 interface Held {
   vectors: QuantisedVectors
-  search: VectorSearch
+  graph: VectorGraph
 }
 
 /** The vectors of the index, kept on disk. The first vector added determines the dimension. */
-export async function openVectorPart(options: PartOptions) {
-  const { loadKind = loadGraphSearch, notify } = options
-  const kind = await loadKind().catch((error: unknown) => {
-    notify({
-      message: 'usearch has no build for this machine: vectors are searched one by one',
-      fields: { err: error },
-    })
-    return scanVectors
-  })
-  const snapshot = await openVectorSnapshot(kind, options)
+export async function openVectorPart(options: IndexFilesOptions) {
+  const snapshot = await openVectorSnapshot(options)
   let held: Held | undefined = snapshot.loaded
-  const { flush, changed } = createWriting(snapshot, () => held, options)
+  let unwritten = 0
 
-  const openFor = (dimension: number): Held => {
-    if (!held || held.vectors.size === 0) held = create(kind, createQuantisedVectors(dimension))
+  const openFor = async (dimension: number): Promise<Held> => {
+    if (!held || held.vectors.size === 0) {
+      held = { vectors: createQuantisedVectors(dimension), graph: await openGraph(dimension) }
+    }
     const { vectors } = held
     if (vectors.dimension === dimension) return held
     throw new RangeError(`The index holds vectors of ${vectors.dimension}, not ${dimension}`)
   }
+  const forget = (keys: Iterable<number>): number[] => {
+    const known = [...new Set(keys)].filter((key) => held?.vectors.has(key))
+    held?.graph.remove(known)
+    for (const key of known) held?.vectors.delete(key)
+    return known
+  }
+
+  const writeAbove = async (most: number) => {
+    if (!held || unwritten <= most) return
+    await snapshot.save(held)
+    unwritten = 0
+  }
+  const shareOf = (share: number) => share * (held?.vectors.size ?? 0)
 
   return {
     async add({ keys, dimension, values }: VectorBatch): Promise<void> {
       if (keys.length === 0) return
-      const { vectors, search } = openFor(dimension)
+      const { vectors, graph } = await openFor(dimension)
       for (let from = 0; from < keys.length; from += VECTORS_PER_STEP) {
         if (from > 0) await setImmediate()
         const to = Math.min(from + VECTORS_PER_STEP, keys.length)
-        const part = values.subarray(from * dimension, to * dimension)
-        search.add?.(keys.subarray(from, to), part)
-        vectors.set(keys.subarray(from, to), part)
+        const [added, part] = [
+          keys.subarray(from, to),
+          values.subarray(from * dimension, to * dimension),
+        ]
+        forget(added)
+        graph.add(added, part)
+        vectors.set(added, part)
       }
-      await changed(keys.length)
+      unwritten += keys.length
     },
-    async remove(keys: readonly number[]): Promise<void> {
-      const known = [...new Set(keys)].filter((key) => held?.vectors.has(key))
-      held?.search.remove?.(known)
-      for (const key of known) held?.vectors.delete(key)
-      await changed(known.length)
+    remove(keys: readonly number[]): void {
+      unwritten += forget(keys).length
     },
-    nearest: (query: NearestQuery): Ranking =>
-      held?.vectors.dimension === query.vector.length
-        ? held.search.nearest(query)
-        : { keys: new Uint32Array(), scores: new Float64Array() },
+    nearest: (query: VectorQuery): Ranking => {
+      if (held?.vectors.dimension === query.vector.length) return nearestOf(held, query)
+      return { keys: new Uint32Array(), scores: new Float64Array() }
+    },
     /** The vectors of these keys; keys without a vector of this dimension are omitted. */
     read: (keys: readonly number[], dimension: number): ScaledVectors =>
       held?.vectors.dimension === dimension
         ? held.vectors.read(keys)
         : { keys: new Uint32Array(), dimension, values: new Float32Array() },
     keys: () => held?.vectors.keys() ?? new Uint32Array(),
-    flush,
+    tidy: () => writeAbove(Math.max(MIN_UNWRITTEN, shareOf(UNWRITTEN_SHARE))),
+    rest: () => writeAbove(shareOf(UNWRITTEN_SHARE_WHEN_QUIET)),
+    flush: () => writeAbove(0),
   }
 }
 
-/** Decides when the vectors are written. */
-function createWriting(
-  snapshot: Pick<VectorSnapshot, 'save'>,
-  heldNow: () => Held | undefined,
-  { notify, quietMs = QUIET_MS }: PartOptions,
-) {
-  const { enqueue } = createJobs(notify)
-  let unwritten = 0
-  let quiet: NodeJS.Timeout | undefined
-
-  const save = async () => {
-    const held = heldNow()
-    if (!held || unwritten === 0) return
-    const changes = unwritten
-    unwritten = 0
-    try {
-      await snapshot.save(held)
-    } catch (error) {
-      unwritten += changes
-      throw error
-    }
+function nearestOf({ vectors, graph }: Held, { vector, limit, only }: VectorQuery): Ranking {
+  if (only ? only.length <= MAX_COMPARED : vectors.size <= limit) {
+    return compareAll(vectors, only ?? vectors.keys(), { vector, limit })
   }
-  /** Resolves when the current vectors are on disk. */
-  const flush = () => enqueue(save)
-  const flushAbove = async (share: number, least = 0) => {
-    if (unwritten <= Math.max(least, (heldNow()?.vectors.size ?? 0) * share)) return
-    // A disk failure must not make additions fail: the next start adds the vectors again.
-    await flush().catch((error: unknown) => {
-      notify({ message: 'the vectors could not be written', fields: { err: error } })
+  const allowed = only && new Set(only)
+  // The graph does not support filters, so more are requested until enough pass.
+  for (let wanted = limit; ; wanted *= DEEPER) {
+    const most = Math.min(wanted, vectors.size)
+    const hits = createTopHits(limit)
+    graph.search(vector, most, (key, cosine) => {
+      if (!allowed || allowed.has(key)) hits.offer(key, cosine)
     })
-  }
-
-  return {
-    flush,
-    changed(changes: number): Promise<void> {
-      unwritten += changes
-      quiet ??= setTimeout(() => void flushAbove(UNWRITTEN_SHARE_WHEN_QUIET), quietMs).unref()
-      quiet.refresh()
-      return flushAbove(UNWRITTEN_SHARE, MIN_UNWRITTEN)
-    },
+    const found = hits.take()
+    const isFull = found.keys.length === limit
+    if (isFull || most === vectors.size || wanted >= MAX_LOOKED_AT) return found
   }
 }
 
-function create(kind: VectorSearchKind, vectors: QuantisedVectors, path?: string): Held {
-  return { vectors, search: kind(vectors, path) }
+function compareAll(
+  vectors: QuantisedVectors,
+  keys: Uint32Array,
+  { vector, limit }: Pick<VectorQuery, 'vector' | 'limit'>,
+): Ranking {
+  const hits = createTopHits(limit)
+  for (const key of keys) {
+    const cosine = vectors.cosine(key, vector)
+    if (cosine !== undefined) hits.offer(key, cosine)
+  }
+  return hits.take()
 }
 
-const UNREADABLE = 'the vectors of the search index cannot be read: they will be indexed again'
+const UNREADABLE = 'the vectors of the search index cannot be read and will be indexed again'
 
 const VECTORS = {
   format: 1,
   manifestName: 'vectors.json',
   numbered: /^(\d+)\.(?:graph|keys|vectors)$/,
   messages: {
-    other: 'the vectors have been made anew: indexing them afresh',
+    other: 'the vectors were re-created: indexing them again',
     unreadable: UNREADABLE,
   },
 }
@@ -156,14 +146,11 @@ const VECTORS = {
 interface Manifest {
   dimension: number
   vectorsChecksum: number
-  /** Absent if the vectors are searched without a graph. */
-  graphChecksum: number | undefined
+  graphChecksum: number
 }
 
-type VectorSnapshot = Awaited<ReturnType<typeof openVectorSnapshot>>
-
 /** Opens the vectors on disk. If they are damaged, missing or of another kind, that is logged and they are ignored. */
-async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOptions) {
+async function openVectorSnapshot(options: IndexFilesOptions) {
   const files = await openIndexFiles<Manifest>(VECTORS, options)
   const namesOf = (generation: number) => [`${generation}.vectors`, `${generation}.graph`] as const
   const pathOf = (name: string) => join(options.directory, name)
@@ -173,13 +160,18 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
     if (!manifest) return undefined
     const [vectorsName, graphName] = namesOf(manifest.generation)
     const bytes = await readWhole(pathOf(vectorsName))
-    const { dimension, graphChecksum } = manifest
     // The library does not validate what it loads, so it must not be given a damaged file.
-    const isWhole =
-      crc32(bytes) === manifest.vectorsChecksum &&
-      (graphChecksum === undefined || (await checksumOf(pathOf(graphName))) === graphChecksum)
-    if (!isWhole) throw new Error('a checksum does not match')
-    return create(kind, createQuantisedVectors(dimension, bytes), pathOf(graphName))
+    if (
+      crc32(bytes) !== manifest.vectorsChecksum ||
+      (await checksumOf(pathOf(graphName))) !== manifest.graphChecksum
+    )
+      throw new Error('a checksum does not match')
+    const { dimension } = manifest
+    const vectors = createQuantisedVectors(dimension, bytes)
+    const graph = await openGraph(dimension, pathOf(graphName))
+    if (graph.dimensions() !== dimension || graph.size() !== vectors.size)
+      throw new Error('the graph is of other vectors')
+    return { vectors, graph }
   }
 
   const loaded = await load().catch((error: unknown) => {
@@ -192,18 +184,18 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
     /** The vectors read at start-up; undefined if there were none or they could not be read. */
     loaded,
     /** Writes the vectors and makes them the current ones. */
-    async save({ vectors, search }: Held): Promise<void> {
+    async save({ vectors, graph }: Held): Promise<void> {
       const names = namesOf(files.nextNumber())
       const [vectorsName, graphName] = names
-      const { dimension } = vectors
       const bytes = vectors.save()
-      search.save?.(pathOf(graphName))
-      if (search.save) await syncToDisk(pathOf(graphName), 'r+')
+      graph.save(pathOf(graphName))
+      await syncToDisk(pathOf(graphName), 'r+')
       await writeDurably(pathOf(vectorsName), bytes)
       const vectorsChecksum = crc32(bytes)
       // Frees the memory at once: in a thread that allocates little else, garbage collection may be hours away.
       bytes.buffer.transfer(0)
-      const graphChecksum = search.save && (await checksumOf(pathOf(graphName)))
+      const graphChecksum = await checksumOf(pathOf(graphName))
+      const { dimension } = vectors
       await files.save({ dimension, vectorsChecksum, graphChecksum }, names)
     },
   }

@@ -20,7 +20,10 @@ export type SparseVector = Schemas['SparseVector']
 export type AliasChange = Strict<Schemas['AliasOperations']>
 
 export interface PointQuery
-  extends Pick<Strict<Schemas['QueryRequest']>, 'filter' | 'params' | 'with_payload' | 'offset'> {
+  extends Pick<
+    Strict<Schemas['QueryRequest']>,
+    'filter' | 'params' | 'with_payload' | 'with_vector' | 'offset'
+  > {
   query: number[] | SparseVector
   using: string
   limit: number
@@ -45,7 +48,7 @@ type Spread = 'shard_number' | 'replication_factor' | 'write_consistency_factor'
 
 export interface NewCollection extends Pick<Schemas['CreateCollection'], Spread> {
   vectors: Record<string, Strict<Schemas['VectorParams']> & Placed>
-  sparse_vectors?: Record<string, { index: Placed }>
+  sparse_vectors?: Record<string, { index: Placed; modifier: 'idf' }>
   quantization_config?: Quantization
   metadata: object
 }

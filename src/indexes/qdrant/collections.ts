@@ -2,12 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
-import { isMissing, type QdrantConnection, QdrantRefusal, unavailable } from './connection.ts'
+import {
+  isMissing,
+  isOutOfIndexes,
+  LIMITS_TOO_LOW,
+  type QdrantConnection,
+  QdrantRefusal,
+  unavailable,
+} from './connection.ts'
 import { IS } from './payload.ts'
 
-/** Timeout for a change of collections, which involves every node of a cluster. */
+/** How long Qdrant may take for a change of collections, which involves every node of a cluster. */
 const CHANGE_MS = 60_000
-const WHOLE = { deadlineMs: CHANGE_MS, attemptMs: CHANGE_MS }
+/** If a node is down, Qdrant uses up its time, and then answers that the change is made. */
+const WHOLE_MS = CHANGE_MS + 10_000
+const WHOLE = { deadlineMs: WHOLE_MS, attemptMs: WHOLE_MS }
 const CHANGE = { query: { timeout: String(CHANGE_MS / 1_000) }, ...WHOLE }
 const CONFLICTS = [400, 409]
 
@@ -20,6 +29,9 @@ const Info = z.object({
   config: z.object({
     metadata: z.unknown().optional(),
     params: z.object({ write_consistency_factor: z.int().nullish() }).default({}),
+    strict_mode_config: z
+      .object({ enabled: z.boolean().nullish(), max_payload_index_count: z.int().nullish() })
+      .nullish(),
   }),
   payload_schema: z.record(z.string(), z.unknown()),
 })
@@ -37,12 +49,21 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   const info = (name: string, signal?: AbortSignal) =>
     call({ method: 'GET', path: pathOf(name), result: Info }, signal)
 
-  /** Creates a payload index unless it exists. Resolves when all points are indexed. */
+  /**
+   * Creates a payload index unless it exists. Resolves when all points are indexed; to false if there is none, because
+   * the collection may not have more.
+   */
   const index = async (name: string, body: PayloadIndex, signal?: AbortSignal) => {
     const bounds = { query: { wait: 'true' }, ...WHOLE, result: Change }
     const request = { method: 'PUT', path: `${pathOf(name)}/index`, body, ...bounds } as const
-    const { status } = await call(request, signal)
-    if (status !== 'completed') throw unavailable('The search index has not taken a change in time')
+    try {
+      const { status } = await call(request, signal)
+      if (status === 'completed') return true
+    } catch (error) {
+      if (!isOutOfIndexes(error)) throw error
+      return Object.hasOwn((await info(name, signal)).payload_schema, body.field_name)
+    }
+    throw unavailable('The search index has not taken a change in time')
   }
 
   return {
@@ -62,9 +83,12 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
       return (await info(name, signal)).config.metadata
     },
 
-    /** The keys that have a payload index. */
+    /** The keys that have a payload index, and how many indexes the collection may have. */
     async indexed(name: string, signal?: AbortSignal) {
-      return Object.keys((await info(name, signal)).payload_schema)
+      const { payload_schema, config } = await info(name, signal)
+      const { enabled, max_payload_index_count } = config.strict_mode_config ?? {}
+      const allowed = (enabled ? max_payload_index_count : undefined) ?? Number.POSITIVE_INFINITY
+      return { keys: Object.keys(payload_schema), allowed }
     },
 
     /** Creates a collection and its payload index for equality, unless they exist. */
@@ -77,7 +101,12 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
         if (!(error instanceof QdrantRefusal) || !CONFLICTS.includes(error.status)) throw error
         await info(name, signal).catch(() => Promise.reject(error))
       }
-      await index(name, { field_name: IS, field_schema: { type: 'keyword', memory } }, signal)
+      const isMade = await index(
+        name,
+        { field_name: IS, field_schema: { type: 'keyword', memory } },
+        signal,
+      )
+      if (!isMade) throw unavailable(LIMITS_TOO_LOW)
     },
 
     /** Points aliases to these collections, or deletes them if undefined, in one atomic step. */
@@ -124,7 +153,7 @@ const SLOW_MS = 5_000
 
 function sayWhenSlow(collection: string, log: SlowLog | undefined): Disposable {
   const say = () =>
-    log?.warn({ collection }, 'Qdrant takes long to make a collection: a node may be away')
+    log?.warn({ collection }, 'Qdrant is taking long to create a collection: a node may be down')
   const timer = setInterval(say, SLOW_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
@@ -149,12 +178,10 @@ export function pathOf(collection: string): string {
 }
 
 /** Increment when older or newer servers could not use the collections. */
-const LAYOUT = 2
-/** Layout of term collections whose idf is computed here; with `LAYOUT` (earlier versions) Qdrant does, per shard. */
-const WEIGHED = 3
+const LAYOUT = 4
 // Stored with every collection and part of its name: must never change.
 export const TERMS = 'terms'
-export const DENSE = 'meaning'
+export const DENSE = 'vectors'
 
 const Made = z.object({
   /** Random id given at creation; empty for collections of earlier versions. */
@@ -163,12 +190,10 @@ const Made = z.object({
 
 /** Metadata stored with a collection, so that no server mistakes it for another. */
 export const TermsMetadata = Made.extend({
-  layout: z.literal([LAYOUT, WEIGHED]),
+  layout: z.literal(LAYOUT),
   kind: z.literal(TERMS),
   /** `Analyser.fingerprint`. */
   analyser: z.string(),
-  /** The mean chunk length, in terms, with which all stored weights were computed. */
-  averageLength: z.number().positive(),
 })
 export type TermsMetadata = z.output<typeof TermsMetadata>
 
@@ -181,20 +206,19 @@ export const VectorsMetadata = Made.extend({
 })
 export type VectorsMetadata = z.output<typeof VectorsMetadata>
 
-/** Whether queries to Qdrant include the idf of each term, and chunk lengths are stored there. */
-export const isWeighedHere = ({ layout }: Pick<TermsMetadata, 'layout'>) => layout === WEIGHED
-
-/** A new collection of terms. Qdrant computes no weights: they are ours, as is the idf, which comes with the query. */
+/** A new collection of terms. Qdrant multiplies their weights by the idf that a term has in its shard. */
 export function termsCollection(
-  about: Pick<TermsMetadata, 'analyser' | 'averageLength'>,
+  about: Pick<TermsMetadata, 'analyser'>,
   settings: CollectionSettings,
 ): NewCollection {
   return {
     ...spread(settings),
     vectors: {},
-    sparse_vectors: { [TERMS]: { index: { memory: settings.termsMemory } } },
+    sparse_vectors: {
+      [TERMS]: { modifier: 'idf', index: { memory: settings.termsMemory } },
+    },
     metadata: {
-      layout: WEIGHED,
+      layout: LAYOUT,
       kind: TERMS,
       made: randomUUID(),
       ...about,
@@ -213,7 +237,9 @@ export function vectorsCollection(
     vectors: { [DENSE]: { size: about.dimension, distance: 'Cosine', memory } },
     ...(quantization_config && { quantization_config }),
     metadata: {
-      ...{ layout: LAYOUT, kind: DENSE, made: randomUUID() },
+      layout: LAYOUT,
+      kind: DENSE,
+      made: randomUUID(),
       ...about,
     } satisfies VectorsMetadata,
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { startDeadline, withDeadline } from '../../lib/abort.ts'
+import { AppError, SetupError } from '../../errors.ts'
+import { settlesWithin, startDeadline } from '../../lib/abort.ts'
 import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
@@ -29,7 +29,7 @@ interface QdrantRequest<Result> {
   query?: Record<string, string>
   body?: unknown
   deadlineMs?: number
-  /** Deadline for one attempt; by default a share of `deadlineMs`. */
+  /** How long to wait for an attempt before the next is made beside it. */
   attemptMs?: number
   /** Schema of the answer's `result`. */
   result: z.ZodType<Result>
@@ -55,9 +55,17 @@ export function connectToQdrant(address: QdrantAddress) {
      */
     async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
-      const call = (limit: AbortSignal) =>
-        callUntilDone({ ...address, deadlineMs }, nodes, request, limit)
-      return withDeadline(deadlineMs, call, late(deadlineMs), signal)
+      const answered = new AbortController()
+      using deadline = startDeadline(deadlineMs, signal, answered.signal)
+      try {
+        return await callUntilDone({ ...address, deadlineMs }, nodes, request, deadline.signal)
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw deadline.isOver ? late(deadlineMs)(error) : error
+      } finally {
+        // Ends the attempts that were slower.
+        answered.abort()
+      }
     },
   }
 }
@@ -84,10 +92,10 @@ function createNodes(urls: readonly string[]) {
   }
 }
 
-/** Share of the deadline for each short attempt. */
+/** Share of the deadline after which an attempt is late. */
 const ATTEMPT_SHARE = 1 / 4
-/** Number of short attempts; later ones may take the remaining time, as a call may be slow for good reason. */
-const SHORT_ATTEMPTS = 2
+/** What describes collections takes milliseconds to answer, and readiness waits for it. */
+const MAX_GET_MS = 500
 
 async function callUntilDone<Result>(
   address: QdrantAddress,
@@ -96,41 +104,49 @@ async function callUntilDone<Result>(
   limit: AbortSignal,
 ): Promise<Result> {
   const { backoff = BACKOFF, deadlineMs } = address
-  for (let attempt = 1; ; attempt++) {
-    const url = nodes.next()
-    const isShort = attempt <= SHORT_ATTEMPTS
-    const share = isShort ? deadlineMs * ATTEMPT_SHARE : deadlineMs
-    const { attemptMs = share } = request
-    const outcome = await sendInTime(attemptMs, limit, (signal) =>
-      send({ ...address, url }, request, signal),
-    )
-    if ('result' in outcome) {
-      nodes.worked(url)
-      return outcome.result
-    }
-    nodes.failed(url)
-    const wait = nodes.isAnyWell() ? 0 : (outcome.waitMs ?? backoffMs(attempt, backoff))
-    if (attempt === MAX_ATTEMPTS || wait > backoff.maxMs) throw outcome.error
-    await delay(wait, undefined, { signal: limit })
+  const share = deadlineMs * ATTEMPT_SHARE
+  const { attemptMs = request.method === 'GET' ? Math.min(share, MAX_GET_MS) : share } = request
+
+  const askNode = async (url: string): Promise<Outcome<Result>> => {
+    const outcome = await send({ ...address, url }, request, limit)
+    if ('result' in outcome) nodes.worked(url)
+    else nodes.failed(url)
+    return outcome
   }
+
+  /** An attempt that is late may be so for good reason: it goes on beside the next one. */
+  const ask = async (attempt: number): Promise<Outcome<Result>> => {
+    const url = nodes.next()
+    const asked = askNode(url)
+    if (attempt === MAX_ATTEMPTS) return asked
+    if (!(await settlesWithin(asked, attemptMs))) {
+      nodes.failed(url)
+      return firstResult(asked, ask(attempt + 1))
+    }
+    const outcome = await asked
+    if ('result' in outcome) return outcome
+    const wait = nodes.isAnyWell() ? 0 : (outcome.waitMs ?? backoffMs(attempt, backoff))
+    if (wait > backoff.maxMs) return outcome
+    await delay(wait, undefined, { signal: limit })
+    return ask(attempt + 1)
+  }
+
+  const outcome = await ask(1)
+  if ('result' in outcome) return outcome.result
+  throw outcome.error
 }
 
 type Outcome<Result> = { result: Result } | Failure
 
-/** Treats an attempt that exceeds `attemptMs` as a transient failure. */
-async function sendInTime<Result>(
-  attemptMs: number,
-  limit: AbortSignal,
-  attempt: (signal: AbortSignal) => Promise<Outcome<Result>>,
+/** The first result of either, or else the failure of the second. Rejects as soon as either does. */
+async function firstResult<Result>(
+  one: Promise<Outcome<Result>>,
+  other: Promise<Outcome<Result>>,
 ): Promise<Outcome<Result>> {
-  using deadline = startDeadline(attemptMs, limit)
-  try {
-    return await attempt(deadline.signal)
-  } catch (error) {
-    limit.throwIfAborted()
-    if (deadline.isOver) return { error: late(attemptMs)(error) }
-    throw error
-  }
+  const first = await Promise.race([one, other])
+  if ('result' in first) return first
+  const [early, later] = await Promise.all([one, other])
+  return 'result' in early ? early : later
 }
 
 const late = (milliseconds: number) => (cause: unknown) =>
@@ -152,7 +168,7 @@ async function send<Result>(
     const response = await fetch(target, { method, headers, signal, redirect: 'error', ...content })
     const text = await readBoundedText(response, MAX_ANSWER_BYTES)
     if (!response.ok) return failureOf(response, text)
-    const answer = JSON.parse(text)
+    const answer: unknown = JSON.parse(text)
     return { result: result.parse(bare ? answer : Envelope.parse(answer).result) }
   } catch (error) {
     signal.throwIfAborted()
@@ -190,7 +206,8 @@ export class QdrantRefusal extends Error {
 
 /** Whether a call failed because the collection does not exist. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof AppError && Object(error.cause).status === 404
+  const refusal = error instanceof AppError ? error.cause : undefined
+  return refusal instanceof QdrantRefusal && refusal.status === 404
 }
 
 /** The error for a Qdrant that cannot be used now; `message` is shown to the client. */
@@ -200,29 +217,33 @@ export function unavailable(message: string, cause?: unknown): AppError {
 
 /** Distinguishes a locked Qdrant from a key without permission: both have the same status. */
 const LOCKED = /\block/i
-/** Matches Qdrant's message if a limit of its strict mode is exceeded. */
-const BEYOND_LIMIT = /limit exceeded/i
+/** Matches Qdrant's messages if a limit of its strict mode is exceeded. */
+const BEYOND_LIMIT =
+  /limit exceeded|limit reached|limit of \S+ reached|exceeding the configured limit/i
+export const LIMITS_TOO_LOW =
+  'The limits of the search index are too low: see strict mode in docs/scaling.md'
+const NO_MORE_INDEXES = /maximum number of payload ind/i
+
+/** Whether Qdrant refused a payload index because the collection has as many as its strict mode allows. */
+export function isOutOfIndexes(error: unknown): boolean {
+  return error instanceof QdrantRefusal && NO_MORE_INDEXES.test(error.message)
+}
 
 /** The error for an unsuccessful answer. */
 function errorOf(status: number, words: string): Error {
   const refusal = new QdrantRefusal(status, words)
   if (status === 403 && LOCKED.test(words)) {
-    return unavailable('The search index is locked by whoever runs it', refusal)
+    return unavailable('The search index is locked by its operator', refusal)
   }
   if (status === 401 || status === 403) {
-    return unavailable(
-      'The search index refuses the key of this server: see QDRANT_API_KEY',
-      refusal,
-    )
+    return unavailable('The search index refuses this server’s key: see QDRANT_API_KEY', refusal)
   }
   if (status === 400 && BEYOND_LIMIT.test(words)) {
-    return unavailable(
-      'The search index allows less than this server needs: see its strict mode in docs/scaling.md',
-      refusal,
-    )
+    return unavailable(LIMITS_TOO_LOW, refusal)
   }
-  if (status === 404) return unavailable('The search index lacks its collection', refusal)
-  if (passes(status)) return unavailable('The search index does not work at the moment', refusal)
+  if (status === 404)
+    return unavailable('The collection of the search index does not exist', refusal)
+  if (passes(status)) return unavailable('The search index is currently unavailable', refusal)
   return refusal
 }
 
@@ -235,7 +256,7 @@ function passes(status: number): boolean {
 const MIN_VERSION = [1, 19] as const
 const Version = z.object({ version: z.string() })
 
-/** Throws an Error if Qdrant's version is not supported; also throws as `call`. */
+/** Throws a SetupError if Qdrant's version is not supported; also throws as `call`. */
 export async function checkVersion(
   { call }: QdrantConnection,
   signal?: AbortSignal,
@@ -243,7 +264,7 @@ export async function checkVersion(
   const { version } = await call({ method: 'GET', path: '/', result: Version, bare: true }, signal)
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]) return
-  throw new Error(
+  throw new SetupError(
     `Qdrant is of version ${version.slice(0, 20)}: this server needs ${MIN_VERSION.join('.')} or later, below ${MIN_VERSION[0] + 1}`,
   )
 }

@@ -1,10 +1,14 @@
-import type { ChunkMetadata, IndexQuery } from '../chunk-index.ts'
+import type { ChunkMetadata } from '../chunk-index.ts'
 import type { MemoryPlacement } from '../qdrant-settings.ts'
+import type { Scope } from '../search.ts'
 import type { Collections } from './collections.ts'
 import { QdrantRefusal, unavailable } from './connection.ts'
 import { rangeKeysOf } from './payload.ts'
 
-/** Each takes memory and files in every segment; the document store resolves ranges over keys without an index. */
+/**
+ * Each takes memory and files in every segment, and strict mode may allow fewer; the document store resolves ranges
+ * over keys without an index.
+ */
 const MAX_INDEXES = 128
 
 export type PayloadIndexes = ReturnType<typeof createPayloadIndexes>
@@ -16,20 +20,23 @@ export function createPayloadIndexes(
   memory: MemoryPlacement,
 ) {
   const held = new Set<string>()
+  let most = MAX_INDEXES
   const making = new Map<string, Promise<void>>()
 
   const lacks = (keys: readonly string[]) => keys.some((key) => !held.has(key))
   const look = async (signal?: AbortSignal) => {
-    for (const key of await collections.indexed(collection, signal)) held.add(key)
+    const { keys, allowed } = await collections.indexed(collection, signal)
+    for (const key of keys) held.add(key)
+    most = Math.min(MAX_INDEXES, allowed)
   }
 
   const make = async (field_name: string) => {
-    await collections.index(collection, { field_name, field_schema: { type: 'float', memory } })
-    held.add(field_name)
+    const field_schema = { type: 'float', memory } as const
+    if (await collections.index(collection, { field_name, field_schema })) held.add(field_name)
   }
 
   const makeOnce = async (key: string) => {
-    if (held.has(key) || held.size >= MAX_INDEXES) return
+    if (held.has(key) || held.size >= most) return
     const made = making.get(key) ?? make(key).finally(() => making.delete(key))
     making.set(key, made)
     await made
@@ -37,7 +44,7 @@ export function createPayloadIndexes(
 
   return {
     /** Creates the indexes that ranges over this metadata need; must be called before its points are written. */
-    async makeFor(metadata: ChunkMetadata = []) {
+    async makeFor(metadata: ChunkMetadata) {
       const distinct = [...new Set(metadata)].flatMap((each) => (each ? rangeKeysOf(each) : []))
       const keys = [...new Set(distinct)]
       if (!lacks(keys)) return
@@ -56,13 +63,13 @@ export function createPayloadIndexes(
      * without an index that this one still assumes: throws `index_unavailable`, and
      * later queries look up its indexes anew.
      */
-    async passOn<Answer>({ filter }: Pick<IndexQuery, 'filter'>, answer: Promise<Answer>) {
+    async passOn<Answer>({ filter }: Scope, answer: Promise<Answer>) {
       try {
         return await answer
       } catch (error) {
         if (!filter || !(error instanceof QdrantRefusal)) throw error
         held.clear()
-        throw unavailable('The search index has just been made anew', error)
+        throw unavailable('The search index was just re-created', error)
       }
     },
 

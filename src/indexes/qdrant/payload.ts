@@ -32,7 +32,7 @@ const LOOKS_LIKE_DATE = /^\d{4}-\d{2}/
 export type PayloadOf = (place: number) => Payload | undefined
 
 /** Computes each payload once, since the chunks of a document share its metadata. */
-export function createPayloads(metadata: ChunkMetadata = []): PayloadOf {
+export function createPayloads(metadata: ChunkMetadata): PayloadOf {
   const made = new Map<Metadata, Payload>()
   return (place) => {
     const one = metadata[place]

@@ -1,18 +1,22 @@
 import { z } from 'zod'
-import type { IndexMatch, IndexQuery } from '../chunk-index.ts'
+import type { IndexMatch } from '../chunk-index.ts'
+import type { WeighedMatch } from '../feedback.ts'
 import { byScore } from '../ranking.ts'
+import type { Scope } from '../search.ts'
 import type { PayloadFilter, PointQuery, SparseVector } from './api.ts'
-import { pathOf } from './collections.ts'
+import { pathOf, TERMS } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
 import { type Payload, type PayloadOf, toPayloadFilter } from './payload.ts'
 
 /** Keys serve as point ids: no document store issues one twice. */
 const MAX_KEY = 2 ** 32 - 1
 const WRITING_MS = 30_000
+/** A page of keys takes far less. */
+const PAGE_MS = 2_500
 // Requests stay within the usual limits of Qdrant's strict mode, in case it is on.
 const PAGE_KEYS = 1_000
 const MAX_MATCHES = 1_000
-const BATCH_REMOVALS = 10_000
+const BATCH_KEYS = 10_000
 /** Concurrent requests per change. */
 const WORKERS = 4
 
@@ -20,14 +24,24 @@ const Key = z.int().min(0).max(MAX_KEY)
 const Matches = z
   .object({ points: z.array(z.object({ id: Key, score: z.number() })) })
   .transform(({ points }) => points.map(({ id, score }): IndexMatch => ({ key: id, score })))
+const Sparse = z.object({ indices: z.array(z.int()), values: z.array(z.number()) })
+const WeighedMatches = z
+  .object({
+    points: z.array(
+      z.object({ id: Key, score: z.number(), vector: z.object({ [TERMS]: Sparse }) }),
+    ),
+  })
+  .transform(({ points }) =>
+    points.map(({ id, score, vector: { terms } }): WeighedMatch => {
+      return { key: id, score, terms: terms.indices, weights: terms.values }
+    }),
+  )
 const Change = z.object({ status: z.string() })
 const Page = z.object({
   points: z.array(z.object({ id: Key })),
   next_page_offset: Key.nullish(),
 })
 const Count = z.object({ count: z.int().min(0) })
-const Sparse = z.object({ indices: z.array(z.int()), values: z.array(z.number()) })
-const Records = z.array(z.object({ id: Key, vector: z.record(z.string(), Sparse) }))
 
 export interface Point {
   id: number
@@ -67,21 +81,28 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       forEachBatch(points, batchSize, (batch) => change('PUT', '', { points: batch })),
 
     remove: (keys: readonly number[]) =>
-      forEachBatch(keys, BATCH_REMOVALS, (points) => change('POST', '/delete', { points })),
+      forEachBatch(keys, BATCH_KEYS, (points) => change('POST', '/delete', { points })),
+
+    /** Replaces the payloads of those of these points that exist. */
+    async setPayloads(keys: readonly number[], payloadOf: PayloadOf) {
+      const places = Map.groupBy(keys.keys(), (place) => JSON.stringify(payloadOf(place) ?? {}))
+      for (const group of places.values()) {
+        const payload = payloadOf(group[0] ?? 0) ?? {}
+        const ids = group.map((place) => keys[place] ?? 0)
+        await forEachBatch(ids, BATCH_KEYS, (has_id) =>
+          change('PUT', '/payload', { payload, filter: { must: [{ has_id }] } }),
+        )
+      }
+    },
 
     query(body: PointQuery, signal?: AbortSignal) {
       return call({ method: 'POST', path: `${path}/query`, body, result: Matches }, signal)
     },
 
-    /** The sparse vectors of these points; missing points are omitted. */
-    async sparseVectors(ids: readonly number[], name: string, signal?: AbortSignal) {
-      const answers = [...batched(ids, PAGE_KEYS)].map((page) => {
-        const body = { ids: page, with_vector: [name], with_payload: false }
-        return call({ method: 'POST', path, body, result: Records }, signal)
-      })
-      return (await Promise.all(answers))
-        .flat()
-        .flatMap(({ id, vector: { [name]: vector } }) => (vector ? [{ id, ...vector }] : []))
+    /** With the terms of each match. */
+    queryTerms(query: PointQuery, signal?: AbortSignal) {
+      const body = { ...query, with_vector: [TERMS] }
+      return call({ method: 'POST', path: `${path}/query`, body, result: WeighedMatches }, signal)
     },
 
     /** Ascending. */
@@ -91,7 +112,7 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       do {
         const body = { limit: PAGE_KEYS, with_payload: false, ...(offset != null && { offset }) }
         const request = { method: 'POST', path: `${path}/scroll`, body, result: Page } as const
-        const page = await call({ ...request, deadlineMs: WRITING_MS })
+        const page = await call({ ...request, deadlineMs: WRITING_MS, attemptMs: PAGE_MS })
         for (const { id } of page.points) keys.push(id)
         offset = page.next_page_offset
       } while (offset != null)
@@ -131,36 +152,6 @@ function* batched<Item>(items: Iterable<Item>, size: number): Generator<Item[]> 
   if (batch.length > 0) yield batch
 }
 
-/** Runs changes concurrently, except for those with overlapping key ranges, which run in order. */
-export function createChangeOrder() {
-  const pending = new Set<{ least: number; most: number; settled: Promise<unknown> }>()
-
-  return {
-    async run<Result>(keys: ArrayLike<number>, change: () => Promise<Result>): Promise<Result> {
-      const { least, most } = rangeOf(keys)
-      const earlier = [...pending].filter((each) => each.least <= most && least <= each.most)
-      const done = Promise.allSettled(earlier.map(({ settled }) => settled)).then(change)
-      const entry = { least, most, settled: done }
-      pending.add(entry)
-      try {
-        return await done
-      } finally {
-        pending.delete(entry)
-      }
-    },
-  }
-}
-
-function rangeOf(keys: ArrayLike<number>): { least: number; most: number } {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (let i = 0; i < keys.length; i++) {
-    least = Math.min(least, keys[i] ?? 0)
-    most = Math.max(most, keys[i] ?? 0)
-  }
-  return { least, most }
-}
-
 /** Extra matches requested beyond the limit: of equal scores Qdrant returns any, but we want the lowest keys. */
 const SPARE = 16
 /** Maximum number of keys in a query; more are split into several queries. */
@@ -170,14 +161,14 @@ const MAX_NAMED = 200_000
  * The best matches of a search, best first. Splits it into several queries if `only` has too many keys for one; scores
  * within a collection are comparable.
  */
-export async function bestOf(
-  { only, filter, limit }: Pick<IndexQuery, 'only' | 'filter' | 'limit'>,
-  ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
-): Promise<IndexMatch[]> {
+export async function bestOf<Match extends IndexMatch>(
+  { only, filter, limit }: Scope & { limit: number },
+  ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<Match[]>,
+): Promise<Match[]> {
   if (only?.length === 0) return []
   const filters = filter ? [toPayloadFilter(filter)] : filtersFor(only)
   const parts = filters.map((each) => (each ? { filter: each } : {}))
-  const found = new Map<number, IndexMatch>()
+  const found = new Map<number, Match>()
   for (const part of parts) {
     for await (const match of inPages(limit + SPARE, (page) => ask({ ...page, ...part }))) {
       found.set(match.key, match)
@@ -187,10 +178,10 @@ export async function bestOf(
 }
 
 /** The first `limit` matches, fetched in pages of at most `MAX_MATCHES`. */
-async function* inPages(
+async function* inPages<Match>(
   limit: number,
-  ask: (page: { limit: number; offset?: number }) => Promise<IndexMatch[]>,
-): AsyncGenerator<IndexMatch> {
+  ask: (page: { limit: number; offset?: number }) => Promise<Match[]>,
+): AsyncGenerator<Match> {
   for (let offset = 0; offset < limit; offset += MAX_MATCHES) {
     const page = Math.min(MAX_MATCHES, limit - offset)
     const matches = await ask({ limit: page, ...(offset > 0 && { offset }) })

@@ -1,6 +1,8 @@
-import type { ChunkIndex } from '../chunk-index.ts'
+import type { ChunkIndex, ChunkMetadata, IndexSource } from '../chunk-index.ts'
+import { rankHybrid } from '../fusion.ts'
+import { createOrder } from '../in-order.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
-import type { CorpusStatistics } from '../term-batch.ts'
+import { createSearch, type Stages } from '../search.ts'
 import {
   type Collections,
   createCollections,
@@ -17,7 +19,7 @@ import {
 } from './connection.ts'
 import { rangeKeysIn } from './payload.ts'
 import { createPayloadIndexes } from './payload-indexes.ts'
-import { createChangeOrder, createPoints } from './points.ts'
+import { createPoints } from './points.ts'
 import {
   createNextCollections,
   createServedCollections,
@@ -35,16 +37,13 @@ export interface QdrantIndexOptions {
   fingerprint: string
   /** Changes when all vectors are recomputed: a collection with another one is refused. */
   vectorFingerprint: string
-  /** The mean chunk length, in terms; called when the collection is created. */
-  averageLength: (signal?: AbortSignal) => Promise<number>
-  /** Corpus statistics for term weights. */
-  statistics: CorpusStatistics
+  source: IndexSource
   /** Where slow operations are logged. */
   log?: SlowLog
 }
 
 /** An index in a Qdrant that any number of servers can share. No request is sent before `open`. */
-export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
+export function createQdrantIndex(options: QdrantIndexOptions): ChunkIndex {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection, options.log)
   const served = createServedCollections({ ...options, collections })
@@ -63,25 +62,16 @@ export async function createNextIndex(options: QdrantIndexOptions, signal?: Abor
   return { index: indexOn(connection, collections, next, options), serve, drop }
 }
 
-export interface QdrantIndex extends ChunkIndex {
-  /**
-   * Finds or creates its collections; returns whether it created that of the terms. Throws an Error that says what to
-   * do if an existing collection does not fit, and AppError `index_unavailable`.
-   */
-  open(signal?: AbortSignal): Promise<boolean>
-  /** Which of the collections has disappeared, or `replaced` if they were recreated by someone else. */
-  lost(signal?: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
-}
-
 /** An index on the given collections. */
 function indexOn(
   connection: QdrantConnection,
   collections: Collections,
   served: ServedCollections,
   options: QdrantIndexOptions,
-): QdrantIndex {
-  const order = createChangeOrder()
-  let parts: Awaited<ReturnType<typeof openParts>> | undefined
+): ChunkIndex {
+  const inTerms = createOrder()
+  const inVectors = createOrder()
+  let parts: Parts | undefined
   let closed = false
 
   const opened = () => {
@@ -90,9 +80,17 @@ function indexOn(
     return parts
   }
 
-  const lost: QdrantIndex['lost'] = (signal) => findLost(collections, served, opened(), signal)
+  const { source } = options
+  /** Chunks removed in the meantime have no metadata, which does no harm. */
+  const metadataOf = async (keys: readonly number[]): Promise<ChunkMetadata> => {
+    const chunks = await source.readChunks(keys)
+    const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
+    return keys.map((key) => known.get(key))
+  }
+  const lost: ChunkIndex['lost'] = (signal) => findLost(collections, served, opened(), signal)
 
   return {
+    shared: true,
     lost,
     async open(signal) {
       await checkVersion(connection, signal)
@@ -102,44 +100,33 @@ function indexOn(
 
     async add(keys, batch, metadata) {
       const { terms } = opened()
-      await order.run(keys, () => terms.add(keys, batch, metadata))
+      await inTerms(() => terms.add(keys, batch, metadata))
     },
-    async addVectors(batch, metadata) {
+    async addVectors(batch) {
       const { vectors } = opened()
-      if (batch.keys.length > 0) await order.run(batch.keys, () => vectors.add(batch, metadata))
+      if (batch.keys.length === 0) return
+      await inVectors(async () => vectors.add(batch, await metadataOf([...batch.keys])))
+    },
+    async refreshMetadata(keys) {
+      const { terms, vectors } = opened()
+      await Promise.all([
+        inTerms(async () => terms.setMetadata(keys, await metadataOf(keys))),
+        inVectors(async () => vectors.setMetadata(keys, await metadataOf(keys))),
+      ])
     },
     async remove(keys) {
       const { terms, vectors } = opened()
-      await order.run(keys, async () => {
-        await Promise.all([terms.remove(keys), vectors.remove(keys)])
-      })
+      await Promise.all([inTerms(() => terms.remove(keys)), inVectors(() => vectors.remove(keys))])
     },
 
-    keepsMetadata: true,
-    async filters(filter, signal) {
-      signal?.throwIfAborted()
-      const { terms, vectors } = opened()
-      const keys = rangeKeysIn(filter)
-      // Equality needs no check: its payload index is created with the collection.
-      if (!keys || keys.length === 0) return keys !== undefined
-      return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
-    },
-
-    async search(query, signal) {
-      signal?.throwIfAborted()
-      return opened().terms.search(query, signal)
-    },
-    async nearest(query, signal) {
-      signal?.throwIfAborted()
-      return opened().vectors.nearest(query, signal)
-    },
+    search: createSearch(stagesOf(opened, source)),
 
     keys: async () => opened().terms.keys(),
     vectorKeys: async () => opened().vectors.keys(),
     async check(signal) {
       const part = await lost(signal)
       if (!part || part === 'replaced') return
-      throw unavailable(`The search index has lost its ${part}: they are about to be added anew`)
+      throw unavailable(`The search index has lost its ${part}, which will be added again`)
     },
 
     async close() {
@@ -148,15 +135,45 @@ function indexOn(
   }
 }
 
+type Parts = Awaited<ReturnType<typeof openParts>>
+
+function stagesOf(opened: () => Parts, source: IndexSource): Stages {
+  /** Equality needs no check: its payload index is created with the collection. */
+  const canFilter = async (keys: readonly string[], signal?: AbortSignal) => {
+    const { terms, vectors } = opened()
+    if (keys.length === 0) return true
+    return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
+  }
+
+  return {
+    async scopeOf(filter, signal) {
+      const keys = rangeKeysIn(filter)
+      if (keys && (await canFilter(keys, signal))) return { filter }
+      return { only: await source.matchingKeys(filter, signal) }
+    },
+    words: async (query, signal) => opened().terms.search(query, signal),
+    wordsWithFeedback: async (query, signal) => opened().terms.searchWithFeedback(query, signal),
+    nearest: async (query, signal) => opened().vectors.nearest(query, signal),
+    fuse: (lexical, query, signal) => {
+      const { vectors } = opened()
+      const nearest = async () => (await vectors.nearest(query, signal)).map(({ key }) => key)
+      const asked = { ...query, termCount: query.terms.terms.length }
+      return rankHybrid({ nearest, read: source.readVectors }, lexical, asked)
+    },
+  }
+}
+
 async function findLost(
   collections: Collections,
   { termsName, vectorsName }: ServedCollections,
-  { about, vectors }: Awaited<ReturnType<typeof openParts>>,
+  { about, vectors }: Parts,
   signal?: AbortSignal,
 ) {
   const held = vectors.held()
-  const terms = await identityOf(collections, termsName, signal)
-  const dense = held && (await identityOf(collections, vectorsName, signal))
+  const [terms, dense] = await Promise.all([
+    identityOf(collections, termsName, signal),
+    held && identityOf(collections, vectorsName, signal),
+  ])
   if (terms === undefined) return 'words'
   if (held && dense === undefined) return 'vectors'
   return terms === about.made && dense === held?.made ? undefined : 'replaced'
@@ -170,7 +187,7 @@ async function openParts(
   connection: QdrantConnection,
   collections: Collections,
   served: ServedCollections,
-  { statistics, settings }: QdrantIndexOptions,
+  { settings }: QdrantIndexOptions,
   signal?: AbortSignal,
 ) {
   const { quantisation, filtersMemory, writeConsistency } = settings
@@ -178,7 +195,7 @@ async function openParts(
   const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
   const { termsName, vectorsName } = served
   const about = await served.terms(signal)
-  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), about, statistics)
+  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName))
   const vectors = createVectorsPart(
     pointsOf(vectorsName),
     indexesOf(vectorsName),

@@ -1,9 +1,9 @@
+import { SetupError } from '../../errors.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
   DENSE,
   identityOf,
-  isWeighedHere,
   TERMS,
   TermsMetadata,
   termsCollection,
@@ -11,7 +11,7 @@ import {
   vectorsCollection,
 } from './collections.ts'
 
-const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
+const REMEDY = 'npm run rebuild-index builds a new one beside the one in use'
 
 interface Options {
   collections: Collections
@@ -20,12 +20,11 @@ interface Options {
   settings: CollectionSettings
   fingerprint: string
   vectorFingerprint: string
-  averageLength: (signal?: AbortSignal) => Promise<number>
 }
 
 /** Reads and creates collections of terms and of vectors, under any names. */
-function collectionsOf({ collections, prefix, settings, ...options }: Options) {
-  const { fingerprint, vectorFingerprint: vectors } = options
+function collectionsOf(options: Options) {
+  const { collections, prefix, settings, fingerprint, vectorFingerprint: vectors } = options
   const memory = settings.filtersMemory
   return {
     termsAlias: `${prefix}-${TERMS}`,
@@ -38,8 +37,8 @@ function collectionsOf({ collections, prefix, settings, ...options }: Options) {
       VectorsMetadata.safeParse(await collections.metadata(name, signal)).data,
 
     async createTerms(name: string, signal?: AbortSignal) {
-      const about = { analyser: fingerprint, averageLength: await options.averageLength(signal) }
-      await collections.create(name, termsCollection(about, settings), memory, signal)
+      const body = termsCollection({ analyser: fingerprint }, settings)
+      await collections.create(name, body, memory, signal)
     },
     async createVectors(name: string, dimension: number, signal?: AbortSignal) {
       const body = vectorsCollection({ fingerprint: vectors, dimension }, settings)
@@ -67,14 +66,14 @@ export function createServedCollections(options: Options) {
     termsName: termsAlias,
     vectorsName: vectorsAlias,
 
-    /** `isNew` means that it was just created. Throws an Error if this server cannot use the existing collection. */
+    /** `isNew` means that it was just created. Throws a SetupError if this server cannot use the existing collection. */
     async terms(signal?: AbortSignal): Promise<TermsMetadata & { isNew: boolean }> {
       const former = await collections.behind(termsAlias, signal)
       const name = former ?? (await makeTerms(signal))
       const about = await kinds.termsIn(name, signal)
       if (!about) throw foreign(name)
       if (about.analyser === fingerprint) return { ...about, isNew: former === undefined }
-      throw new Error(
+      throw new SetupError(
         `The collection ${name} holds words as ${about.analyser}, not ${fingerprint}: set SEARCH_LANGUAGE back, or ${REMEDY}`,
       )
     },
@@ -86,7 +85,7 @@ export function createServedCollections(options: Options) {
       const about = await kinds.vectorsIn(name, signal)
       if (!about) throw foreign(name)
       if (about.fingerprint === vectorFingerprint) return about
-      throw new Error(
+      throw new SetupError(
         `The collection ${name} holds vectors that have been made anew since: ${REMEDY}`,
       )
     },
@@ -120,7 +119,7 @@ function isBefore(name: string, other: string): boolean {
 }
 
 function foreign(name: string): Error {
-  return new Error(
+  return new SetupError(
     `The collection ${name} was not made by this server, or by another version of it: set QDRANT_COLLECTION to another name, or ${REMEDY}`,
   )
 }
@@ -152,7 +151,7 @@ export async function createNextCollections(
     async terms() {
       await kinds.createTerms(termsName, signal)
       const begun = await kinds.termsIn(termsName, signal)
-      if (begun?.analyser !== fingerprint || !isWeighedHere(begun)) {
+      if (begun?.analyser !== fingerprint) {
         await collections.drop(termsName, signal)
         await kinds.createTerms(termsName, signal)
       }

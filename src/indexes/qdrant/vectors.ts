@@ -1,5 +1,6 @@
-import type { ChunkMetadata, IndexMatch, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { ChunkMetadata, IndexMatch, VectorBatch } from '../chunk-index.ts'
 import type { Quantisation } from '../qdrant-settings.ts'
+import type { VectorQuery } from '../search.ts'
 import type { PointQuery } from './api.ts'
 import { DENSE, type VectorsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'
@@ -57,13 +58,19 @@ export function createVectorsPart(
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
 
-    async add({ keys, dimension, values }: VectorBatch, metadata?: ChunkMetadata) {
+    async add({ keys, dimension, values }: VectorBatch, metadata: ChunkMetadata) {
       await readyFor(dimension)
       await indexes.makeFor(metadata)
       const vectorOf = (place: number) =>
         Array.from(values.subarray(place * dimension, (place + 1) * dimension), short)
       const size = Math.max(1, Math.floor(BATCH_NUMBERS / dimension))
       await points.put(pointsOf(keys, DENSE, vectorOf, createPayloads(metadata)), size)
+    },
+
+    async setMetadata(keys: readonly number[], metadata: ChunkMetadata) {
+      if ((await find()) === undefined) return
+      await indexes.makeFor(metadata)
+      await points.setPayloads(keys, createPayloads(metadata))
     },
 
     async remove(keys: readonly number[]) {
@@ -75,7 +82,7 @@ export function createVectorsPart(
       return (await find(signal)) === undefined || indexes.hold(keys, signal)
     },
 
-    async nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
+    async nearest(query: VectorQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if ((await find(signal)) !== query.vector.length) return []
       const vector = Array.from(query.vector, short)
       const asked = { query: vector, using: DENSE, ...paramsFor(quantisation) }

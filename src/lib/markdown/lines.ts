@@ -37,7 +37,8 @@ function classifyHeading(line: string): LineMark | undefined {
   return isRule(line) ? { kind: 'rule' } : undefined
 }
 
-function fenceOf(line: string): Fence | undefined {
+/** The fence that a line, without white space around it, opens. */
+export function fenceOf(line: string): Fence | undefined {
   const [fence] = /^(?:`{3,}|~{3,})/.exec(line) ?? []
   // CommonMark: a backtick after the fence makes it a code span within a paragraph.
   const isSpan = fence?.startsWith('`') && line.includes('`', fence.length)
@@ -67,7 +68,11 @@ function isDelimiterRow(line: string): boolean {
 }
 
 /** Whether a line closes the code block that `fence` opened. */
-export function closesFence(text: string, { start, end }: Line, fence: Fence): boolean {
+export function closesFence(
+  text: string,
+  { start, end }: Pick<Line, 'start' | 'end'>,
+  fence: Fence,
+): boolean {
   return text.startsWith(fence, start) && /^(?:`+|~+)$/.test(text.slice(start, end))
 }
 

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { Response as Answer, Dispatcher } from 'undici'
 import { boundBody } from '../bounded-body.ts'
+import { codeOf } from '../system-error.ts'
 import { traceHeaders } from '../tracing.ts'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
 
@@ -65,7 +66,10 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
         loaded ??= load()
         const { dispatcher, fetch } = await loaded
         const response = await fetch(target, {
-          ...{ dispatcher, method, redirect, signal: limit },
+          dispatcher,
+          method,
+          redirect,
+          signal: limit,
           headers: withOwnHeaders(headers),
           body: body ?? null,
         })
@@ -98,7 +102,7 @@ function parseUrl(url: string | URL): URL {
     throw new OutboundError('forbidden', 'Only http:// and https:// URLs can be called')
   }
   if (parsed.username !== '' || parsed.password !== '') {
-    throw new OutboundError('forbidden', 'A URL with a user or a password in it is not called')
+    throw new OutboundError('forbidden', 'URLs with a user name or a password are not allowed')
   }
   return parsed
 }
@@ -112,7 +116,7 @@ function checkHost(hostname: string, policy: OutboundPolicy): void {
 function forbidden(hostname: string): OutboundError {
   return new OutboundError(
     'forbidden',
-    `${hostname} is not a public address; OUTBOUND_ALLOW must name it before it can be called`,
+    `${hostname} is not a public address; add it to OUTBOUND_ALLOW to allow it`,
   )
 }
 
@@ -162,7 +166,7 @@ function wrapResponse(
 ): Response {
   const { status, statusText, headers, url, redirected } = response
   const tooLarge = () =>
-    new OutboundError('too_large', `The answer of ${hostname} is larger than ${maxBytes} bytes`)
+    new OutboundError('too_large', `The response from ${hostname} is larger than ${maxBytes} bytes`)
   const body = response.body && boundBody(response.body, { maxBytes, tooLarge, explain })
   const wrapped = new Response(body, { status, statusText, headers: [...headers] })
   // The constructor of `Response` cannot set these.
@@ -179,7 +183,7 @@ function explainFailure(error: unknown, hostname: string, signal: AbortSignal | 
   const timedOut = isTimeout(error)
   return new OutboundError(
     timedOut ? 'timeout' : 'unreachable',
-    timedOut ? `${hostname} did not answer in time` : `${hostname} could not be reached`,
+    timedOut ? `${hostname} did not respond in time` : `${hostname} could not be reached`,
     { cause: error },
   )
 }
@@ -187,7 +191,7 @@ function explainFailure(error: unknown, hostname: string, signal: AbortSignal | 
 function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'TimeoutError') return true
-  if ('code' in error && TIMEOUT_CODES.test(String(error.code))) return true
+  if (TIMEOUT_CODES.test(codeOf(error) ?? '')) return true
   return isTimeout(error.cause)
 }
 

@@ -2,11 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { Worker } from 'node:worker_threads'
 import type { MemoryBound, WatchMessage } from './memory-watch-thread.ts'
 
-/** An idle watch thread ends after this time: it holds about 7 MB. */
-const IDLE_MS = 60_000
-
 let thread: Worker | undefined
-let idleTimer: NodeJS.Timeout | undefined
 /** For each watched process, what to do if the thread fails. */
 const watched = new Set<(cause: unknown) => void>()
 
@@ -18,7 +14,7 @@ const watched = new Set<(cause: unknown) => void>()
 export function boundMemory(
   child: ChildProcess,
   maxBytes: number,
-  { withDescendants = false, idleMs = IDLE_MS } = {},
+  { withDescendants = false } = {},
 ) {
   const { pid } = child
   const exceededBy = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
@@ -33,14 +29,12 @@ export function boundMemory(
     child.kill('SIGKILL')
   }
   if (pid) {
-    clearTimeout(idleTimer)
     thread ??= startThread()
     watched.add(fail)
     change(maxBytes)
     child.once('exit', () => {
       setBound()
       watched.delete(fail)
-      if (watched.size === 0) idleTimer = setTimeout(endThread, idleMs).unref()
     })
   }
   return {
@@ -58,9 +52,4 @@ function startThread(): Worker {
     thread = undefined
     for (const fail of watched) fail(cause)
   })
-}
-
-function endThread(): void {
-  void thread?.terminate()
-  thread = undefined
 }

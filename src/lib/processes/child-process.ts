@@ -1,32 +1,40 @@
 import { fork } from 'node:child_process'
-import { dirname } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { startDeadline, untilAborted } from '../abort.ts'
+import { Refusal } from '../refusal.ts'
 import { createSemaphore } from '../semaphore.ts'
 import { boundMemory } from './bound-memory.ts'
-import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
-import { COMPILE_CACHE } from './precompile.ts'
+import { type JobAnswer, JobCrashed, JobExhausted, STARTED } from './job.ts'
 import { residentBytes } from './resident-memory.ts'
 
 const BYTES_PER_MEGABYTE = 2 ** 20
 /** How many of the last characters of a process's standard error are kept. */
 const MAX_STDERR = 4_096
 /** What V8, C++ and Rust print before they end a process that is out of memory. */
-const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|memory allocation of \d+ bytes/i
+const OUT_OF_MEMORY =
+  /out of memory|allocation failed|failed to allocate|bad_alloc|memory allocation of \d+ bytes/i
 /** The entry point of all jobs. */
-const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
+export const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
 
 /** All that our child processes may read: the program and its packages, but not the keys and data beside them. */
-export const PROGRAM_FILES = ['../../../src', '../../../node_modules', '../../../package.json'].map(
-  (path) => fileURLToPath(new URL(path, import.meta.url)),
-)
+export const PROGRAM_FILES = ['../../../src', '../../../node_modules', '../../../package.json']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  // Node.js checks both a symbolic link and where it leads.
+  .flatMap((path) => [...new Set([path, realpathSync(path)])])
 
 export interface ProcessLimits {
   /** The maximum size of its JavaScript heap. */
   heapMegabytes: number
   /** The maximum memory in all; a process that exceeds it is killed within a tenth of a second. */
   residentMegabytes: number
+  /**
+   * The most writable memory that the system lets it map, on Linux: a hard limit besides the watch. Node.js itself maps
+   * about a gigabyte more than it uses.
+   */
+  mappedMegabytes?: number
   /** A directory that it may read and write. Native code is not bound by this. */
   directory?: string
 }
@@ -39,6 +47,8 @@ interface ProcessStart {
 }
 
 interface ProcessHandlers<Message> {
+  /** Called once its modules are loaded. */
+  onStart?: () => void
   onMessage: (message: Message) => void
   /** Called once, with `JobExhausted` if it ran out of memory, else with `JobCrashed`. */
   onEnd: (error: Error) => void
@@ -50,27 +60,30 @@ interface ProcessHandlers<Message> {
  */
 export function startProcess<Message>(
   { entry, job, readable: files = [] }: ProcessStart,
-  { heapMegabytes, residentMegabytes, directory }: ProcessLimits,
-  { onMessage, onEnd }: ProcessHandlers<Message>,
+  { heapMegabytes, residentMegabytes, mappedMegabytes, directory }: ProcessLimits,
+  { onStart, onMessage, onEnd }: ProcessHandlers<Message>,
 ) {
   const readable = [
     ...PROGRAM_FILES,
-    ...(COMPILE_CACHE ? [COMPILE_CACHE] : []),
     fileURLToPath(new URL('.', job?.module ?? entry)),
     ...(directory === undefined ? [] : [directory]),
     ...files,
   ]
   const args = job === undefined ? [] : [job.module.href, job.run]
+  const limited = mappedMegabytes === undefined ? undefined : within(mappedMegabytes)
   const child = fork(entry, args, {
+    ...(limited && { execPath: limited.path }),
     execArgv: [
+      ...(limited?.args ?? []),
       `--max-old-space-size=${heapMegabytes}`,
-      ...['--permission', '--allow-addons', '--allow-worker', '--no-warnings'],
+      '--permission',
+      '--allow-addons',
+      '--allow-worker',
+      '--no-warnings',
       ...readable.map((path) => `--allow-fs-read=${path}`),
       ...(directory === undefined ? [] : [`--allow-fs-write=${directory}`]),
     ],
-    env: COMPILE_CACHE
-      ? { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE), NODE_COMPILE_CACHE_READONLY: '1' }
-      : {},
+    env: {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -82,7 +95,10 @@ export function startProcess<Message>(
     isOutOfMemory ||= OUT_OF_MEMORY.test(all)
     stderr = all.slice(-MAX_STDERR)
   })
-  child.on('message', onMessage)
+  child.on('message', (message: Message | typeof STARTED) => {
+    if (message === STARTED) onStart?.()
+    else onMessage(message)
+  })
   child.on('error', onEnd)
   // On `close`, because standard error, which says why, has then ended.
   child.on('close', (code, signal) => {
@@ -92,19 +108,59 @@ export function startProcess<Message>(
     // The system kills silently when it runs out of memory.
     const isMemory = signal === 'SIGKILL' ? !child.killed : signal !== null && isOutOfMemory
     if (isMemory) onEnd(new JobExhausted('took too much memory', { cause }))
-    else onEnd(new JobCrashed(`ended with ${signal ?? `exit code ${code}`}`, { cause }))
+    else
+      onEnd(
+        new JobCrashed(deniedIn(stderr) ?? `ended with ${signal ?? `exit code ${code}`}`, {
+          cause,
+        }),
+      )
   })
   return {
     /** Resolves once the other side has room for more, or will never read again. */
-    send: (message: unknown) =>
+    send: (message: object) =>
       new Promise<void>((resolve) => {
-        if (child.connected) child.send(Object(message), () => resolve())
+        if (child.connected) child.send(message, () => resolve())
         else resolve()
       }),
     isAlive: () => child.connected,
     memory: { bytes: () => residentBytes(child.pid ?? 0), bound: memory.change },
     kill: () => void child.kill('SIGKILL'),
   }
+}
+
+const KILOBYTES_PER_MEGABYTE = 1_024
+
+/** The shell that sets the limit and then becomes Node.js; only Linux counts what a process maps. */
+function within(mappedMegabytes: number) {
+  if (process.platform !== 'linux') return undefined
+  const limit = `ulimit -d ${mappedMegabytes * KILOBYTES_PER_MEGABYTE} && exec "$0" "$@"`
+  return { path: '/bin/sh', args: ['-c', limit, process.execPath] }
+}
+
+const CHECK_LIMITS = { heapMegabytes: 192, residentMegabytes: 640 }
+const CHECK_MS = 30_000
+
+/** Starts the module at `entry` and ends it once it is loaded. Throws what says why it does not start. */
+export async function checkProcess(entry: URL): Promise<void> {
+  const started = Promise.withResolvers<void>()
+  using deadline = startDeadline(CHECK_MS)
+  const child = startProcess({ entry }, CHECK_LIMITS, {
+    onStart: started.resolve,
+    onMessage: () => undefined,
+    onEnd: started.reject,
+  })
+  try {
+    await untilAborted(started.promise, deadline.signal)
+  } finally {
+    child.kill()
+  }
+}
+
+/** Explains an installation whose packages lie where a child process may not read them. */
+function deniedIn(words: string): string | undefined {
+  if (!words.includes('--allow-fs-read')) return undefined
+  const [, path = 'a file'] = /resource: '([^']*)'/.exec(words) ?? []
+  return `may not read ${path}: it can only read ${PROGRAM_FILES.join(', ')}, so the packages must be installed there`
 }
 
 export interface Job extends ProcessLimits {
@@ -121,7 +177,7 @@ export interface Job extends ProcessLimits {
 
 /**
  * Runs a function of a module in its own process, which is killed at its deadline or when `signal` aborts. Throws
- * `JobRefusal` (of which `JobExhausted` is a kind), `JobCrashed`, and the reason of `signal`.
+ * `Refusal` (of which `JobExhausted` is a kind), `JobCrashed`, and the reason of `signal`.
  */
 export async function runJob(
   { task, advice, module, run, deadlineMs, ...limits }: Job,
@@ -136,9 +192,7 @@ export async function runJob(
   try {
     child.send({ input }).catch(answered.reject)
     const answer = await untilAborted(answered.promise, deadline.signal)
-    if ('refusal' in answer) throw new JobRefusal(answer.refusal)
-    if ('failure' in answer) throw new Error(`The job failed: ${answer.failure}`)
-    return answer.output
+    return outputOf(answer)
   } catch (error) {
     signal.throwIfAborted()
     const exhausted = error === deadline.signal.reason ? new JobExhausted('took too long') : error
@@ -150,18 +204,37 @@ export async function runJob(
   }
 }
 
-const MAX_JOBS = 2
+/** Throws `Refusal`, of which `JobExhausted` is a kind, and an Error for a failure that is our fault. */
+function outputOf(answer: JobAnswer): unknown {
+  if ('output' in answer) return answer.output
+  if ('refusal' in answer) throw new Refusal(answer.refusal)
+  const { failure } = answer
+  if (OUT_OF_MEMORY.test(failure)) {
+    throw new JobExhausted('took too much memory', { cause: new Error(failure) })
+  }
+  throw new Error(`The job ${deniedIn(failure) ?? 'failed'}: ${failure}`)
+}
+
+const BYTES_FOR_TWO_JOBS = 4e9
 const MAX_WAITING_JOBS = 50
 
-export type JobRunner = ReturnType<typeof createJobRunner>
+/** How many jobs run at the same time in so much memory: each may take a gigabyte beside the server. */
+export const jobsAtOnce = (bytes: number): number => (bytes < BYTES_FOR_TWO_JOBS ? 1 : 2)
 
-/** Runs jobs like `runJob`, a few at a time, and validates their output. */
-export function createJobRunner() {
-  const semaphore = createSemaphore(MAX_JOBS, MAX_WAITING_JOBS)
-  return async <Output>(
-    job: Job,
-    schema: z.ZodType<Output>,
-    input: unknown,
-    signal: AbortSignal,
-  ): Promise<Output> => schema.parse(await semaphore.run(() => runJob(job, input, signal), signal))
+/** Of the whole process, because all share its memory; without a limit, `constrainedMemory` is 0 or immense. */
+const turns = createSemaphore(
+  jobsAtOnce(Math.min(totalmem(), process.constrainedMemory() || totalmem())),
+  MAX_WAITING_JOBS,
+)
+
+/** Runs a job like `runJob` when it is its turn, and validates its output. */
+export async function runJobInTurn<Output>(
+  job: Job,
+  schema: z.ZodType<Output>,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<Output> {
+  return schema.parse(await turns.run(() => runJob(job, input, signal), signal))
 }
+
+export type JobRunner = typeof runJobInTurn

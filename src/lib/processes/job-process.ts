@@ -1,4 +1,5 @@
-import { endWithParent, type JobAnswer, JobRefusal } from './job.ts'
+import { Refusal } from '../refusal.ts'
+import { endWithParent, type JobAnswer } from './job.ts'
 
 // The entry point of a process that runs one job from the module it is given, and loads no other.
 const [module = '', run = ''] = process.argv.slice(2)
@@ -10,7 +11,7 @@ async function answer(input: unknown): Promise<void> {
     const { [run]: work } = await import(module)
     reply({ output: await work(input) })
   } catch (error) {
-    if (error instanceof JobRefusal) reply({ refusal: error.message })
+    if (error instanceof Refusal) reply({ refusal: error.message })
     else reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { codeOf } from '../system-error.ts'
 import { sharedBytes, treeOf } from './resident-memory.ts'
 
 export interface WatchMessage {
@@ -51,6 +52,6 @@ function end(pid: number): void {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
     // It has ended on its own meanwhile.
-    if (Object(error).code !== 'ESRCH') throw error
+    if (codeOf(error) !== 'ESRCH') throw error
   }
 }

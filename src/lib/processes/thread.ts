@@ -68,7 +68,7 @@ export interface Thread<Methods extends ThreadMethods> {
 }
 
 interface Waiting {
-  resolve: (output: never) => void
+  resolve: (output: unknown) => void
   reject: (error: Error) => void
 }
 
@@ -102,7 +102,7 @@ export function startThread<Methods extends ThreadMethods>(
     const call = waiting.get(response.id)
     waiting.delete(response.id)
     if (!call) return
-    if ('output' in response) call.resolve(response.output as never)
+    if ('output' in response) call.resolve(response.output)
     else call.reject(unpackError(response.error))
   })
   worker.on('error', (error) => end(toError(error)))
@@ -112,7 +112,8 @@ export function startThread<Methods extends ThreadMethods>(
     call(method, input, transfer = []) {
       if (ended) return Promise.reject(ended)
       return new Promise((resolve, reject) => {
-        waiting.set(++lastId, { resolve, reject })
+        // The thread answers with the method's own output, as a structured clone.
+        waiting.set(++lastId, { resolve: resolve as Waiting['resolve'], reject })
         worker.postMessage({ id: lastId, method, input } satisfies Request, [...transfer])
       })
     },
@@ -140,7 +141,7 @@ export function serveThread(methods: ThreadMethods, { overlapping = false } = {}
     try {
       const handler = methods[method]
       if (!handler) throw new Error(`The thread has no method ${method}`)
-      const output = await handler(input as never)
+      const output: unknown = await Reflect.apply(handler, undefined, [input])
       if (isTransferring(output)) {
         port.postMessage({ id, output: output.output }, [...output[TRANSFERRING]])
       } else port.postMessage({ id, output })

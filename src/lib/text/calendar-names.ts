@@ -12,7 +12,8 @@ function namesOf(unit: 'month' | 'weekday', count: number): ReadonlyMap<string, 
     unit === 'month' ? Date.UTC(2024, place, 1) : Date.UTC(2024, 0, 1 + place),
   )
   const styles: Intl.DateTimeFormatOptions[] = [
-    ...[{ [unit]: 'long' }, { [unit]: 'short' }],
+    { [unit]: 'long' },
+    { [unit]: 'short' },
     { [unit]: 'long', day: 'numeric' },
   ]
   return LANGUAGES.map((language) => {

@@ -6,7 +6,7 @@ import fontkit from '@cantoo/fontkit'
 const require = createRequire(import.meta.url)
 const dejaVu = (name: string) => require.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)
 
-/** Packages of 74 MB in all, which a production installation does not have. */
+/** Optional packages, of 74 MB in all. */
 const PACKAGES = [
   {
     name: '@embedpdf/fonts-sc',

@@ -46,3 +46,80 @@ export function reasonOfJsonMistake(error: unknown): string {
     .replace(/(?: in JSON)? at position .*$|, (?:\.\.\.)?".*$/s, '')
     .replace(/ in JSON$/, '')
 }
+
+/** Levels of nesting: what validates and serialises deeper values takes long, or overflows the stack. */
+const MAX_DEPTH = 100
+/** Twice those of the largest batch: a thousand documents with all their fields. */
+const MAX_VALUES = 100_000
+/** Fields of one object: a strict schema would write a message about each. */
+const MAX_FIELDS = 5_000
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/**
+ * Why JSON from a client is not worth parsing, in words that follow "it"; undefined if it is. Bytes that are not JSON
+ * are left to the parser.
+ */
+export function whyTooComplex(bytes: Uint8Array): string | undefined {
+  const { open, close, goOn } = createLevels()
+  let reason: string | undefined
+  for (let at = 0; at < bytes.length && reason === undefined; at += 1) {
+    switch (bytes[at] ?? 0) {
+      case QUOTE:
+        at = endOfString(bytes, at)
+        break
+      case COMMA:
+        reason = goOn()
+        break
+      case OPEN_OBJECT:
+        reason = open(MAX_FIELDS)
+        break
+      case OPEN_LIST:
+        reason = open(MAX_VALUES)
+        break
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        close()
+        break
+      default:
+      // White space, or part of a number or a word.
+    }
+  }
+  return reason
+}
+
+/** Counts levels, their values, and all values. What adds to them returns what there is too much of. */
+function createLevels() {
+  const room = new Float64Array(MAX_DEPTH + 1)
+  let depth = 0
+  let values = 1
+
+  const count = () => {
+    values += 1
+    return values > MAX_VALUES ? `must not contain more than ${MAX_VALUES} values` : undefined
+  }
+  return {
+    open(most: number): string | undefined {
+      depth += 1
+      if (depth > MAX_DEPTH) return `must not be nested deeper than ${MAX_DEPTH} levels`
+      room[depth] = most
+      return count()
+    },
+    goOn(): string | undefined {
+      const left = (room[depth] ?? 0) - 1
+      room[depth] = left
+      return left === 0 ? `must not contain an object of more than ${MAX_FIELDS} fields` : count()
+    },
+    close() {
+      depth = Math.max(0, depth - 1)
+    },
+  }
+}
+
+/** The position of the quotation mark that ends the string which begins at `start`. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
+  return at
+}

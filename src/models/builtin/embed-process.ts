@@ -10,38 +10,32 @@ import { createTokenizer } from './word-piece.ts'
 // Entry file of a separate process: keeps the runtime and the weights out of the server's memory, and a crash in native
 // code does not end the server.
 
-export type ToEmbedding =
-  | { kind: 'begin'; directory: string; threads: number; isBackground: boolean }
-  | { kind: 'embed'; texts: readonly string[] }
-export type FromEmbedding = { vectors: Float32Array<ArrayBuffer>[] } | { failure: string }
+export interface ToEmbedding {
+  text: string
+  /** The model's package and the threads that work on a text: the same in each message. */
+  directory: string
+  threads: number
+}
+export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
 
-/** A nice value: on a busy machine about a tenth of the CPU time of other processes, so that the work still ends. */
-const LOW_PRIORITY = 10
+/** A nice value: on a busy machine a third of the CPU time of other processes, as questions wait for this one, too. */
+const PRIORITY = 5
 /** The window with which the model was published, in tokens, including `[CLS]` and `[SEP]`. */
 const WINDOW = 256
 /** Maximum windows per text, about eight pages; the rest is ignored. */
 const MAX_WINDOWS = 16
 
-type Settings = Extract<ToEmbedding, { kind: 'begin' }>
 type Model = Awaited<ReturnType<typeof load>>
 
 endWithParent()
 let model: Promise<Model> | undefined
-process.on('message', (message: ToEmbedding) => {
-  if (message.kind === 'begin') {
-    if (message.isBackground) setPriority(LOW_PRIORITY)
-    model = load(message)
-    model.catch(() => undefined)
-  } else void answer(message.texts)
-})
+setPriority(PRIORITY)
+process.on('message', (message: ToEmbedding) => void answer(message))
 
-async function answer(texts: readonly string[]): Promise<void> {
+async function answer(message: ToEmbedding): Promise<void> {
   try {
-    if (!model) throw new Error('There is no model yet')
-    const loaded = await model
-    const vectors: Float32Array<ArrayBuffer>[] = []
-    for (const text of texts) vectors.push(await embed(loaded, text))
-    reply({ vectors })
+    model ??= load(message)
+    reply({ vector: await embed(await model, message.text) })
   } catch (error) {
     reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
@@ -51,7 +45,7 @@ function reply(answer: FromEmbedding): void {
   process.send?.(answer)
 }
 
-async function load({ directory, threads }: Settings) {
+async function load({ directory, threads }: ToEmbedding) {
   const [weights, vocabulary] = await Promise.all([
     readChecked(directory, 'model.onnx'),
     readChecked(directory, 'vocab.txt'),
@@ -73,7 +67,7 @@ async function readChecked(directory: string, name: string): Promise<Buffer> {
   ])
   const digest = createHash('sha256').update(bytes).digest('hex')
   if (sums.includes(`${digest}  ${name}\n`)) return bytes
-  throw new Error(`${name} is not the file that SHA256SUMS names: install the package anew`)
+  throw new Error(`${name} does not match SHA256SUMS: install the package again`)
 }
 
 /** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */
@@ -106,6 +100,6 @@ async function run(session: InferenceSession, ids: readonly number[]): Promise<F
       [length],
     ),
   })
-  if (!(vector?.data instanceof Float32Array)) throw new Error('The model gave no vector')
+  if (!(vector?.data instanceof Float32Array)) throw new Error('The model returned no vector')
   return vector.data
 }

@@ -15,7 +15,15 @@ const DELTA = /\s*\S{1,16}\s*/gu
  * It needs no key and no network, never calls a tool, and its token counts are estimates.
  */
 export function createExtractiveModel(): ChatModel {
-  return { name: 'extractive', generates: false, supportsTools: false, stream: answer }
+  return {
+    name: 'extractive',
+    generates: false,
+    supportsTools: false,
+    window: undefined,
+    speed: undefined,
+    learnWindow: async () => undefined,
+    stream: answer,
+  }
 }
 
 async function* answer(
@@ -23,12 +31,10 @@ async function* answer(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelEvent[]> {
   signal.throwIfAborted()
-  const candidates = await readUnits(request, signal)
-  const chosen = chooseQuotes(readQuestion(request.messages), candidates)
-  const written = writeAnswer(
-    chosen,
-    candidates.map(({ unit }) => unit),
-  )
+  const question = readQuestion(request.messages)
+  const written = GREETING.test(question.text)
+    ? INTRODUCTION
+    : await quote(question, request, signal)
 
   const limit = request.sampling.maxTokens ?? Number.POSITIVE_INFINITY
   const deltas: ModelEvent[] = []
@@ -47,6 +53,18 @@ async function* answer(
   )
   const usage = { promptTokens, completionTokens: estimateTokens(said) }
   yield [{ type: 'finish', reason: said === written ? 'stop' : 'length', usage }]
+}
+
+async function quote(
+  question: Question,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const candidates = await readUnits(request, signal)
+  return writeAnswer(
+    chooseQuotes(question, candidates),
+    candidates.map(({ unit }) => unit),
+  )
 }
 
 /** Reads one chunk per turn of the event loop, so that many long ones do not block other requests. */
@@ -71,8 +89,17 @@ function readQuestion(messages: readonly ModelMessage[]): Question {
 function withoutChunks(content: string): string {
   const end = content.startsWith('<passages>') ? content.indexOf('</passages>') : -1
   const question = end === -1 ? content : content.slice(end + '</passages>'.length)
-  return question.trim().slice(0, MAX_QUESTION_CHARACTERS)
+  return question
+    .trim()
+    .replace(/^Question: /, '')
+    .slice(0, MAX_QUESTION_CHARACTERS)
 }
+
+/** A message that only greets, or asks who answers. */
+const GREETING =
+  /^(?=\w.{1,60}$)(?:(?:hello|hi|hey)\b(?: there\b)?[\s,.!?]*)?(?:(?:who|what) are you|what can you do)?[\s.!?]*$/i
+const INTRODUCTION =
+  'Hello! I answer questions by quoting your documents, with the source of each quote. I cannot write answers of my own: no language model is configured.'
 
 const LEAD = 'From your documents:'
 const NOTHING =

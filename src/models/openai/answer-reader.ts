@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FinishReason, ModelEvent, ModelToolCall, ModelUsage } from '../chat-model.ts'
+import { createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
 import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
@@ -7,41 +8,98 @@ import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } fro
 const MAX_REASONING_CHARACTERS = 1_000_000
 const MAX_REASONING_DETAILS = 64
 
+interface ReaderOptions {
+  /** The names of the tools that were offered; empty if the text is not to be searched for calls. */
+  offered: ReadonlySet<string>
+}
+
 /** Reads the chunks of one answer, in any dialect of chat completions. */
-export function createAnswerReader() {
+export function createAnswerReader({ offered }: ReaderOptions) {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
+  const thinking = createThinkingSplitter()
+  const written = createWrittenCalls(offered)
   let finishReason: string | undefined
   let usage: ModelUsage | undefined
+  let speed: number | undefined
+  let hasText = false
+  let hasThought = false
+
+  const toEvents = (thought: string, text: string): ModelEvent[] => {
+    hasText ||= text !== ''
+    hasThought ||= thought !== ''
+    return [
+      ...(thought === '' ? [] : [{ type: 'reasoning-delta' as const, text: thought }]),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
+  }
+  const count = (chunk: JsonObject, choice: JsonObject): void => {
+    usage = readUsage(chunk) ?? readUsage(choice) ?? usage
+    const { predicted_per_second: told } = objectOf(chunk.timings)
+    if (typeof told === 'number') speed = told
+  }
+  const whyEmpty = (reason: FinishReason): string => {
+    if (reason === 'content_filter') return 'The model’s provider withheld the answer.'
+    if (reason === 'length') {
+      return hasThought
+        ? 'The model reached its output limit while it was still thinking.'
+        : 'The model had no room left for an answer.'
+    }
+    if (written.hasDropped) return 'The model called a tool that does not exist, and said nothing.'
+    return hasThought ? 'The model thought, but gave no answer.' : 'The model gave no answer.'
+  }
 
   return {
-    /** Reads the next chunk and returns its text. Throws UpstreamFailure if it is invalid or reports an error. */
-    read(chunk: unknown): string {
+    /** Reads the next chunk. Throws UpstreamFailure if it is invalid or reports an error. */
+    read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
       if (whole.object === 'error') throw failureInStream(chunk)
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
-      usage = readUsage(whole) ?? readUsage(first) ?? usage
+      count(whole, first)
       finishReason = nonEmptyString(first.finish_reason) ?? finishReason
       const delta = objectOf(first.delta ?? first.message)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
-      return textOf(delta)
+      const said = thinking.write(textOf(delta))
+      const thought = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning)
+      return [
+        ...readProgress(whole),
+        ...toEvents((thought ?? '') + said.reasoning, written.write(said.text)),
+      ]
     },
     /** True once the finish reason was received; only the usage may still follow. */
     get finished() {
       return finishReason !== undefined
     },
+    /** Tokens written per second, if the server says so. */
+    get speed() {
+      return speed
+    },
+    /** What was held back because it might have been the beginning of something else than text. */
+    rest(): ModelEvent[] {
+      const said = thinking.end()
+      return toEvents(said.reasoning, written.write(said.text) + written.end())
+    },
     /** The final events: the tool calls, then `finish`. Throws UpstreamFailure if the reason reports a failure. */
     ending(): ModelEvent[] {
-      const calls = reasoning.attach(toolCalls.calls())
+      const more = written.calls.map((call) => ({ callId: `call_${randomUUID()}`, ...call }))
+      const calls = reasoning.attach([...toolCalls.calls(), ...more])
       const reason = toFinishReason(finishReason ?? '', calls.length > 0)
+      const isEmpty = !hasText && calls.length === 0
       return [
         ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
-        { type: 'finish', reason, usage },
+        { type: 'finish', reason, usage, ...(isEmpty && { emptyBecause: whyEmpty(reason) }) },
       ]
     },
   }
+}
+
+/** How much of the prompt llama.cpp has read. */
+function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
+  const { processed, total } = objectOf(prompt_progress)
+  if (typeof processed !== 'number' || typeof total !== 'number') return []
+  return [{ type: 'progress', phase: 'prefill', processed, total }]
 }
 
 function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
@@ -60,13 +118,20 @@ function textOf({ content, refusal }: JsonObject): string {
   return typeof refusal === 'string' ? said + refusal : said
 }
 
-function readUsage({ usage, x_groq }: JsonObject): ModelUsage | undefined {
+function readUsage({ usage, x_groq, timings }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage ?? objectOf(x_groq).usage)
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = counts
   if (typeof promptTokens !== 'number') return undefined
+  const cachedTokens = [
+    objectOf(counts.prompt_tokens_details).cached_tokens,
+    // DeepSeek, llama.cpp
+    counts.prompt_cache_hit_tokens,
+    objectOf(timings).cache_n,
+  ].find((count) => typeof count === 'number')
   return {
     promptTokens,
     completionTokens: typeof completionTokens === 'number' ? completionTokens : 0,
+    ...(cachedTokens !== undefined && { cachedTokens }),
   }
 }
 
@@ -90,12 +155,11 @@ function createReasoningKeeper() {
     attach(calls: ModelToolCall[]): ModelToolCall[] {
       const [first, ...others] = calls
       if (!first || (content === '' && details.length === 0)) return calls
-      const kept = {
+      const message = {
         ...(content !== '' && { reasoning_content: content }),
         ...(details.length > 0 && { reasoning_details: details }),
       }
-      const extra = { ...first.extra, ...kept }
-      return [{ ...first, extra }, ...others]
+      return [{ ...first, providerData: { ...first.providerData, message } }, ...others]
     },
   }
 }
@@ -193,7 +257,7 @@ function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): 
     callId: id ?? `call_${randomUUID()}`,
     name: name ?? '',
     arguments: written,
-    ...(extra !== undefined && { extra: { extra_content: extra } }),
+    ...(extra !== undefined && { providerData: { call: { extra_content: extra } } }),
   }
 }
 

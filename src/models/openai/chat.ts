@@ -1,182 +1,252 @@
+import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
 import { AppError } from '../../errors.ts'
-import type { Shortcut } from '../../lib/shortcut.ts'
-import { parseJson } from '../../lib/text/json.ts'
+import { pause, untilAborted, withDeadline } from '../../lib/abort.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
-import type { ChatModel, ModelEvent, ModelRequest } from '../chat-model.ts'
-import { createAnswerReader } from './answer-reader.ts'
-import { type BodyReader, createBodyReader, createIdleTimer } from './body-reader.ts'
-import { type ModelServer, send, spanAttributes } from './connection.ts'
-import { createDialect, fallBack } from './dialect.ts'
+import {
+  type ChatModel,
+  type ModelEvent,
+  type ModelRequest,
+  type ModelTool,
+  PromptTooLong,
+} from '../chat-model.ts'
+import { clientOf, spanAttributes } from './connection.ts'
+import { createDialect, type Dialect, fallBack } from './dialect.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
 import {
-  askRepeatedly,
-  failureInStream,
+  createRetries,
+  isLoading,
+  isTooLong,
   type ModelLog,
   toUpstreamFailure,
   UpstreamFailure,
-  unreadable,
 } from './failures.ts'
-import { objectOf } from './json.ts'
-import { encodeRequest, toRequestBody } from './request-body.ts'
-import { createEventParser, type ServerSentEvent } from './server-sent-events.ts'
-
-interface ChatServer extends ModelServer {
-  /** Idle timeout: the longest silence of the server, including that before the first byte. */
-  idleTimeoutMs: number
-}
+import { readModel } from './list-models.ts'
+import { insistsOnCall, toRequestBody } from './request-body.ts'
+import { type ChatServer, streamAnswer } from './stream-answer.ts'
 
 interface OpenAiModelOptions extends ChatServer {
   model: string
   log?: ModelLog | undefined
 }
 
+/** How long to wait for a server that is loading the model, and for the next look at it. */
+const LOADING_MS = 600_000
+const LOOK_MS = 1_000
+/** How long the server may take to tell of its model. */
+const LEARN_MS = 10_000
+
 /**
  * A model behind any chat completions server. Features that the server rejects are omitted from then on; if these are
  * tools, `supportsTools` becomes false. Throws an Error if `apiKey` is not a valid header value.
  */
-export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions): ChatModel {
+export function createOpenAiModel(server: OpenAiModelOptions): ChatModel {
   assertHeaderValue(server.apiKey)
-  const { upstream } = CHAT_MODEL
   const dialect = createDialect()
-
-  /** Retries until an answer has begun. There are no retries after the caller has received a part of it. */
-  async function begin(request: ModelRequest, signal: AbortSignal) {
-    refuseUnmetChoice(request)
-    let body = toRequestBody(model, request, dialect)
-    const ask = async () => {
-      const answer = streamAnswer(server, encodeRequest(body), request.shortcut, signal)
-      return { answer, first: await firstOf(answer) }
-    }
-    const adapt = (failure: UpstreamFailure) => {
-      if (!fallBack(dialect, failure, body, log)) return false
-      refuseUnmetChoice(request)
-      body = toRequestBody(model, request, dialect)
-      return true
-    }
-    return askRepeatedly(ask, { upstream, log, adapt }, signal)
+  const state: State = {
+    server,
+    dialect,
+    window: undefined,
+    speed: undefined,
+    areToolsTried: false,
   }
-
-  async function* stream(
-    request: ModelRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly ModelEvent[]> {
-    let begun: Awaited<ReturnType<typeof begin>> | undefined
-    try {
-      begun = await begin(request, signal)
-      for (let next = begun.first; !next.done; next = await begun.answer.next()) yield next.value
-    } catch (error) {
-      signal.throwIfAborted()
-      if (error instanceof AppError) throw error
-      throw explainFailure(error, { names: CHAT_MODEL, model, apiKey: server.apiKey })
-    } finally {
-      await begun?.answer.return(undefined)
-    }
-  }
-
-  function refuseUnmetChoice({ tools, toolChoice }: ModelRequest): void {
-    const insists = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
-    if (dialect.tools || tools.length === 0 || !insists) return
-    throw new AppError('upstream_refused', `The chat model "${model}" cannot call tools`)
-  }
+  let learning: Promise<boolean> | undefined
 
   return {
-    name: model,
+    name: server.model,
     generates: true,
     get supportsTools() {
-      return dialect.tools
+      return state.dialect.tools
     },
-    stream: (request, signal) =>
-      inChatSpan(model, server.baseUrl, request, stream(request, signal)),
+    get window() {
+      return state.window
+    },
+    get speed() {
+      return state.speed
+    },
+    async learnWindow(signal) {
+      learning ??= learn(state)
+      // A server that is not there yet may tell later; one that answers with something else never will.
+      if (!(await untilAborted(learning, signal))) learning = undefined
+      return state.window
+    },
+    stream: (request, signal) => inChatSpan(server, request, explained(state, request, signal)),
   }
 }
 
-async function firstOf(answer: AsyncGenerator<ModelEvent[]>) {
-  for (;;) {
-    const next = await answer.next()
-    if (next.done || next.value.length > 0) return next
+/** What is known of a model and its server. */
+interface State {
+  server: OpenAiModelOptions
+  dialect: Dialect
+  window: number | undefined
+  /** The mean of the last answers, of which each counts half as much as the next. */
+  speed: number | undefined
+  /** Whether it is known that tools reach the model, or that they do not. */
+  areToolsTried: boolean
+}
+
+/** Takes over what the server tells of the model; returns false if it gave no answer. */
+async function learn(state: State): Promise<boolean> {
+  const { server, dialect } = state
+  const work = (signal: AbortSignal) => readModel(server, server.model, signal)
+  try {
+    // Not within the time: the SDK is loaded with the first client.
+    await clientOf(server)
+    const told = await withDeadline(LEARN_MS, work, () => new UpstreamFailure({ kind: 'timeout' }))
+    state.window ??= told.window
+    if (told.tools === false) dialect.tools = false
+    if (told.isLlamaCpp) Object.assign(dialect, { progress: true, choiceBySchema: true })
+    return true
+  } catch (error) {
+    const { kind, status = 0 } = toUpstreamFailure(error).facts
+    return kind === 'unreadable' || kind === 'web-page' || (kind === 'status' && status < 500)
   }
 }
 
-/** How long to wait for the usage after the finish reason. */
-const USAGE_MS = 3_000
-/** The data of the last event of a stream; some servers just end the body. */
-const END = '[DONE]'
+async function* explained(
+  state: State,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[]> {
+  const { model, apiKey } = state.server
+  try {
+    yield* answerInTheEnd(state, request, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof AppError) throw error
+    const { facts } = toUpstreamFailure(error)
+    const failure = explainFailure(error, { names: CHAT_MODEL, model, apiKey })
+    if (!isTooLong(facts)) throw failure
+    state.window = facts.window ?? state.window
+    throw new PromptTooLong(failure.message, { ...facts, cause: failure.cause })
+  }
+}
+
+/** Streams one answer, after retries; there are none once the caller has received a part of it. */
+async function* answerInTheEnd(
+  state: State,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[]> {
+  const { server, dialect } = state
+  const recover = createRecovery(state)
+  const onSpeed = (speed: number) => {
+    state.speed = ((state.speed ?? speed) + speed) / 2
+  }
+  for (let isBegun = false; ; ) {
+    signal.throwIfAborted()
+    refuseUnmetChoice(state, request)
+    const body = toRequestBody(server.model, request, dialect)
+    try {
+      for await (const batch of streamAnswer(server, { body, request, onSpeed }, signal)) {
+        isBegun ||= batch.some(({ type }) => type !== 'progress')
+        noteChoice(state, batch, request)
+        noteTools(state, body, batch)
+        yield batch
+      }
+      return
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isBegun) throw error
+      yield await recover(toUpstreamFailure(error), body, signal)
+    }
+  }
+}
+
+/** Makes the function that prepares each next attempt; it throws the failure if there is no use in one. */
+function createRecovery({ server: { log }, dialect }: State) {
+  const waitForRetry = createRetries({ upstream: CHAT_MODEL.upstream, log })
+  const giveUp = performance.now() + LOADING_MS
+
+  return async (failure: UpstreamFailure, body: object, signal: AbortSignal) => {
+    const events: ModelEvent[] = []
+    if (isLoading(failure.facts) && performance.now() < giveUp) {
+      await pause(failure.facts.retryAfterMs ?? LOOK_MS, signal)
+      events.push({ type: 'progress', phase: 'loading' })
+    } else if (!fallBack(dialect, failure, body, log)) {
+      await waitForRetry(failure, signal)
+    }
+    return events
+  }
+}
+
+function refuseUnmetChoice({ dialect, server }: State, request: ModelRequest): void {
+  if (dialect.tools || !insistsOnCall(request)) return
+  throw new AppError('upstream_refused', `The chat model "${server.model}" cannot call tools`)
+}
+
+/** A tool choice by name that had no effect is made in another way from then on. */
+function noteChoice(
+  { dialect }: State,
+  batch: readonly ModelEvent[],
+  { toolChoice, tools }: ModelRequest,
+): void {
+  const name = typeof toolChoice === 'object' && dialect.tools ? toolChoice.name : undefined
+  if (batch.at(-1)?.type !== 'finish' || !tools.some((tool) => tool.name === name)) return
+  const isCalled = batch.some((event) => event.type === 'tool-call' && event.call.name === name)
+  if (!isCalled) dialect.namedChoice = false
+}
+
+/** Tools of fewer bytes do not show in the size of a prompt. */
+const MIN_TOOLS = 1_500
+/** What a token has at most, on average over a prompt, in bytes: more in sentences than in sentences and JSON. */
+const MAX_TOKEN = 8
+const MAX_TOKEN_WITH_TOOLS = 6
+const TRY_MS = 60_000
 
 /**
- * Makes one call, without retries: reads bytes (body-reader.ts), parses them into server-sent events
- * (server-sent-events.ts) and interprets the chunk in each (answer-reader.ts). Each read from the network yields at
- * most one batch. Closing the generator ends the call. Throws UpstreamFailure, or the abort reason of `signal`.
+ * Some templates drop tools without a word. Where a prompt has too few tokens to contain them, a short question, once
+ * with a tool and once without, tells for certain.
  */
-async function* streamAnswer(
-  server: ChatServer,
-  body: Buffer,
-  shortcut: Shortcut<string> | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent[]> {
-  using idle = createIdleTimer(server.idleTimeoutMs, signal)
-  const events = createEventParser()
-  const answer = createAnswerReader()
-  /** Text received but not passed on yet. */
-  let text = ''
-  let isBegun = false
-  let isRead = false
-  let reader: BodyReader | undefined
-  let failure: UpstreamFailure | undefined
+function noteTools(
+  state: State,
+  { messages, tools }: ChatCompletionCreateParamsStreaming,
+  batch: readonly ModelEvent[],
+): void {
+  const end = batch.at(-1)
+  if (state.areToolsTried || end?.type !== 'finish' || !tools) return
+  const tokens = end.usage?.promptTokens ?? 0
+  const [said, offered] = [messages, tools].map((part) => JSON.stringify(part).length)
+  const isTold = tokens > (said ?? 0) / MAX_TOKEN
+  const isMissing = tokens < ((said ?? 0) + (offered ?? 0)) / MAX_TOKEN_WITH_TOOLS
+  const isCalled = end.reason === 'tool_calls'
+  if ((offered ?? 0) < MIN_TOOLS || !isTold || !(isMissing || isCalled)) return
+  state.areToolsTried = true
+  if (!isCalled) void tryTools(state)
+}
 
-  const readChunk = ({ name, data }: ServerSentEvent): string => {
-    const chunk = parseJson(data)
-    if (chunk === undefined) throw unreadable('an event is not JSON')
-    const error = objectOf(chunk).error || (name === 'error' && chunk)
-    if (error) throw failureInStream(error)
-    const said = answer.read(chunk)
-    if (name === '') events.learn(data, chunk)
-    return said
-  }
-  const take = (event: ServerSentEvent): void => {
-    if (event.data === END) isRead = true
-    else if (!isRead) text += event.text ?? readChunk(event)
-  }
-  const release = (): string => {
-    const said = text
-    text = ''
-    return said
-  }
-  /** Returns whether there is something to yield: after the first text, an open shortcut takes text directly. */
-  const readBytes = (bytes: Buffer): boolean => {
-    events.read(bytes, take)
-    if (answer.finished) idle.limit(USAGE_MS)
-    if (isRead || text === '') return isRead
-    if (!isBegun || !shortcut?.isOpen()) return true
-    shortcut.take(release())
-    return false
-  }
+const TRIED_TOOL = {
+  name: 'look_up_weather',
+  description: 'Looks up the weather of a city at this moment.',
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+}
 
+async function tryTools(state: State): Promise<void> {
+  const { server, dialect } = state
+  const signal = AbortSignal.timeout(TRY_MS)
+  const sizeWith = async (tools: readonly ModelTool[]) => {
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const request = { messages, tools, sampling: { maxTokens: 1 }, chunks: [] }
+    const body = toRequestBody(server.model, request, dialect)
+    const batches = await Array.fromAsync(streamAnswer(server, { body, request }, signal))
+    const end = batches.flat().at(-1)
+    return end?.type === 'finish' ? end.usage?.promptTokens : undefined
+  }
   try {
-    const message = await idle.watch(send(server, '/chat/completions', body, idle.signal))
-    reader = createBodyReader(message, idle)
-    while ((await reader.read(readBytes)) && !isRead) {
-      yield [{ type: 'text-delta', text: release() }]
-      isBegun = true
-    }
-    if (!isRead) events.end(take)
-    isRead = true
-  } catch (error) {
-    failure = idle.isOver ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
-  } finally {
-    reader?.close(isRead && answer.finished)
+    const size = await sizeWith([])
+    if (size === undefined || size !== (await sizeWith([TRIED_TOOL]))) return
+    dialect.tools = false
+    server.log?.warn(
+      {},
+      'The chat model’s template leaves tools out: none are offered to the model',
+    )
+  } catch {
+    // It stays unknown; a failure shows with the next question.
   }
-  // Text received before the end or a failure is still passed on.
-  if (text !== '') yield [{ type: 'text-delta', text }]
-  signal.throwIfAborted()
-  // An answer with a finish reason is whole, even if the connection failed afterwards.
-  if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
-  yield answer.ending()
 }
 
 /** Wraps an answer in a span with the request's parameters and the token usage, but no content. */
 function inChatSpan(
-  model: string,
-  baseUrl: string,
+  { model, baseUrl }: OpenAiModelOptions,
   { sampling }: ModelRequest,
   answer: AsyncGenerator<readonly ModelEvent[]>,
 ) {

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { startDeadline } from '../../lib/abort.ts'
+import { Readable } from 'node:stream'
+import type { OpenAI } from 'openai'
+import { withDeadline } from '../../lib/abort.ts'
 import { traceHeaders } from '../../lib/tracing.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
-// An `import` would also load Node's fetch: 16 MB of memory, and as much time as Node itself takes to start.
+// An `import` would also load Node's fetch, 16 MB, which a server with built-in models alone does not need.
 const http = process.getBuiltinModule('node:http')
 const https = process.getBuiltinModule('node:https')
 
@@ -14,16 +16,48 @@ const https = process.getBuiltinModule('node:https')
  */
 const KEEP_ALIVE_MS = 55_000
 /** Keeps the proxy options of Node's global agents (`NODE_USE_ENV_PROXY`), which are missing from the types. */
-const keepLonger = (agent: object) => ({ ...Object(agent).options, timeout: KEEP_ALIVE_MS })
+const keepLonger = (agent: object) => ({
+  ...('options' in agent && typeof agent.options === 'object' && agent.options),
+  timeout: KEEP_ALIVE_MS,
+})
 const httpAgent = new http.Agent(keepLonger(http.globalAgent))
 const httpsAgent = new https.Agent(keepLonger(https.globalAgent))
 
 const MAX_ERROR_BYTES = 64 * 2 ** 10
+/** The SDK's own deadline, for which there are others here; the longest that a timer can have. */
+const NEVER_MS = 2 ** 31 - 1
 
 export interface ModelServer {
   apiKey: string
   /** The address before the path of a request. */
   baseUrl: string
+}
+
+const clients = new WeakMap<ModelServer, Promise<OpenAI>>()
+
+/** The SDK's client of a server, one for each object; nothing of it comes from the environment. */
+export function clientOf(server: ModelServer): Promise<OpenAI> {
+  const client = clients.get(server) ?? openClient(server)
+  clients.set(server, client)
+  return client
+}
+
+async function openClient({ apiKey, baseUrl }: ModelServer): Promise<OpenAI> {
+  // With the first request: a server whose models are built in does without it.
+  const { OpenAI: Client } = await import('openai')
+  return new Client({
+    apiKey,
+    baseURL: baseUrl.replace(/\/+$/, ''),
+    // Of the SDK's headers none is sent: some come from the environment.
+    fetch: (url, init) => fetchUpstream(url, apiKey, init),
+    maxRetries: 0,
+    timeout: NEVER_MS,
+    logLevel: 'off',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+  })
 }
 
 /** Attributes of a call's span according to the semantic conventions for generative AI. */
@@ -42,63 +76,68 @@ export function spanAttributes(
   }
 }
 
-interface JsonRequest extends ModelServer {
-  path: string
-  /** If absent, a GET is sent. */
-  body?: object
-  /** Deadline for the whole answer. */
-  deadlineMs: number
-  /** The answer is cut after this many bytes. */
-  maxAnswerBytes: number
-}
-
-/** Sends one request, without retries; returns the answer's body. Throws UpstreamFailure or the abort reason. */
-export async function requestJson(
-  { path, body, deadlineMs, maxAnswerBytes, ...server }: JsonRequest,
+/**
+ * The text of an answer that does not stream, without retries; cut after `maxAnswerBytes`. Throws UpstreamFailure or
+ * the abort reason.
+ */
+export async function readAnswerText(
+  send: (signal: AbortSignal) => Promise<Response>,
+  { deadlineMs, maxAnswerBytes }: { deadlineMs: number; maxAnswerBytes: number },
   signal: AbortSignal,
 ): Promise<string> {
-  using deadline = startDeadline(deadlineMs, signal)
-  try {
-    const bytes = body && Buffer.from(JSON.stringify(body))
-    const message = await send(server, path, bytes, deadline.signal)
-    const answer = await readText(message, maxAnswerBytes)
-    if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
-    return answer
-  } catch (error) {
+  const work = async (stop: AbortSignal) => readText((await send(stop)).body ?? [], maxAnswerBytes)
+  const late = () => new UpstreamFailure({ kind: 'timeout' })
+  const answer = await withDeadline(deadlineMs, work, late, signal).catch((error: unknown) => {
     signal.throwIfAborted()
-    throw deadline.isOver ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
-  }
+    throw toUpstreamFailure(error)
+  })
+  if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
+  return answer
+}
+
+/** Asks at a path that the SDK does not know: a POST, or a GET if there is no body. */
+export function askJson(
+  { apiKey, baseUrl }: ModelServer,
+  path: string,
+  body: object | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const url = baseUrl.replace(/\/+$/, '') + path
+  const sent = body && { method: 'POST', body: JSON.stringify(body) }
+  return fetchUpstream(url, apiKey, { ...sent, signal })
 }
 
 /**
- * Sends a POST, or a GET if there is no body; resolves when the headers of the answer arrive. Throws UpstreamFailure if
- * the connection fails or the status is not 2xx. Uses Node's HTTP client rather than `fetch`: its first byte arrives
- * half a millisecond earlier, it has no idle timeout of its own, and it does not follow redirects, which would turn the
- * POST into a GET and make the failure hard to understand.
+ * `fetch` for the SDK, with headers of its own. Throws UpstreamFailure if the connection fails or the status is not
+ * 2xx. It uses Node's HTTP client: that has no timeouts of its own, goes through the proxy that the environment names,
+ * and follows no redirect, which would turn the POST into a GET and make the failure hard to understand.
  */
-export async function send(
-  { apiKey, baseUrl }: ModelServer,
-  path: string,
-  body: Buffer | undefined,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const url = new URL(baseUrl.replace(/\/+$/, '') + path)
-  const method = body ? 'POST' : 'GET'
-  const headers = {
-    authorization: `Bearer ${apiKey}`,
-    'content-type': 'application/json',
-    'content-length': body?.length ?? 0,
-    accept: 'text/event-stream, application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'agent-server',
-    ...traceHeaders(),
+async function fetchUpstream(
+  input: string | URL | Request,
+  apiKey: string,
+  { method = 'GET', body, signal }: RequestInit = {},
+): Promise<Response> {
+  const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input)
+  const bytes = Buffer.from(typeof body === 'string' ? body : '')
+  const options = {
+    method,
+    agent: url.protocol === 'https:' ? httpsAgent : httpAgent,
+    ...(signal && { signal }),
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      'content-length': bytes.length,
+      accept: 'text/event-stream, application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'agent-server',
+      ...traceHeaders(),
+    },
   }
-  const [client, agent] = url.protocol === 'https:' ? [https, httpsAgent] : [http, httpAgent]
   let isReused = false
   const ask = () =>
     new Promise<IncomingMessage>((resolve, reject) => {
-      const request = client.request(url, { agent, method, headers, signal }, resolve)
-      request.end(body).on('error', (error) => {
+      const request = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
+      request.end(bytes).on('error', (error) => {
         isReused = request.reusedSocket
         reject(toUpstreamFailure(error, 'unreachable'))
       })
@@ -108,19 +147,23 @@ export async function send(
     if (isReused && failure.facts.kind === 'connection') return ask()
     throw failure
   })
-  const status = message.statusCode ?? 0
-  if (status >= 200 && status <= 299) return message
-  const words = await readText(message, MAX_ERROR_BYTES)
+  const { statusCode: status = 0 } = message
   const fields = Object.entries(message.headers)
-  const sent = new Headers(fields.map(([name, value]): [string, string] => [name, String(value)]))
-  throw failureOfStatus(status, sent, words)
+  const received = new Headers(fields.map(([name, value]) => [name, String(value)]))
+  if (status < 200 || status > 299) {
+    throw failureOfStatus(status, received, await readText(message, MAX_ERROR_BYTES))
+  }
+  return new Response(Readable.toWeb(message), { status, headers: received })
 }
 
 /** Reads the body up to `maxBytes`; closes the connection if there is more. */
-async function readText(message: IncomingMessage, maxBytes: number): Promise<string> {
-  const parts: Buffer[] = []
+async function readText(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string> {
+  const parts: Uint8Array[] = []
   let bytes = 0
-  for await (const part of message) {
+  for await (const part of body) {
     parts.push(part)
     bytes += part.length
     if (bytes >= maxBytes) break

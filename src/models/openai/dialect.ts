@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { ModelLog, UpstreamFailure } from './failures.ts'
-import { isObject, type JsonObject } from './json.ts'
+import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /** What a chat completions server accepts, as far as is known. */
 export interface Dialect {
@@ -7,11 +8,22 @@ export interface Dialect {
   tools: boolean
   /** `max_tokens` is tried first: servers that do not know it report an error, while many ignore its successor. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** Whether the model takes instructions, and messages in any order, rather than a user and an assistant in turn. */
+  roles: boolean
+  /** Whether a tool choice by name is followed; some servers read it as `auto`. */
+  namedChoice: boolean
+  /** Whether a call is insisted on by a schema of the answer, as llama.cpp follows `required` in few templates only. */
+  choiceBySchema: boolean
+  /** Whether the server tells how much of the prompt it has read (llama.cpp). */
+  progress: boolean
   /** Whether the model accepts images. */
   images: boolean
   /** Whether the model's reasoning may be sent back with the tool results. */
   reasoning: boolean
 }
+
+/** The name of the schema that a call is held to; no client's own schema has it. */
+export const CALL_SCHEMA = `call_${randomUUID()}`
 
 /** What to change if a server rejects a feature. */
 interface Fallback {
@@ -55,6 +67,19 @@ const IMAGES_REFUSED = new RegExp(
   'i',
 )
 
+/** Templates say it in words of their own; llama.cpp only says that it cannot work with the template. */
+const NO_PARSER = /unable to generate parser for this template/i
+const ROLES_REFUSED = new RegExp(
+  [
+    'roles? (?:must|should) alternate',
+    'system (?:role|messages?)[^.]{0,20} (?:not supported|must be)',
+    'only user and assistant roles|unexpected (?:message )?role',
+    '(?:first|last) message (?:must|should) be|no user query found',
+    NO_PARSER.source,
+  ].join('|'),
+  'i',
+)
+
 /** Features that some servers reject, with the messages by which to recognise that. */
 const FALLBACKS: readonly Fallback[] = [
   {
@@ -76,6 +101,25 @@ const FALLBACKS: readonly Fallback[] = [
     report: 'tools: none are offered to the model',
   },
   {
+    concerns: ({ messages }) => Array.isArray(messages) && !areInTurn(messages),
+    refusal: ROLES_REFUSED,
+    instead: { roles: false },
+    report: 'these roles: instructions and neighbouring messages are merged',
+  },
+  {
+    concerns: (body) => 'tools' in body,
+    refusal: NO_PARSER,
+    instead: { tools: false },
+    report: 'tools, in this template: none are offered to the model',
+  },
+  {
+    concerns: ({ response_format }) =>
+      objectOf(objectOf(response_format).json_schema).name === CALL_SCHEMA,
+    refusal: /schema|grammar|response_format/i,
+    instead: { choiceBySchema: false, namedChoice: false },
+    report: 'the schema of a tool: calls are asked for by tool_choice alone',
+  },
+  {
     concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesImage),
     refusal: IMAGES_REFUSED,
     instead: { images: false },
@@ -91,8 +135,15 @@ const FALLBACKS: readonly Fallback[] = [
 
 export function createDialect(): Dialect {
   return {
-    ...{ streamUsage: true, tools: true, maxTokensField: 'max_tokens' },
-    ...{ images: true, reasoning: true },
+    streamUsage: true,
+    tools: true,
+    roles: true,
+    namedChoice: true,
+    choiceBySchema: false,
+    progress: false,
+    maxTokensField: 'max_tokens',
+    images: true,
+    reasoning: true,
   }
 }
 
@@ -103,16 +154,28 @@ export function createDialect(): Dialect {
 export function fallBack(
   dialect: Dialect,
   { facts }: UpstreamFailure,
-  body: JsonObject,
+  body: object,
   log: ModelLog | undefined,
 ): boolean {
   const { kind, status = 0, words = '' } = facts
   if (kind !== 'status' || status < 400) return false
-  const fallback = FALLBACKS.find(({ concerns, refusal }) => refusal.test(words) && concerns(body))
+  const fallback = FALLBACKS.find(
+    ({ concerns, refusal }) => refusal.test(words) && concerns({ ...body }),
+  )
   if (!fallback) return false
   Object.assign(dialect, fallback.instead)
   log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
   return true
+}
+
+/** Whether a user and an assistant speak in turn, and nobody else; the results of tools count as the user's. */
+function areInTurn(messages: readonly unknown[]): boolean {
+  const roles = messages.map((message) => (isObject(message) ? message.role : undefined))
+  return roles.every((role, at) =>
+    role === 'tool'
+      ? at > 0
+      : role === (at === 0 || roles[at - 1] === 'assistant' ? 'user' : 'assistant'),
+  )
 }
 
 function carriesImage(message: unknown): boolean {

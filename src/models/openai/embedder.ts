@@ -43,7 +43,7 @@ export function createOpenAiEmbedder({
 
   const attempt: Attempt = async (texts, signal) => {
     try {
-      const ask = () => requestEmbeddings(server, texts, signal)
+      const ask = () => requestEmbeddings(server, [...texts], signal)
       const vectors = await askRepeatedly(ask, { upstream, log }, signal)
       const found = vectors[0]?.length
       dimension ??= found
@@ -65,15 +65,18 @@ export function createOpenAiEmbedder({
     }
   }
   const request = {
-    ...{ work, weightOf: (text: string) => text.length },
-    ...{ maxWeight: MAX_CHARACTERS, maxCount: MAX_TEXTS },
+    work,
+    weightOf: (text: string) => text.length,
+    maxWeight: MAX_CHARACTERS,
+    maxCount: MAX_TEXTS,
   }
   // Texts submitted at the same time, and those that are queued, share requests.
   const documents = createCoalescingQueue({ ...request, concurrency: MAX_REQUESTS })
   // Questions never wait for each other; those of the same turn of the event loop share a request.
   const questions = createCoalescingQueue({
     ...request,
-    ...{ concurrency: Number.POSITIVE_INFINITY, gather: () => endOfTurn() },
+    concurrency: Number.POSITIVE_INFINITY,
+    gather: () => endOfTurn(),
   })
 
   return {
@@ -92,7 +95,7 @@ export function createOpenAiEmbedder({
 function changed(model: string, found: number | undefined, kept: number | undefined) {
   return new EmbedderError(
     'changed',
-    `The embedding model "${model}" gives vectors of ${found} numbers, but those kept have ${kept}: set EMBEDDING_MODEL back, or run npm run re-embed with the server stopped`,
+    `The embedding model "${model}" returns vectors of ${found} dimensions, but the stored ones have ${kept}: change EMBEDDING_MODEL back, or stop the server and run npm run re-embed`,
   )
 }
 
@@ -134,7 +137,7 @@ function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
   const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) => {
     const { message, cause } = explainFailure(failure, { names: EMBEDDING_MODEL, model, apiKey })
     const isUnusable = failure.facts.code === UNUSABLE_VECTOR
-    const shown = isUnusable ? 'The embedding model gave no usable vector' : message
+    const shown = isUnusable ? 'The embedding model returned no usable vector' : message
     return new EmbedderError(kind, shown, { cause })
   }
 

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/text/json.ts'
 import { inSpan } from '../../lib/tracing.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
-import { type ModelServer, requestJson, spanAttributes } from './connection.ts'
+import { clientOf, type ModelServer, readAnswerText, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
 
@@ -16,22 +16,17 @@ export interface EmbeddingServer extends ModelServer {
 
 /** Sends one request, without retries; returns a unit vector per text. Throws UpstreamFailure or the abort reason. */
 export async function requestEmbeddings(
-  { model, ...server }: EmbeddingServer,
-  texts: readonly string[],
+  server: EmbeddingServer,
+  texts: string[],
   signal: AbortSignal,
 ): Promise<Vector[]> {
-  const attributes = spanAttributes('embeddings', { model, baseUrl: server.baseUrl })
-  const ask = () =>
-    requestJson(
-      {
-        ...server,
-        path: '/embeddings',
-        body: { model, input: texts, encoding_format: 'float' },
-        deadlineMs: DEADLINE_MS,
-        maxAnswerBytes: MAX_ANSWER_BYTES,
-      },
-      signal,
-    )
+  const { model, baseUrl } = server
+  const attributes = spanAttributes('embeddings', { model, baseUrl })
+  const client = await clientOf(server)
+  const body = { model, input: texts, encoding_format: 'float' as const }
+  const send = (stop: AbortSignal) => client.embeddings.create(body, { signal: stop }).asResponse()
+  const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
+  const ask = () => readAnswerText(send, bounds, signal)
   const answer = await inSpan(`embeddings ${model}`, { attributes, isRemote: true }, ask)
   return readEmbeddings(answer, texts.length)
 }

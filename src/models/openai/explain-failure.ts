@@ -53,40 +53,44 @@ const MAX_EXCERPT = 300
 const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorCode, string]> = {
   401: ({ upstream, key }) => [
     'upstream_unauthorized',
-    `The ${upstream} refuses the key: check ${key}`,
+    `The ${upstream} refused the key: check ${key}`,
   ],
   402: ({ key }) => ['upstream_refused', `The account behind ${key} has no credit or quota left`],
   403: ({ upstream, key }, model) => [
     'upstream_unauthorized',
-    `The ${upstream} refuses access: check that ${key} may use the model "${model}"`,
+    `The ${upstream} refused access: check that ${key} may use the model "${model}"`,
   ],
   404: (names, model) => [
     'upstream_model_not_found',
     `The ${names.upstream} "${model}" was not found: check ${names.model}, and ${urlHint(names)}`,
   ],
-  408: ({ upstream }) => ['upstream_timeout', `The ${upstream} did not answer in time`],
+  408: ({ upstream }) => ['upstream_timeout', `The ${upstream} did not respond in time`],
   413: ({ upstream }) => [
     'upstream_refused',
     `The request is larger than the ${upstream}'s server accepts`,
   ],
   429: ({ upstream }) => [
     'upstream_rate_limited',
-    `The ${upstream} is asked too often: try again later`,
+    `The ${upstream} receives too many requests: try again later`,
   ],
 }
 
 function urlHint({ baseUrl, path }: UpstreamNames): string {
-  return `check that ${baseUrl} is the part of the address before ${path}; it mostly ends in /v1`
+  return `check that ${baseUrl} is the part of the URL before ${path}; it usually ends in /v1`
 }
+
+/** Where the provider does not say when to try again. */
+const RETRY_AFTER_MS = 5_000
 
 /** The error to show to the caller for anything thrown. Its cause has more details for the log, without secrets. */
 export function explainFailure(thrown: unknown, asked: Asked): AppError {
   const { facts } = toUpstreamFailure(thrown)
   const [code, message] = explain(facts, asked)
-  const retryAfter = facts.retryAfterMs
+  const { retryAfterMs = RETRY_AFTER_MS } = facts
   return new AppError(code, message, {
-    ...(code === 'upstream_rate_limited' &&
-      retryAfter !== undefined && { retryAfter: Math.max(1, Math.ceil(retryAfter / 1_000)) }),
+    ...(code === 'upstream_rate_limited' && {
+      retryAfter: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
+    }),
     cause: new Error(causeOf(facts, asked)),
   })
 }
@@ -98,12 +102,12 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
     case 'unreachable':
       return [
         'upstream_failed',
-        `The ${upstream} cannot be reached: check ${names.baseUrl}, and that its server runs`,
+        `The ${upstream} cannot be reached: check ${names.baseUrl}, and that its server is running`,
       ]
     case 'connection':
-      return ['upstream_failed', `The connection to the ${upstream} broke`]
+      return ['upstream_failed', `The connection to the ${upstream} was lost`]
     case 'timeout':
-      return ['upstream_timeout', `The ${upstream} stopped answering`]
+      return ['upstream_timeout', `The ${upstream} stopped responding`]
     case 'ended-early':
       return ['upstream_failed', `The ${upstream}'s answer ended early`]
     case 'unreadable':
@@ -111,7 +115,7 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
     case 'web-page':
       return [
         facts.status === 404 ? 'upstream_model_not_found' : 'upstream_failed',
-        `A web page answers instead of the ${upstream}: ${urlHint(names)}`,
+        `The URL of the ${upstream} returns a web page: ${urlHint(names)}`,
       ]
     case 'status':
       return explainStatus(facts, asked)
@@ -128,7 +132,7 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   if (known) return known(names, model)
   if (status >= 500) return ['upstream_failed', `The ${upstream} failed (${status})`]
   if (status < 400) {
-    return ['upstream_refused', `${baseUrl} is redirected: set it to the address it leads to`]
+    return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
   }
   if (isTooLong(facts)) {
     return ['upstream_refused', `The ${input} is longer than the ${upstream} can read`]
@@ -146,6 +150,8 @@ function excerptOf(words: string, { apiKey }: Asked): string {
   const own = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
   const [line = ''] = redact(own, apiKey)
     .trim()
+    // The cause of what a line announces stands on the next.
+    .replace(/:\s*[\r\n]+\s*/g, ': ')
     .split(/[\r\n]/, 1)
   const clean = line.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
   return clean.length > MAX_EXCERPT ? `${clean.slice(0, MAX_EXCERPT)}…` : clean

@@ -1,7 +1,7 @@
 import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { parseJson } from '../../lib/text/json.ts'
-import { isObject, nonEmptyString } from './json.ts'
+import { isObject, type JsonObject, nonEmptyString } from './json.ts'
 
 type FailureKind =
   | 'status'
@@ -20,6 +20,9 @@ export interface FailureFacts {
   /** The upstream's raw text. It may contain secrets, so it must be redacted before it is shown or logged. */
   words?: string
   retryAfterMs?: number | undefined
+  /** If the prompt was too long: its size and that of the model's window, in tokens, as far as the server tells. */
+  promptTokens?: number
+  window?: number
   /** True if the upstream asked not to retry. */
   final?: boolean
 }
@@ -77,6 +80,8 @@ export function toUpstreamFailure(
   otherwise: FailureKind = 'unreadable',
 ): UpstreamFailure {
   if (thrown instanceof UpstreamFailure) return thrown
+  // The SDK wraps what its `fetch` throws.
+  if (thrown instanceof Error && thrown.cause instanceof UpstreamFailure) return thrown.cause
   const code = codeOf(thrown)
   const words =
     thrown instanceof Error ? `${code ?? thrown.name} ${thrown.message}` : String(thrown)
@@ -86,9 +91,9 @@ export function toUpstreamFailure(
 
 /** The failure that an error inside a stream reports. */
 export function failureInStream(error: unknown): UpstreamFailure {
-  const { code = '', words } = readError(error)
+  const { code = '', words, ...sizes } = readError(error)
   const status = WRONG_PATH.test(words) ? 404 : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
-  return new UpstreamFailure({ kind: 'status', status, code, words })
+  return new UpstreamFailure({ kind: 'status', status, code, words, ...sizes })
 }
 
 /** The failure for a status outside 2xx; `body` may be truncated. */
@@ -97,7 +102,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   if (isWebPage && [400, 404, 405].includes(status)) {
     return new UpstreamFailure({ kind: 'web-page', status })
   }
-  const { code = '', words } = readError(isWebPage ? '' : (parseJson(body) ?? body))
+  const { code = '', words, ...sizes } = readError(isWebPage ? '' : (parseJson(body) ?? body))
   return new UpstreamFailure({
     kind: 'status',
     status: EXACT_STATUS[code] ?? status,
@@ -105,11 +110,14 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
     words,
     retryAfterMs: retryAfterOf(headers),
     final: headers.get('x-should-retry') === 'false',
+    ...sizes,
   })
 }
 
 /** Reads the various formats of error bodies: nested, flat, a list of one, a plain string. */
-function readError(body: unknown): { code?: string; words: string } {
+function readError(
+  body: unknown,
+): Pick<FailureFacts, 'code' | 'promptTokens' | 'window'> & { words: string } {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) ? (outer.error ?? outer) : outer
   if (!isObject(error)) return { words: String(error ?? '').slice(0, MAX_WORDS) }
@@ -119,7 +127,19 @@ function readError(body: unknown): { code?: string; words: string } {
   // Routers put the provider's own text into the metadata.
   const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
   const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
-  return { ...(code && { code }), words: words.slice(0, MAX_WORDS) }
+  return { ...(code && { code }), words: words.slice(0, MAX_WORDS), ...sizesIn(error, words) }
+}
+
+/** How servers say the sizes of the window and of the prompt: OpenAI, vLLM and DeepSeek; Mistral and others. */
+const WINDOW_IN_WORDS = /(?:context (?:length|size|window)|maximum)\D{0,40}?(\d{3,8})/i
+const PROMPT_IN_WORDS =
+  /(?:resulted in|you requested|passed in|contains?|has|prompt \(|given:?) (?:at least )?(\d{3,8})/i
+
+/** llama.cpp has fields for them, others only words. */
+function sizesIn({ n_ctx, n_prompt_tokens }: JsonObject, words: string) {
+  const window = Number(n_ctx ?? WINDOW_IN_WORDS.exec(words)?.[1])
+  const promptTokens = Number(n_prompt_tokens ?? PROMPT_IN_WORDS.exec(words)?.[1])
+  return { ...(window > 0 && { window }), ...(promptTokens > 0 && { promptTokens }) }
 }
 
 /** The HTTP status, if a server gives that as the code. */
@@ -157,33 +177,45 @@ interface Asking {
   /** As in “The chat model is asked again”. */
   upstream: string
   log: ModelLog | undefined
-  /** Returns true if the next attempt avoids what the server has refused. */
-  adapt?: (failure: UpstreamFailure) => boolean
+}
+
+/** Waits before each retry of one call; throws the failure where another attempt is pointless. */
+export function createRetries({ upstream, log }: Asking) {
+  let retries = 0
+  return async (failure: UpstreamFailure, signal: AbortSignal): Promise<void> => {
+    const wait = retryDelay(failure.facts, retries++)
+    if (wait === undefined) throw failure
+    const { kind, status } = failure.facts
+    log?.warn({ kind, status, retry: retries, wait }, `retrying the ${upstream}`)
+    await pause(wait, signal)
+  }
 }
 
 /**
- * Retries until there is an answer or retrying is pointless. Throws UpstreamFailure, or the abort reason of `signal`.
+ * Retries until there is an answer or retrying is pointless; `adapt` returns true if the next attempt avoids what the
+ * server has refused. Throws UpstreamFailure, or the abort reason of `signal`.
  */
 export async function askRepeatedly<Answer>(
   ask: () => Promise<Answer>,
-  { upstream, log, adapt }: Asking,
+  { adapt, ...asking }: Asking & { adapt?: (failure: UpstreamFailure) => boolean },
   signal: AbortSignal,
 ): Promise<Answer> {
-  for (let retries = 0; ; ) {
+  const waitForRetry = createRetries(asking)
+  for (;;) {
     signal.throwIfAborted()
     try {
       return await ask()
     } catch (error) {
       signal.throwIfAborted()
       const failure = toUpstreamFailure(error)
-      if (adapt?.(failure)) continue
-      const wait = retryDelay(failure.facts, retries++)
-      if (wait === undefined) throw failure
-      const { kind, status } = failure.facts
-      log?.warn({ kind, status, retry: retries, wait }, `The ${upstream} is asked again`)
-      await pause(wait, signal)
+      if (!adapt?.(failure)) await waitForRetry(failure, signal)
     }
   }
+}
+
+/** Whether the server still loads the model, as llama.cpp says it; that passes by itself, but may take minutes. */
+export function isLoading({ kind, status, words = '' }: FailureFacts): boolean {
+  return kind === 'status' && status === 503 && /loading model/i.test(words)
 }
 
 /** The time until the next attempt, in ms. Undefined unless the failure is transient; no retries after a timeout. */

@@ -5,41 +5,130 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
+  ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
 import type {
-  ModelCallExtra,
   ModelMessage,
   ModelRequest,
   ModelTool,
   ModelToolCall,
   Sampling,
+  ToolChoice,
 } from '../chat-model.ts'
-import type { Dialect } from './dialect.ts'
-import { isJsonObject, type JsonObject, objectOf } from './json.ts'
-
-/** The SDK's type of a request, except that the client's `tool_choice` is passed through unchecked. */
-type RequestBody = Omit<ChatCompletionCreateParamsStreaming, 'tool_choice'> & {
-  tool_choice?: unknown
-}
+import { CALL_SCHEMA, type Dialect } from './dialect.ts'
+import { isJsonObject, type JsonObject } from './json.ts'
 
 const MAX_NAME = 64
+
+type Asked = Omit<ModelRequest, 'chunks'>
+
+/** Whether the model must call one of the tools. */
+export function insistsOnCall({ tools, toolChoice = 'auto' }: Pick<Asked, 'tools' | 'toolChoice'>) {
+  return tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
+}
 
 /** Builds a request in the dialect that the server accepts; fields that are `undefined` are not sent. */
 export function toRequestBody(
   model: string,
-  { messages, tools, toolChoice, sampling }: ModelRequest,
+  request: Asked,
   dialect: Dialect,
-): JsonObject {
-  const offered = dialect.tools ? tools : []
-  const body: RequestBody = {
+): ChatCompletionCreateParamsStreaming {
+  if (insistsOnCall(request) && dialect.tools && dialect.choiceBySchema) {
+    return bySchema(model, request, dialect)
+  }
+  const { messages, tools, toolChoice, sampling } = request
+  const sent = dialect.roles ? messages : mergeRoles(messages, dialect)
+  return {
     model,
     stream: true,
     ...(dialect.streamUsage && { stream_options: { include_usage: true } }),
-    messages: messages.map((message) => toMessage(message, dialect)),
-    ...(offered.length > 0 && { tools: offered.map(toTool), tool_choice: toolChoice }),
+    ...(dialect.progress && { return_progress: true }),
+    messages: sent.map((message) => toMessage(message, dialect)),
+    ...(dialect.tools && tools.length > 0 && toTools(tools, toolChoice, dialect)),
     ...toSampling(sampling, dialect),
   }
-  return { ...body }
+}
+
+/**
+ * A call that llama.cpp's server insists on whatever the model's template is: the answer is held to the form of a call
+ * by a JSON schema, and read like any call that a model writes into its text.
+ */
+function bySchema(
+  model: string,
+  { messages, tools, toolChoice, sampling }: Asked,
+  dialect: Dialect,
+): ChatCompletionCreateParamsStreaming {
+  const named = tools.filter(
+    ({ name }) => typeof toolChoice === 'object' && name === toolChoice.name,
+  )
+  const offered = named.length > 0 ? named : tools
+  const content = `Call one of these tools. Answer with its name and its arguments as JSON, and nothing else.\n${JSON.stringify(offered)}`
+  const anyOf = offered.map(({ name, parameters }) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: parameters },
+    required: ['name', 'arguments'],
+    additionalProperties: false,
+  }))
+  const responseFormat = {
+    type: 'json_schema',
+    json_schema: { name: CALL_SCHEMA, schema: { anyOf } },
+  }
+  const request = {
+    messages: [...messages, { role: 'user' as const, content }],
+    tools: [],
+    sampling: { ...sampling, responseFormat },
+  }
+  return toRequestBody(model, request, dialect)
+}
+
+/** A server that reads the name of a tool as `auto` is offered this tool alone, and must call one. */
+function toTools(
+  tools: readonly ModelTool[],
+  choice: ToolChoice | undefined,
+  { namedChoice }: Dialect,
+): Pick<ChatCompletionCreateParamsStreaming, 'tools' | 'tool_choice'> {
+  const named = typeof choice === 'object' && tools.find(({ name }) => name === choice.name)
+  if (named && !namedChoice) return { tools: [toTool(named)], tool_choice: 'required' }
+  return { tools: tools.map(toTool), ...(choice && { tool_choice: toToolChoice(choice) }) }
+}
+
+/**
+ * The conversation for a template that knows only a user and an assistant in turn: instructions become part of the
+ * message that follows, neighbours of the same role become one, and an answer before the first question is quoted.
+ */
+function mergeRoles(messages: readonly ModelMessage[], { tools }: Dialect): ModelMessage[] {
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const turns = messages.map((message, at) => toTurn(message, { isFirst: at <= begin, tools }))
+  const merged: ModelMessage[] = []
+  for (const turn of turns) {
+    const joined = joinTurns(merged.at(-1), turn)
+    if (joined) merged.pop()
+    merged.push(joined ?? turn)
+  }
+  return merged
+}
+
+function toTurn(
+  message: ModelMessage,
+  { isFirst, tools }: { isFirst: boolean; tools: boolean },
+): ModelMessage {
+  const { role, content } = message
+  if (role === 'system') return { role: 'user', content }
+  if (role === 'tool' && !tools) return { role: 'user', content: `Result of the tool: ${content}` }
+  if (role !== 'assistant') return message
+  if (isFirst) return { role: 'user', content: `You said: ${content}` }
+  return tools ? message : { role, content }
+}
+
+function joinTurns(one: ModelMessage | undefined, next: ModelMessage): ModelMessage | undefined {
+  const content = [one?.content, next.content].filter(Boolean).join('\n\n')
+  if (one?.role === 'user' && next.role === 'user') {
+    return { role: 'user', content, images: [...(one.images ?? []), ...(next.images ?? [])] }
+  }
+  if (one?.role !== 'assistant' || next.role !== 'assistant' || one.toolCalls?.length) {
+    return undefined
+  }
+  return { ...next, content }
 }
 
 function toMessage(message: ModelMessage, dialect: Dialect): ChatCompletionMessageParam {
@@ -91,13 +180,9 @@ function toAssistantMessage(
   }
 }
 
-function hasReasoning(extra: ModelCallExtra | undefined): boolean {
-  return extra?.reasoning_content !== undefined || extra?.reasoning_details !== undefined
-}
-
 function reasoningOf(calls: readonly ModelToolCall[]): JsonObject {
   const { reasoning_content, reasoning_details } =
-    calls.map(({ extra }) => extra).find(hasReasoning) ?? {}
+    calls.map(({ providerData }) => providerData?.message).find((message) => message) ?? {}
   return {
     ...(reasoning_content !== undefined && { reasoning_content }),
     ...(reasoning_details !== undefined && { reasoning_details }),
@@ -108,9 +193,9 @@ function toToolCall({
   callId,
   name,
   arguments: written,
-  extra,
+  providerData,
 }: ModelToolCall): ChatCompletionMessageFunctionToolCall {
-  const extra_content = extra?.extra_content
+  const extra_content = providerData?.call?.extra_content
   return {
     id: callId,
     type: 'function',
@@ -129,6 +214,10 @@ function toTool({ name, description, parameters }: ModelTool): ChatCompletionFun
   return { type: 'function', function: { name, description, parameters } }
 }
 
+function toToolChoice(choice: ToolChoice): ChatCompletionToolChoiceOption {
+  return typeof choice === 'object' ? { type: 'function', function: choice } : choice
+}
+
 function toSampling(sampling: Sampling, { maxTokensField }: Dialect): JsonObject {
   return {
     temperature: sampling.temperature,
@@ -141,33 +230,4 @@ function toSampling(sampling: Sampling, { maxTokensField }: Dialect): JsonObject
     response_format: sampling.responseFormat,
     reasoning_effort: sampling.reasoningEffort,
   }
-}
-
-interface EncodedTool {
-  name: unknown
-  description: unknown
-  bytes: Buffer
-}
-
-/** The last encoding of each tool, by the schema of its arguments, which is never modified. */
-const encodedTools = new WeakMap<object, EncodedTool>()
-const COMMA = Buffer.from(',')
-const END = Buffer.from(']}')
-
-/** Encodes a chat request as JSON. Caches the encoded tools, which are the largest part of most requests. */
-export function encodeRequest({ tools, ...rest }: JsonObject): Buffer {
-  const text = JSON.stringify(rest)
-  if (!Array.isArray(tools)) return Buffer.from(text)
-  const parts = tools.flatMap((tool: unknown) => [COMMA, encodeTool(tool)]).slice(1)
-  return Buffer.concat([Buffer.from(`${text.slice(0, -1)},"tools":[`), ...parts, END])
-}
-
-function encodeTool(tool: unknown): Buffer {
-  const { name, description, parameters } = objectOf(objectOf(tool).function)
-  const schema = objectOf(parameters)
-  const known = encodedTools.get(schema)
-  if (known && known.name === name && known.description === description) return known.bytes
-  const bytes = Buffer.from(JSON.stringify(tool))
-  encodedTools.set(schema, { name, description, bytes })
-  return bytes
 }

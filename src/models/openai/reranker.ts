@@ -1,6 +1,6 @@
 import { parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
-import { type ModelServer, requestJson } from './connection.ts'
+import { askJson, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, RERANK_MODEL } from './explain-failure.ts'
 import {
   askRepeatedly,
@@ -109,13 +109,14 @@ function wantsTexts({ facts }: UpstreamFailure): boolean {
 }
 
 async function send(
-  { apiKey, baseUrl }: RerankServer,
+  server: RerankServer,
   body: object,
   count: number,
   signal: AbortSignal,
 ): Promise<number[]> {
+  const ask = (stop: AbortSignal) => askJson(server, '/rerank', body, stop)
   const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
-  const answer = await requestJson({ apiKey, baseUrl, path: '/rerank', body, ...bounds }, signal)
+  const answer = await readAnswerText(ask, bounds, signal)
   return readRelevance(answer, count)
 }
 

@@ -40,7 +40,7 @@ const NOBODY = 65_534
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /No permissions to create new namespace|Creating new namespace failed|user namespace/i,
-    'user namespaces are not allowed here, as within most containers: allow them, or take another kind of sandbox',
+    'user namespaces are not allowed here, as in most containers: allow them, or use another kind of sandbox',
   ],
   [/Unknown option/i, 'bubblewrap is too old: 0.8 or newer is needed'],
 ]
@@ -82,7 +82,8 @@ export function createBubblewrapSandbox({
         ...['-I', '-S', '-c', LAUNCHER, BUBBLEWRAP],
         ...bubblewrapParameters(limits, filter !== undefined),
       ],
-      ...{ extraInput: filter, user: ownUser() },
+      extraInput: filter,
+      user: ownUser(),
       maximumBytes: (limits.memoryMegabytes + RUNTIME_MEGABYTES) * BYTES_PER_MEGABYTE,
     })
     try {
@@ -106,7 +107,9 @@ export function createBubblewrapSandbox({
   }
 
   return {
-    ...{ kind: 'bubblewrap', limits, open },
+    kind: 'bubblewrap',
+    limits,
+    open,
     async check(signal) {
       await checkPrograms()
       const session = await open(signal).catch((error) => {
@@ -145,31 +148,35 @@ const FILES = '/files'
 export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): string[] {
   const files = String(limits.fileMegabytes * BYTES_PER_MEGABYTE)
   return [
-    ...['--unshare-user', '--unshare-all', '--disable-userns', '--die-with-parent'],
-    ...['--new-session', '--clearenv', '--cap-drop', 'ALL'],
-    ...['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
-    ...['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin'],
-    ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
+    ['--unshare-user', '--unshare-all', '--disable-userns', '--die-with-parent'],
+    ['--new-session', '--clearenv', '--cap-drop', 'ALL'],
+    ['--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
+    ['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin'],
+    ['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
     // Code has no use for what an administrator installed by hand.
-    ...['--tmpfs', '/usr/local', '--tmpfs', '/usr/src'],
-    ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
-    ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
-    ...['--proc', '/proc', '--dev', '/dev'],
-    ...['--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ['--tmpfs', '/usr/local', '--tmpfs', '/usr/src'],
+    ['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
+    ['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
+    ['--proc', '/proc', '--dev', '/dev'],
+    ['--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     // A single file system, so that the size limit covers both directories together; code cannot
     // remove the two directories themselves.
-    ...['--perms', '0555', '--size', files, '--tmpfs', FILES],
-    ...['/work', '/tmp'].flatMap((place) => [
-      ...['--dir', `${FILES}${place}`, '--symlink', `${FILES}${place}`, place],
+    ['--perms', '0555', '--size', files, '--tmpfs', FILES],
+    ['/work', '/tmp'].flatMap((place) => [
+      '--dir',
+      `${FILES}${place}`,
+      '--symlink',
+      `${FILES}${place}`,
+      place,
     ]),
     // Last, because until here the root is an in-memory file system without a size limit.
-    ...['--remount-ro', '/usr/local', '--remount-ro', '/usr/src', '--remount-ro', '/'],
-    ...['--chdir', '/work'],
-    ...Object.entries(PROCESS_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...(filtered ? ['--seccomp', String(FILTER_DESCRIPTOR)] : []),
-    ...['--', '/usr/bin/prlimit', ...resourceLimits(limits), '--', PYTHON],
-    ...processParameters(limits),
-  ]
+    ['--remount-ro', '/usr/local', '--remount-ro', '/usr/src', '--remount-ro', '/'],
+    ['--chdir', '/work'],
+    Object.entries(PROCESS_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
+    filtered ? ['--seccomp', String(FILTER_DESCRIPTOR)] : [],
+    ['--', '/usr/bin/prlimit', ...resourceLimits(limits), '--', PYTHON],
+    processParameters(limits),
+  ].flat()
 }
 
 function resourceLimits(limits: SandboxLimits): string[] {

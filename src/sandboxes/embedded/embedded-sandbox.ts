@@ -1,17 +1,13 @@
-import { access } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { startChild } from '../channel.ts'
 import { createInterpreterSessions, maximumPayload } from '../interpreter-session.ts'
 import { readProgram } from '../python/process-program.ts'
-import {
-  BYTES_PER_KILOBYTE,
-  BYTES_PER_MEGABYTE,
-  type Sandbox,
-  type SandboxSession,
-} from '../sandbox.ts'
+import { BYTES_PER_KILOBYTE, BYTES_PER_MEGABYTE, type Sandbox } from '../sandbox.ts'
 import type { InterpreterSettings } from './interpreter-process.ts'
 
 /** CPython compiled to WebAssembly; the hash is that of the file in the pinned package version. */
@@ -31,8 +27,6 @@ const PAGES_PER_MEGABYTE = 16
 const HEAP_MEGABYTES = 128
 /** Memory of Node.js, and of the compiled code of CPython. */
 const RUNTIME_MEGABYTES = 256
-/** Delays the spare session, so that it does not compete for the processor with the run that has just begun. */
-const SPARE_DELAY_MS = 1_000
 
 interface Options {
   limits: SandboxLimits
@@ -44,57 +38,38 @@ interface Options {
 export function createEmbeddedSandbox({
   limits,
   interpreter = PACKAGED_INTERPRETER,
-}: Options): Required<Sandbox> {
+}: Options): Sandbox {
   const sessions = createInterpreterSessions(limits)
-  const closing = new AbortController()
-  let spare: Promise<SandboxSession> | undefined
-  let spareTimer: NodeJS.Timeout | undefined
-
-  async function start(signal: AbortSignal): Promise<SandboxSession> {
-    const parameters = parametersOf(limits, interpreter)
-    const { memoryMegabytes, fileMegabytes } = limits
-    // While files come in, they are in memory twice.
-    const megabytes = RUNTIME_MEGABYTES + HEAP_MEGABYTES + memoryMegabytes + 2 * fileMegabytes
-    const maximumBytes = megabytes * BYTES_PER_MEGABYTE
-    return sessions.open(startChild({ path: process.execPath, parameters, maximumBytes }), signal)
-  }
-
-  function prepare(): void {
-    if (closing.signal.aborted) return
-    spare ??= start(closing.signal)
-    // The next session that is opened fails for the same reason, and reports it.
-    spare.catch(() => undefined)
-  }
-
-  async function open(signal: AbortSignal): Promise<SandboxSession> {
-    const taken = spare
-    spare = undefined
-    clearTimeout(spareTimer)
-    spareTimer = setTimeout(prepare, SPARE_DELAY_MS).unref()
-    const prepared = await taken?.catch(() => undefined)
-    return prepared?.alive ? prepared : start(signal)
-  }
 
   return {
-    ...{ kind: 'embedded', limits, open, prepare },
-    async check() {
-      await access(interpreter.path).catch((cause) => {
-        const message = `The embedded interpreter cannot be read: ${interpreter.path}`
+    kind: 'embedded',
+    limits,
+    async open(signal) {
+      const parameters = parametersOf(limits, interpreter)
+      const { memoryMegabytes, fileMegabytes } = limits
+      // While files come in, they are in memory twice.
+      const megabytes = RUNTIME_MEGABYTES + HEAP_MEGABYTES + memoryMegabytes + 2 * fileMegabytes
+      const maximumBytes = megabytes * BYTES_PER_MEGABYTE
+      return sessions.open(startChild({ path: process.execPath, parameters, maximumBytes }), signal)
+    },
+    async check(signal) {
+      const parameters = parametersOf(limits, interpreter, true)
+      try {
+        await promisify(execFile)(process.execPath, parameters, { env: {}, cwd: '/', signal })
+      } catch (cause) {
+        signal.throwIfAborted()
+        const message = `The embedded interpreter ${interpreter.path} does not start: see the log`
         throw new AppError('sandbox_unavailable', message, { cause })
-      })
+      }
     },
-    async close() {
-      closing.abort(new Error('The sandbox is closed'))
-      clearTimeout(spareTimer)
-      await spare?.catch(() => undefined)
-      await sessions.close()
-    },
+    close: sessions.close,
   }
 }
 
 function parametersOf(
   limits: SandboxLimits,
   interpreter: InterpreterSettings['interpreter'],
+  checkOnly = false,
 ): string[] {
   const settings: InterpreterSettings = {
     interpreter,
@@ -102,6 +77,7 @@ function parametersOf(
     fileBytes: limits.fileMegabytes * BYTES_PER_MEGABYTE,
     outputBytes: limits.outputKilobytes * BYTES_PER_KILOBYTE,
     maximumPayload: maximumPayload(limits),
+    checkOnly,
   }
   return [
     '--no-warnings',

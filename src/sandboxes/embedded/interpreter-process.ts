@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim'
+import { readFileSync, readSync, writeSync } from 'node:fs'
+import { Inode, PreopenDirectory, WASI, wasi } from '@bjorn3/browser_wasi_shim'
 import { endWithParent } from '../../lib/processes/job.ts'
-import { createQuota, MemoryDirectory, measureUsage } from './file-system.ts'
-import { Channel, createJobLoop } from './job-loop.ts'
+import { decodeFrame, encodeFrame, type Frame } from '../frames.ts'
+import { isFileName, MAX_FILES } from '../sandbox.ts'
+import { createQuota, filesBelow, MemoryDirectory, measureUsage } from './file-system.ts'
 import { InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
 
 /** Passed as JSON, as the only argument of the process. */
@@ -14,12 +15,31 @@ export interface InterpreterSettings {
   fileBytes: number
   outputBytes: number
   maximumPayload: number
+  /** Whether to end with code 0 as soon as the interpreter could be started. */
+  checkOnly: boolean
+}
+
+/**
+ * The part of WebAssembly used here. TypeScript has its types only with those of browsers, which are not loaded; a
+ * global declaration of ours would compete with that of a package.
+ */
+const { WebAssembly: webAssembly } = globalThis as unknown as {
+  WebAssembly: {
+    Module: new (bytes: Uint8Array) => object
+    Instance: new (
+      module: object,
+      imports: Record<string, Record<string, unknown>>,
+    ) => { readonly exports: Record<string, unknown> }
+    Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer }
+  }
 }
 
 /** The maximum number of files and directories. */
 const MAX_NODES = 4_096
 /** Ways from JavaScript to other processes and to native code; nothing here needs them. */
 const FORBIDDEN = ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', 'dlopen']
+
+const [STDIN, STDOUT] = [0, 1]
 
 const settings: InterpreterSettings = JSON.parse(process.argv[2] ?? '')
 endWithParent()
@@ -36,10 +56,43 @@ const budget = new OutputBudget(settings.outputBytes)
 const stdin = new InputStream()
 const stdout = new OutputStream(budget)
 const stderr = new OutputStream(budget)
-const { maximumPayload } = settings
-const jobs = createJobLoop({ work, budget, stdin, stdout, stderr, maximumPayload })
-const channel = new Channel(jobs, () => root.contents.delete('channel'))
-root.contents.set('channel', channel)
+
+/**
+ * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened only once, by
+ * that loop.
+ */
+class Channel extends Inode {
+  override path_open() {
+    root.contents.delete('channel')
+    send({ ready: true }, [])
+    return { ret: wasi.ERRNO_SUCCESS, fd_obj: new OpenChannel() }
+  }
+
+  override stat(): wasi.Filestat {
+    return new wasi.Filestat(this.ino, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
+  }
+}
+
+const LENGTH_DIGITS = 16
+
+class OpenChannel extends InputStream {
+  /** Returns the length of the code in digits, then the code. */
+  override fd_read(size: number) {
+    if (this.isAtEnd) {
+      const code = Buffer.from(nextCode())
+      const length = Buffer.from(String(code.byteLength).padStart(LENGTH_DIGITS, '0'))
+      this.renew(Buffer.concat([length, code]))
+    }
+    return super.fd_read(size)
+  }
+
+  override fd_write(data: Uint8Array) {
+    finish(Number.parseInt(Buffer.from(data).toString(), 10))
+    return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
+  }
+}
+
+root.contents.set('channel', new Channel())
 root.contents.set('work', work)
 root.contents.set('tmp', new MemoryDirectory(quota))
 
@@ -49,10 +102,12 @@ const system = new WASI(
   [stdin, stdout, stderr, preopened],
   { debug: false },
 )
-const module = new WebAssembly.Module(readInterpreter(settings.interpreter))
-const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: wasiImports(system) })
+const bytes = readInterpreter(settings.interpreter)
+if (settings.checkOnly) process.exit(0)
+const module = new webAssembly.Module(bytes)
+const instance = new webAssembly.Instance(module, { wasi_snapshot_preview1: wasiImports(system) })
 const { memory, _start: start } = instance.exports
-if (!(memory instanceof WebAssembly.Memory) || typeof start !== 'function') {
+if (!(memory instanceof webAssembly.Memory) || typeof start !== 'function') {
   throw new Error('The interpreter is no WASI program')
 }
 process.exit(system.start({ exports: { memory, _start: () => start() } }))
@@ -65,4 +120,76 @@ function readInterpreter({
   const found = createHash('sha256').update(bytes).digest('hex')
   if (found === sha256) return bytes
   throw new Error(`The interpreter is not the one that is expected: its SHA-256 is ${found}`)
+}
+
+// Jobs come from standard input and results go to standard output, one at a time, without an event loop.
+
+/** Waits for a job, puts its files in place and returns its code. Ends the process when no more jobs can come. */
+function nextCode(): string {
+  for (;;) {
+    const job = readFrame()
+    if (!job) process.exit(0)
+    const [code = Buffer.alloc(0), input = Buffer.alloc(0), ...contents] = job.parts
+    budget.renew()
+    stdin.renew(input)
+    for (const { file } of filesBelow(work)) file.changed = false
+    if (place(namesOf(job.header), contents)) return code.toString()
+    stderr.fd_write(
+      Buffer.from(
+        'There is no room for the files that were to be put into the working directory\n',
+      ),
+    )
+    finish(1)
+  }
+}
+
+/** Returns false if there is no room. */
+function place(names: readonly string[], contents: readonly Uint8Array[]): boolean {
+  return contents.every((bytes, index) => {
+    const file = work.place(names[index] ?? '', bytes)
+    if (file) file.changed = false
+    return file !== undefined
+  })
+}
+
+function finish(exitCode: number): void {
+  const changed = [...filesBelow(work)].filter(({ file }) => file.changed)
+  const kept = changed.filter(({ name }) => isFileName(name)).slice(0, MAX_FILES)
+  const header = {
+    exitCode,
+    outputCut: budget.cut,
+    names: kept.map(({ name }) => name),
+    filesLeftOut: changed.length - kept.length,
+  }
+  const contents = kept.map(({ file }) => file.data)
+  send(header, [stdout.drain(), stderr.drain(), ...contents])
+}
+
+function send(header: object, parts: readonly Uint8Array[]): void {
+  for (const bytes of encodeFrame(header, parts)) {
+    for (let written = 0; written < bytes.byteLength; ) {
+      written += writeSync(STDOUT, bytes, written)
+    }
+  }
+}
+
+/** Undefined once standard input has ended. */
+function readFrame(): Frame | undefined {
+  const decoder = decodeFrame(settings.maximumPayload)
+  let step = decoder.next()
+  while (!step.done) {
+    const bytes = Buffer.alloc(step.value)
+    for (let read = 0; read < bytes.length; ) {
+      const count = readSync(STDIN, bytes, read, bytes.length - read, null)
+      if (count === 0) return undefined
+      read += count
+    }
+    step = decoder.next(bytes)
+  }
+  return step.value
+}
+
+function namesOf(header: object): string[] {
+  const names = 'names' in header && Array.isArray(header.names) ? header.names : []
+  return names.map(String)
 }

@@ -7,16 +7,18 @@ const MAX_AGENT_TEXT = 1_000_000
 const Digest = z
   .string()
   .max(64)
-  .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits')
-  .describe('SHA-256 of the text, in hexadecimal digits.')
+  .regex(/^[0-9a-f]{64}$/, 'must be a hexadecimal SHA-256 hash')
+  .describe('SHA-256 hash of the text, in hexadecimal.')
 const BASED_ON = Digest.describe(
-  'The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`.',
+  'The `digest` of the version that these changes are based on. If the file has changed since, nothing is saved and the response is `changed_meanwhile`.',
 )
 const DIGEST_EXAMPLE = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
 
 const Mistake = z
   .object({
-    field: z.string().describe('As a dotted path; empty for the whole.'),
+    field: z
+      .string()
+      .describe('Dotted path of the field; empty if the mistake concerns the whole input.'),
     message: z.string(),
   })
   .meta({ id: 'Mistake' })
@@ -28,19 +30,19 @@ const MAX_SETTINGS = 200
 const SettingName = z
   .string()
   .max(64)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable')
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a valid variable name')
 
 export const SettingsPatch = z
   .object({
     basedOn: BASED_ON,
     set: optionalOr(z.record(SettingName, z.string().max(MAX_VALUE)), {}).describe(
-      'New values by the names of variables. What is not named stays as it is.',
+      'New values by variable name. Variables not listed keep their values.',
     ),
     clear: optionalOr(z.array(SettingName).max(MAX_SETTINGS), []).describe(
-      'Variables that get their default again, or none.',
+      'Variables to reset to their defaults.',
     ),
     move: optionalOr(z.record(SettingName, SettingName), {}).describe(
-      'Gives a variable the value of another one, secrets included, which is cleared: from the name to the name.',
+      'Moves values from one variable to another and clears the first. Also works for secrets.',
     ),
   })
   .meta({
@@ -52,7 +54,7 @@ export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true }
   .extend({ kind: z.enum(['chat', 'embedding', 'reranking']) })
   .meta({
     id: 'ModelTestRequest',
-    description: 'With `set` and `clear`, settings are tried that are not saved.',
+    description: 'Use `set` and `clear` to test settings before saving them.',
     examples: [{ kind: 'chat', set: { CHAT_MODEL: 'gpt-5-mini' } }],
   })
 
@@ -61,25 +63,34 @@ export const ModelTest = z
     kind: z.enum(['chat', 'embedding', 'reranking']),
     model: z.string(),
     ok: z.boolean(),
-    milliseconds: z.number().describe('For everything that was asked.'),
-    error: z.string().optional().describe('What fails, and what to do about it.'),
+    milliseconds: z.number().describe('Duration of the whole test.'),
+    error: z.string().optional().describe('What failed and how to fix it.'),
     chat: z
       .object({
         answer: z.string(),
-        firstMilliseconds: z.number().optional().describe('Until the first words of the answer.'),
-        streams: z.boolean().describe('Whether the answer came in parts.'),
+        firstMilliseconds: z.number().optional().describe('Time to the first words of the answer.'),
+        streams: z.boolean().describe('Whether the model streams its answers.'),
         tools: z
           .enum(['called', 'ignored', 'none'])
           .describe(
-            '`called`: it calls tools. `ignored`: it was given one and did not call it. `none`: it takes none.',
+            '`called`: the model calls tools. `ignored`: the model was offered a tool but did not call it. `none`: the model does not support tools.',
           ),
+        window: z.int().describe('Size of the context window in tokens, as far as it is known.'),
+        promptTokens: z
+          .int()
+          .optional()
+          .describe('Tokens of the first question of a chat, with rules, tools and one passage.'),
+        tokensPerSecond: z.number().optional().describe('How fast the model writes.'),
+        leftOut: z
+          .array(z.string())
+          .describe('Enabled tools left out of a chat because the context window is too small.'),
       })
       .optional(),
     embedding: z.object({ dimension: z.int() }).optional(),
     reranking: z
       .object({
         scores: z.array(z.number()),
-        ranksRight: z.boolean().describe('Whether the passage that answers comes first.'),
+        ranksRight: z.boolean().describe('Whether the passage with the answer was ranked first.'),
       })
       .optional(),
   })
@@ -87,37 +98,60 @@ export const ModelTest = z
 
 export const ModelList = z.object({ models: z.array(z.string()) }).meta({ id: 'ProviderModels' })
 
+export const LocalModelServers = z
+  .object({
+    servers: z.array(
+      z.object({
+        name: z.string().describe('What the server is, such as `Ollama`.'),
+        baseUrl: z.string().describe('A value for CHAT_BASE_URL.'),
+        models: z.array(z.string()).describe('The models that it lists.'),
+      }),
+    ),
+  })
+  .meta({ id: 'LocalModelServers' })
+
 const Setting = z
   .object({
     name: z.string(),
+    label: z.string().describe('What the web UI calls it; the name for variables of the agent.'),
+    unit: z
+      .enum(['bytes', 'seconds', 'tokens'])
+      .optional()
+      .describe('What its number counts, if that is not obvious.'),
+    choices: z
+      .array(z.string())
+      .optional()
+      .describe('The only values that it takes; absent if there are others.'),
     group: z.string(),
     meaning: z.string(),
-    default: z.string().optional().describe('Absent where there is none.'),
-    secret: z.boolean().describe('Whether its value is never sent.'),
+    default: z.string().optional().describe('Absent if there is none.'),
+    secret: z.boolean().describe('Whether the value is a secret, which is never returned.'),
     source: z
       .enum(['environment', 'file', 'default'])
-      .describe('Where its value comes from. What the environment sets cannot be changed here.'),
-    value: z.string().optional().describe('Absent where there is none, and of a secret.'),
+      .describe(
+        'Where the value comes from. Values set by the environment cannot be changed here.',
+      ),
+    value: z.string().optional().describe('Absent for secrets and for variables without a value.'),
     ending: z
       .string()
       .optional()
-      .describe('The last four characters of a secret that is set and long enough.'),
-    restartRequired: z.boolean().describe('Whether the server runs with another value.'),
+      .describe('The last four characters of a secret, if it is long enough.'),
+    restartRequired: z.boolean().describe('Whether the running server uses a different value.'),
   })
   .meta({ id: 'Setting' })
 
 export const Settings = z
   .object({
-    path: z.string().describe('The file that settings are written to.'),
-    digest: Digest.describe('SHA-256 of that file, in hexadecimal digits.'),
+    path: z.string().describe('The file in which settings are saved.'),
+    digest: Digest.describe('SHA-256 hash of that file, in hexadecimal.'),
     settings: z.array(Setting),
-    mistakes: z.array(Mistake).describe('What would keep the server from starting.'),
+    mistakes: z.array(Mistake).describe('Mistakes that would prevent the server from starting.'),
   })
   .meta({ id: 'Settings' })
 
 export const SettingsSaved = z
   .object({
-    changed: z.array(z.string()).describe('The variables that have another value than before.'),
+    changed: z.array(z.string()).describe('The variables whose values have changed.'),
     settings: Settings,
   })
   .meta({ id: 'SettingsSaved' })
@@ -138,34 +172,43 @@ export const AgentRestore = z
 export const AgentCheck = z
   .object({
     valid: z.boolean(),
-    mistakes: z.array(Mistake).describe('Every mistake, at its field.'),
+    mistakes: z.array(Mistake).describe('All mistakes, each with its field.'),
     configuration: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('What the text says, with every default. Absent where it is not valid.'),
+      .describe(
+        'The parsed configuration with all defaults filled in. Absent if the text is invalid.',
+      ),
     prompt: z
       .object({
-        rules: z.string().describe('What the server itself tells the model, always first.'),
-        catalogue: z.string().describe('What it tells of the skills at this moment.'),
-        assembled: z.string().describe('The whole system message that the model would be given.'),
+        rules: z.string().describe('The server’s own rules, which always come first.'),
+        catalogue: z.string().describe('The list of currently available skills.'),
+        assembled: z.string().describe('The complete system message.'),
       })
-      .describe('With the prompt of the configuration, where it is valid.'),
+      .describe(
+        'The prompt the model would receive; includes the configured prompt if the configuration is valid.',
+      ),
   })
   .meta({ id: 'AgentCheck' })
 
 export const AgentFile = AgentCheck.extend({
   path: z.string().describe('AGENT_CONFIG.'),
-  found: z.boolean().describe('Whether there is a file; without one the agent has the defaults.'),
-  text: z.string().describe('As it stands on disk; empty where there is no file.'),
+  found: z.boolean().describe('Whether the file exists. Without it, the agent uses the defaults.'),
+  text: z.string().describe('The text on disk; empty if there is no file.'),
   digest: Digest,
   restartFields: z
     .array(z.string())
-    .describe('The fields that differ from the configuration that runs, until a restart.'),
+    .describe(
+      'The fields that differ from the running configuration and take effect after a restart.',
+    ),
+  toolSwitches: z
+    .record(z.string(), z.string())
+    .describe('The names allowed under `tools`, with descriptions.'),
 }).meta({ id: 'AgentFile' })
 
 export const AgentSaved = z
   .object({
-    changed: z.array(z.string()).describe('The fields that say something else than before.'),
+    changed: z.array(z.string()).describe('The fields that have changed.'),
     file: AgentFile,
   })
   .meta({ id: 'AgentSaved' })
@@ -174,7 +217,7 @@ export const AgentVersions = z
   .object({
     versions: z
       .array(z.object({ digest: Digest, replacedAt: z.iso.datetime() }))
-      .describe('What the file said before, latest first.'),
+      .describe('Earlier versions of the file, newest first.'),
   })
   .meta({ id: 'AgentVersions' })
 
@@ -183,7 +226,9 @@ export const AgentVersion = z
   .object({ digest: Digest, text: z.string() })
   .meta({ id: 'AgentVersion' })
 
-const STARTED_AT = z.iso.datetime().describe('Another one after a restart.')
+const STARTED_AT = z.iso
+  .datetime()
+  .describe('When this server was started; changes with each restart.')
 
 export const ServerState = z
   .object({
@@ -191,31 +236,31 @@ export const ServerState = z
     state: z
       .enum(['running', 'stopped', 'failed'])
       .describe(
-        'What is not `running` answers 503 `not_launched` to all but the public paths and `/admin`.',
+        'Unless the state is `running`, everything but the public paths and `/admin` returns 503 `not_launched`.',
       ),
     mode: z
       .enum(['agent', 'knowledge'])
       .describe(
-        'SERVER_MODE: everything, or documents, search and grounded chat without tools, skills, MCP and sandbox.',
+        'SERVER_MODE. `agent`: all features. `knowledge`: documents, search and cited chat, without tools, skills, MCP and sandbox.',
       ),
     reason: z.string().optional().describe('Why the start failed.'),
     mistakes: z
       .object({ agent: z.array(Mistake), settings: z.array(Mistake) })
-      .describe('What would keep the server from starting, as it stands on disk now.'),
+      .describe('Mistakes in the files on disk that would prevent the next start.'),
     restart: z.object({
       required: z.boolean().describe('Whether a restart would change anything.'),
-      agent: z.array(z.string()).describe('The fields of the agent configuration that it would.'),
-      settings: z.array(z.string()).describe('The variables that it would.'),
-      possible: z.boolean().describe('Whether `POST /admin/restart` works here.'),
-      reason: z.string().optional().describe('Why it does not.'),
+      agent: z
+        .array(z.string())
+        .describe('Fields of the agent configuration that a restart would change.'),
+      settings: z.array(z.string()).describe('Variables that a restart would change.'),
     }),
   })
   .meta({ id: 'ServerState' })
 
 export const Restarting = z
   .object({
-    startedAt: STARTED_AT.describe('Of the server that ends now.'),
-    graceSeconds: z.number().describe('What open streams get to finish.'),
+    startedAt: STARTED_AT.describe('Start time of the server that is now shutting down.'),
+    graceSeconds: z.number().describe('How long open streams have to finish.'),
   })
   .meta({ id: 'Restarting' })
 
@@ -224,10 +269,12 @@ export type ModelTestRequest = z.output<typeof ModelTestRequest>
 export type ModelKind = ModelTestRequest['kind']
 export type ModelTest = z.output<typeof ModelTest>
 export type ModelList = z.output<typeof ModelList>
+export type LocalModelServers = z.output<typeof LocalModelServers>
 export type SettingsPatch = z.output<typeof SettingsPatch>
 export type Settings = z.output<typeof Settings>
 export type SettingsSaved = z.output<typeof SettingsSaved>
 export type AgentCheck = z.output<typeof AgentCheck>
 export type AgentFile = z.output<typeof AgentFile>
+export type AgentSave = z.output<typeof AgentSave>
 export type AgentSaved = z.output<typeof AgentSaved>
 export type AgentVersions = z.output<typeof AgentVersions>

@@ -9,7 +9,7 @@ export type Scope = (typeof SCOPES)[number]
 
 /** Who makes a request, and what they may do and see. */
 export interface Caller {
-  /** Absent for the master key and the screen, which may do everything. */
+  /** Absent for the master key and the web UI, which may do everything. */
   readonly key?: { readonly id: string; readonly name: string }
   readonly scopes: readonly Scope[]
   /** The only collections it may read and write; all if absent. */
@@ -23,7 +23,7 @@ export interface Caller {
   spend(tokens: number): void
 }
 
-/** The caller with the `SERVER_API_KEY`, or signed in to the screen with it. */
+/** The caller with the `SERVER_API_KEY`, or signed in to the web UI with it. */
 export const MASTER: Caller = {
   scopes: SCOPES,
   verify: async () => undefined,
@@ -34,7 +34,7 @@ export const MASTER: Caller = {
 export function checkScope({ scopes }: Caller, ...wanted: readonly Scope[]): void {
   if (wanted.some((scope) => scopes.includes(scope))) return
   const named = wanted.map((scope) => `"${scope}"`).join(' or ')
-  throw new AppError('insufficient_scope', `This needs a key with the scope ${named}`)
+  throw new AppError('insufficient_scope', `This request requires a key with the scope ${named}`)
 }
 
 const MAX_COLLECTIONS = 20
@@ -42,33 +42,38 @@ const MAX_REQUESTS = 100_000
 const MAX_TOKENS = 1_000_000_000
 
 const Name = filledText(100)
-  .refine((name) => !/\p{Cc}/u.test(name), { message: 'must not hold control characters' })
-  .describe('What the key is for, as the log and the screen name it.')
+  .refine((name) => !/\p{Cc}/u.test(name), { message: 'must not contain control characters' })
+  .describe('Name of the key, shown in the log and the web UI.')
 const Scopes = z
   .array(z.enum(SCOPES))
   .min(1)
   .max(SCOPES.length)
   .describe(
-    'What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server.',
+    'What the key permits. `query`: search and read documents; `chat`: ask the agent; `ingest`: add, change and delete documents; `admin`: administer the server.',
   )
 const Collections = z
   .array(CollectionName)
   .min(1)
   .max(MAX_COLLECTIONS)
-  .describe('The only ones that it sees and writes into; all where absent. Not with `admin`.')
+  .describe(
+    'The only collections the key can read and write; if absent, all. Cannot be combined with `admin`.',
+  )
 const RequestsPerMinute = z
   .int()
   .min(1)
   .max(MAX_REQUESTS)
-  .describe('On each server; no bound of its own where absent.')
+  .describe('Limit per server; unlimited if absent.')
 const TokensPerDay = z
   .int()
   .min(1)
   .max(MAX_TOKENS)
   .describe(
-    'Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it.',
+    'Limit on model tokens, sent and received, per UTC day across all servers; the last call may exceed it.',
   )
-const ExpiresAt = z.iso.datetime({ offset: true }).max(64).describe('From then on it is refused.')
+const ExpiresAt = z.iso
+  .datetime({ offset: true })
+  .max(64)
+  .describe('The key is refused from this time on.')
 
 export const NewApiKey = z
   .object({
@@ -81,7 +86,7 @@ export const NewApiKey = z
   })
   .refine(({ scopes, collections }) => !collections || !scopes.includes('admin'), {
     path: ['collections'],
-    message: 'cannot bound a key with the scope admin, which sees everything',
+    message: 'cannot be combined with the scope admin, which has access to all collections',
   })
   .meta({
     id: 'NewApiKey',
@@ -90,27 +95,31 @@ export const NewApiKey = z
 
 export const ApiKey = z
   .object({
-    id: z.string().describe('As the log names it; no secret.'),
+    id: z.string().describe('Identifier of the key, as shown in the log. Not a secret.'),
     name: Name,
     scopes: Scopes,
     collections: Collections.optional(),
     requestsPerMinute: RequestsPerMinute.optional(),
     tokensPerDay: TokensPerDay.optional(),
-    tokensToday: z.int().describe('Of the day of UTC; a few seconds old.'),
-    expiresAt: z.iso.datetime().optional().describe('From then on it is refused.'),
+    tokensToday: z
+      .int()
+      .describe('Model tokens used in the current UTC day; may be a few seconds old.'),
+    expiresAt: z.iso.datetime().optional().describe('The key is refused from this time on.'),
     createdAt: z.iso.datetime(),
     createdBy: z
       .string()
       .optional()
-      .describe('The id of the key that made it; else the master key.'),
-    lastUsedAt: z.iso.datetime().optional().describe('To within some seconds.'),
+      .describe('The id of the key that created it; absent if it was the SERVER_API_KEY.'),
+    lastUsedAt: z.iso.datetime().optional().describe('Accurate to a few seconds.'),
   })
   .meta({ id: 'ApiKey' })
 
 export const ApiKeyList = z.object({ keys: z.array(ApiKey) }).meta({ id: 'ApiKeyList' })
 
 export const ApiKeyCreated = ApiKey.extend({
-  secret: z.string().describe('The key itself, as it is sent: shown this once, kept nowhere.'),
+  secret: z
+    .string()
+    .describe('The secret that clients send. It is shown only once and is not stored.'),
 }).meta({ id: 'ApiKeyCreated' })
 
 export const ApiKeyParams = z.object({ id: z.string().min(1).max(64) })

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { boundedText, optional, optionalOr } from '../fields.ts'
 
+/** A host name, with a port or without. No label begins with `-`, which a program would take for an option. */
+export const HOST_NAME = /^(?!.*\.-)(?!-)[\w.-]{1,253}(?::\d{1,5})?$/
+
 export const DeploymentTargets = z
   .object({ targets: z.array(z.object({ name: z.string(), title: z.string() })) })
   .meta({ id: 'DeploymentTargets' })
 
 export const DeploymentRequest = z
   .object({
-    target: boundedText(32).describe('A name that `GET /admin/deploy` lists.'),
-    instances: optionalOr(z.int().min(1).max(999), 1).describe('Servers side by side.'),
+    target: boundedText(32).describe('One of the names listed by `GET /admin/deploy`.'),
+    instances: optionalOr(z.int().min(1).max(999), 1).describe('Number of server instances.'),
     domain: optional(
-      z
-        .string()
-        .max(260)
-        .regex(/^[\w.-]{1,253}(?::\d+)?$/, 'must be a name like agent.example.org'),
-    ).describe('The name that it will be called by.'),
+      z.string().max(260).regex(HOST_NAME, 'must be a host name such as agent.example.org'),
+    ).describe('The public host name.'),
   })
   .meta({ id: 'DeploymentRequest', examples: [{ target: 'compose', domain: 'agent.example.org' }] })
 
 const Problem = z.object({
-  field: z.string().describe('A variable, a field of `agent.json` or of the request.'),
+  field: z.string().describe('A variable, a field of `agent.json`, or a field of the request.'),
   message: z.string(),
   remedy: z.string(),
 })
@@ -27,17 +27,25 @@ const Problem = z.object({
 export const Deployment = z
   .object({
     target: z.string(),
-    refusals: z.array(Problem).describe('All that stands against it; then there are no files.'),
+    refusals: z
+      .array(Problem)
+      .describe(
+        'Reasons why the configuration cannot run on this target. If there are any, no files are generated.',
+      ),
     warnings: z.array(Problem),
     files: z
       .array(z.object({ name: z.string(), text: z.string() }))
       .describe(
-        'To be put into `deployment/<target>` of the project; `DEPLOY.md` says how to go on.',
+        'Save these in `deployment/<target>` of the project; `DEPLOY.md` describes the next steps.',
       ),
     secrets: z
       .array(z.string())
-      .describe('Names of the variables to set at the platform; their values are in no file.'),
-    commands: z.array(z.object({ title: z.string(), run: z.string() })).describe('In order.'),
+      .describe(
+        'Names of the variables to set as secrets on the platform. The generated files do not contain their values.',
+      ),
+    commands: z
+      .array(z.object({ title: z.string(), run: z.string() }))
+      .describe('The commands to run, in this order.'),
   })
   .meta({ id: 'Deployment' })
 

@@ -9,7 +9,7 @@ export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' 
 const Check = z.object({
   state: z.enum(['ok', 'failed']),
   milliseconds: z.number(),
-  message: z.string().optional().describe('What fails, where something does.'),
+  message: z.string().optional().describe('The reason for a failure.'),
 })
 
 export const Readiness = z
@@ -18,36 +18,42 @@ export const Readiness = z
     checks: z
       .record(z.string(), Check)
       .describe(
-        'One entry per part: `store`, `index`, `agent`, `ingestion`, and `embedder` and `reranker` where there is one. The last three make the server `degraded`, not `not_ready`: it answers without them.',
+        'One entry per part: `store`, `index`, `agent`, `ingestion` and, if configured, `embedder` and `reranker`. A failure of one of the last three makes the server `degraded` rather than `not_ready`, since it can respond without them.',
       ),
     retrieval: RetrievalMode,
     degraded: DEGRADED,
-    meaning: z
+    embeddings: z
       .object({
         state: z
           .enum(['done', 'embedding', 'waiting'])
-          .describe('`waiting`: the embedding model does not work now, see `reason`.'),
-        missing: z.int().describe('Chunks that words find and meaning does not find yet.'),
-        refused: z.int().describe('Chunks that the embedding model does not take.'),
-        seconds: z.int().optional().describe('About how long the missing ones take.'),
+          .describe(
+            '`done`: every chunk of every server has been counted and has its embedding. `waiting`: the embedding model is not working, see `reason`.',
+          ),
+        missing: z
+          .int()
+          .describe(
+            'Chunks that have no embedding yet and are found by keywords only, as counted last.',
+          ),
+        refused: z.int().describe('Chunks that the embedding model refused.'),
+        seconds: z.int().optional().describe('Estimated time until none are missing.'),
         reason: z.string().optional(),
       })
       .optional()
-      .describe('How far the vectors are; absent where search goes by words alone.'),
-    reindex: z
+      .describe('Progress of the embeddings; absent if search is lexical only.'),
+    reEmbedding: z
       .object({
         model: z.string(),
         state: z
           .enum(['embedding', 'ready', 'waiting'])
           .describe(
-            '`ready`: a start with this model as EMBEDDING_MODEL swaps the vectors; `waiting`: tried again, see `reason`.',
+            '`ready`: the next start with this model as EMBEDDING_MODEL switches to the new vectors. `waiting`: will be retried, see `reason`.',
           ),
         done: z.int(),
         total: z.int(),
         reason: z.string().optional(),
       })
       .optional()
-      .describe('How far the vectors of EMBEDDING_MODEL_NEXT are.'),
+      .describe('Progress of the vectors for EMBEDDING_MODEL_NEXT.'),
     documents: z
       .object({
         pending: z.int(),
@@ -62,7 +68,7 @@ export const Readiness = z
 export type Readiness = z.output<typeof Readiness>
 
 const common = {
-  id: z.int().describe('Greater than that of every event before it.'),
+  id: z.int().describe('Increases with every event.'),
   at: z.iso.datetime(),
 }
 const MILLISECONDS = z.number().describe('Milliseconds.')
@@ -74,34 +80,40 @@ const LogEvent = z
     level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
     message: z.string(),
     requestId: z.string().optional(),
-    details: z.record(z.string(), z.unknown()).describe('What else the line holds.'),
+    details: z.record(z.string(), z.unknown()).describe('Other fields of the log line.'),
   })
   .meta({ id: 'LogEvent' })
 
-const RequestEvent = z
+export const RequestEvent = z
   .object({
     ...common,
     type: z.literal('request'),
-    operation: z.string().describe('As in this contract; `unknown` where no route fits.'),
-    ...{ method: z.string(), path: z.string() },
-    status: z.int().describe('499 where the caller hung up before the answer was complete.'),
+    operation: z
+      .string()
+      .describe('The operation id in this contract; `unknown` if no route matched.'),
+    method: z.string(),
+    path: z.string(),
+    status: z.int().describe('499 if the client disconnected before the response was complete.'),
     milliseconds: MILLISECONDS,
-    address: z.string().optional().describe('The caller’s.'),
-    key: z.string().optional().describe('Its name and id, unless it was the SERVER_API_KEY.'),
+    address: z.string().optional().describe('The client’s IP address.'),
+    key: z
+      .string()
+      .optional()
+      .describe('Name and id of the key, unless it was the SERVER_API_KEY.'),
     requestId: z.string().optional(),
   })
   .meta({ id: 'RequestEvent' })
 
-const RunEvent = z
+export const RunEvent = z
   .object({
     ...common,
     type: z.literal('run'),
     outcome: z
       .string()
-      .describe('The finish reason, an error code, or `abandoned` where the caller left.'),
+      .describe('The finish reason, an error code, or `abandoned` if the client disconnected.'),
     milliseconds: MILLISECONDS,
-    firstDelta: z.number().optional().describe('Milliseconds to the first text.'),
-    promptTokens: z.int().optional().describe('As the model reports them.'),
+    firstDelta: z.number().optional().describe('Milliseconds until the first text.'),
+    promptTokens: z.int().optional().describe('As reported by the model.'),
     completionTokens: z.int().optional(),
     tools: z.record(z.string(), z.int()).describe('How often each tool was called.'),
   })
@@ -111,19 +123,19 @@ const SampleEvent = z
   .object({
     ...common,
     type: z.literal('sample'),
-    seconds: z.number().describe('What it covers.'),
-    processors: z.number().describe('How many of them were busy.'),
-    memory: z.int().describe('Resident, in bytes.'),
+    seconds: z.number().describe('Length of the sampled interval.'),
+    processors: z.number().describe('Average number of busy processors.'),
+    memory: z.int().describe('Resident memory in bytes.'),
     requests: z.int(),
-    failedRequests: z.int().describe('Those answered with a status from 500 on.'),
-    requestMilliseconds: z.number().describe('The mean of a request.'),
+    failedRequests: z.int().describe('Requests that failed with a status of 500 or higher.'),
+    requestMilliseconds: z.number().describe('Mean duration of a request.'),
     searches: z.int(),
-    searchMilliseconds: z.number().describe('The mean of a search.'),
+    searchMilliseconds: z.number().describe('Mean duration of a search.'),
     runs: z.int().describe('Runs that ended.'),
-    openRuns: z.int().describe('Runs under way at its end.'),
-    documents: z.int().describe('Documents that became ready, or failed.'),
+    openRuns: z.int().describe('Runs in progress at the end of the interval.'),
+    documents: z.int().describe('Documents that became `ready` or `failed`.'),
   })
-  .meta({ id: 'SampleEvent', description: 'What the server did in some seconds.' })
+  .meta({ id: 'SampleEvent', description: 'Metrics of the server over a short interval.' })
 
 export const ActivityEvent = z
   .discriminatedUnion('type', [LogEvent, RequestEvent, RunEvent, SampleEvent])
@@ -140,8 +152,8 @@ export const ActivityQuery = z.object({
     .int()
     .min(0)
     .default(0)
-    .describe('The `id` of the last event that you have.'),
-  follow: Flag.default(true).describe('False ends the stream after what is kept.'),
+    .describe('The `id` of the last event you have received.'),
+  follow: Flag.default(true).describe('With `false`, the stream ends after the recent history.'),
 })
 
 export type ActivityEvent = z.output<typeof ActivityEvent>

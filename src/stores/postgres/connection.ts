@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
+import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Value } from '../sql/query.ts'
-import type { Row } from '../sql/rows.ts'
+import { ignore } from '../../lib/ignore.ts'
+import type { Row, Statement, Tx, Value } from '../sql/query.ts'
 import { readColumn, toParameter } from './codec.ts'
 import { codeOf, mayPass, reasonFor, toStoreError, unavailable } from './error.ts'
 
@@ -28,6 +30,7 @@ export function connectionSettings(url: string) {
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    stream: createSocket,
     types: { getTypeParser: readColumn },
   }
 }
@@ -44,26 +47,74 @@ function withCommonTls(url: string): string {
   return common.href
 }
 
+/** Our tables need no schema in their names. Every new connection runs it, as a pooler may ignore startup parameters. */
+export const SEARCH_PATH = 'SET search_path = agent_server, pg_temp'
+
+/** Statements on one connection, which belong to a transaction or not. */
 export type Session = Awaited<ReturnType<typeof connect>>
 
 /** Rejects with the client library's errors. Calls `onLost` when the connection ends, however it ends. */
 async function connect(url: string, onLost = () => undefined) {
   const client = new pg.Client({
     ...connectionSettings(url),
-    ...{ statement_timeout: SESSION_MS, lock_timeout: SESSION_MS },
+    statement_timeout: SESSION_MS,
+    lock_timeout: SESSION_MS,
     // The reader of a corpus may be slow.
     idle_in_transaction_session_timeout: 0,
+    pipeline: true,
   })
   // A broken connection rejects the statement in flight and emits this event as well.
   client.on('error', onLost)
   client.on('end', onLost)
   await client.connect()
+  await client.query(SEARCH_PATH)
   return {
-    async run(text: string, values: readonly Value[] = []) {
-      return (await client.query<Row>(text, values.map(toParameter))).rows
-    },
+    ...createTx(client),
     /** Ends the connection, and rolls back an uncommitted transaction. */
-    close: () => client.end().catch(() => undefined),
+    close: () => ignore(client.end(), 'a broken connection has ended'),
+  }
+}
+
+/** The names of prepared statements; their number is that of the statements in the code. */
+const names = new Map<string, string>()
+
+/** A named statement is prepared once on each connection. */
+function toQuery(statement: Statement) {
+  if (typeof statement !== 'string') return { text: statement.made }
+  const name = names.get(statement) ?? hash('sha1', statement)
+  names.set(statement, name)
+  return { name, text: statement }
+}
+
+/** A socket that sends what is written to it in one tick, such as the statements of one `Promise.all`, at once. */
+function createSocket(): Socket {
+  const socket = new Socket()
+  const { uncork } = socket
+  socket.uncork = () => process.nextTick(() => uncork.call(socket))
+  return socket
+}
+
+/** Runs statements on a connection; each may take `milliseconds`. Calls `onFailure` with every error of the library. */
+export function createTx(
+  client: pg.ClientBase,
+  milliseconds?: number,
+  onFailure: (error: unknown) => void = () => undefined,
+): Tx {
+  const query = (statement: Statement, values: readonly Value[] = []) =>
+    client
+      .query<Row>({
+        ...toQuery(statement),
+        values: values.map(toParameter),
+        ...(milliseconds !== undefined && { query_timeout: milliseconds }),
+      })
+      .catch((error: unknown) => {
+        onFailure(error)
+        throw error
+      })
+  return {
+    all: async (statement, values) => (await query(statement, values)).rows,
+    one: async (statement, values) => (await query(statement, values)).rows[0],
+    run: async (statement, values) => (await query(statement, values)).rowCount ?? 0,
   }
 }
 
@@ -121,8 +172,8 @@ export async function holdLock(
   const onLost = () => void lost.abort(unavailable('The connection that kept others out has ended'))
   const session = await openSession(url, onLost)
   try {
-    const take = session.run(`SELECT pg_try_advisory_lock(${LOCK}, ${lock}) AS taken`)
-    const [row] = await take.catch((error: unknown) => {
+    const take = session.one(`SELECT pg_try_advisory_lock(${LOCK}, ${lock}) AS taken`)
+    const row = await take.catch((error: unknown) => {
       throw toStoreError(error)
     })
     if (row?.taken !== true) return false
@@ -170,7 +221,7 @@ export async function awaitDatabase({ url, log, deadline }: WaitOptions): Promis
       { database: nameOf(url), reason: reasonFor(failure), seconds: inSeconds(waited) },
       `waiting for PostgreSQL, for ${inSeconds(milliseconds)} s at most`,
     )
-    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined)
+    await ignore(pause(PAUSE_MS, undefined, { signal }), 'only the signal ends it')
     signal?.throwIfAborted()
   }
 }

@@ -1,4 +1,3 @@
-import { toHalfFloats } from '../chunk-codec.ts'
 import {
   type CopyCheckpoint,
   type Corpus,
@@ -9,14 +8,15 @@ import {
   firstCheckpoint,
   nextCheckpoint,
 } from '../corpus.ts'
-import { type CorpusTables, createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
-import { integer, text } from '../sql/rows.ts'
-import { chunkColumns } from './chunks.ts'
+import { addAccepted, readAccepted } from '../sql/accepted.ts'
+import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
+import { integer, text } from '../sql/query.ts'
 import { explainRefusal, LOCK, openSession, type Session, withSession } from './connection.ts'
 import { POSTGRES } from './dialect.ts'
 import { codeOf, toStoreError, unavailable } from './error.ts'
 import { migrate, STEPS } from './migrate.ts'
 
+// With the name of the schema: one that this user may not use would count as missing.
 const VERSION = 'SELECT version FROM agent_server.schema_version'
 const UNDEFINED_TABLE = '42P01'
 
@@ -30,7 +30,7 @@ export function createPostgresCorpus(url: string): Corpus {
       try {
         await refuseOtherVersions(session)
         await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-        yield* readCorpusFrom(session.run, POSTGRES, signal, after)
+        yield* readCorpusFrom(session, signal, after)
       } catch (error) {
         throw explainRefusal(error)
       } finally {
@@ -42,76 +42,35 @@ export function createPostgresCorpus(url: string): Corpus {
       await migrate(url)
       await withSession(url, (session) => fill(session, checkedCorpus(records, signal)))
     },
+
+    readAccepted: () => withSession(url, readAccepted),
+    addAccepted: (accepted) =>
+      withSession(url, async (session) => {
+        await session.run('BEGIN')
+        await addAccepted(session, accepted)
+        await session.run('COMMIT')
+      }),
   }
 }
 
 async function refuseOtherVersions(session: Session): Promise<void> {
-  const [row] = await session.run(VERSION).catch((error: unknown) => {
+  const row = await session.one(VERSION).catch((error: unknown) => {
     if (codeOf(error) !== UNDEFINED_TABLE) throw error
-    throw unavailable('There are no documents in this database: look at DATABASE_URL')
+    throw unavailable('This database contains no documents: check DATABASE_URL')
   })
   if (integer(row, 'version') === STEPS.length) return
-  throw unavailable('The database is of another version of the server: start this one once')
+  throw unavailable('The database belongs to another version of the server: start this one once')
 }
 
 /** Runs in one transaction: other servers see nothing, or all of it. */
 async function fill(session: Session, records: AsyncIterable<CorpusRecord>): Promise<void> {
   await session.run('BEGIN')
-  await session.run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
+  await session.run('LOCK TABLE documents IN EXCLUSIVE MODE')
   await refuseDocuments(session)
-  const writes = createCorpusWrites(session.run, tablesOf(session, 'jobs'))
+  const writes = createCorpusWrites(session, POSTGRES)
   for await (const record of records) await writes.add(record)
   await writes.end()
   await session.run('COMMIT')
-}
-
-const JOB = {
-  jobs: `
-    INSERT INTO agent_server.jobs (document, revision, run_at, due_at) VALUES ($1, $2, $3, $3)`,
-  moved_jobs: `
-    INSERT INTO agent_server.moved_jobs (document, revision, run_at) VALUES ($1, $2, $3)`,
-} as const
-const CHUNKS = `
-  INSERT INTO agent_server.chunks (document, revision, key, ordinal, start, "end", heading, text, page, page_end)
-  SELECT $1, $2, * FROM unnest($3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
-    $8::text[], $9::integer[], $10::integer[])`
-const VECTORS = `
-  INSERT INTO agent_server.vectors (key, vector)
-  SELECT key, substring($2::bytea FROM (place::integer - 1) * $3::integer + 1 FOR $3::integer)
-  FROM unnest($1::bigint[]) WITH ORDINALITY AS each (key, place)`
-const FILE = `
-  INSERT INTO agent_server.files (document, revision, touched_at)
-  VALUES ($1, $2, agent_server.now_ms()) RETURNING number`
-const COUNTS = `
-  UPDATE agent_server.counts SET
-    pending = (SELECT count(*) FROM agent_server.documents WHERE status = 'pending'),
-    processing = 0,
-    ready = (SELECT count(*) FROM agent_server.documents WHERE status = 'ready'),
-    failed = (SELECT count(*) FROM agent_server.documents WHERE status = 'failed'),
-    chunks = (SELECT count(*) FROM agent_server.chunks),
-    jobs = (SELECT count(*) FROM agent_server.jobs)
-  WHERE slot = 0`
-const NO_OTHER_COUNTS = `
-  UPDATE agent_server.counts
-  SET pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 WHERE slot <> 0`
-/** The size of one number of a stored vector. */
-const NUMBER_BYTES = 2
-
-/** How a database is filled; `jobs` is the table that takes the jobs. */
-function tablesOf({ run }: Session, jobs: keyof typeof JOB): CorpusTables {
-  return {
-    schema: 'agent_server',
-    job: JOB[jobs],
-    file: FILE,
-    metadata: 'SELECT agent_server.keep_metadata($1, $2)',
-    async insertChunks(document, revision, chunks) {
-      await run(CHUNKS, [document, revision, ...chunkColumns(chunks)])
-    },
-    async insertVectors({ keys, dimension, values }) {
-      await run(VECTORS, [[...keys], toHalfFloats(values), NUMBER_BYTES * dimension])
-    },
-    counts: [COUNTS, NO_OTHER_COUNTS],
-  }
 }
 
 /** How much is repeated after an interruption: about a second's work. */
@@ -121,14 +80,14 @@ const COPYING = 9
 /** The codes of a missing schema and a missing table. */
 const UNDEFINED = ['3F000', UNDEFINED_TABLE]
 
-const CHECKPOINT = 'SELECT documents, chunks, digest FROM agent_server.moves'
-const BEGIN_COPY = 'INSERT INTO agent_server.moves (documents, chunks, digest) VALUES ($1, $2, $3)'
-const MOVE_CHECKPOINT = 'UPDATE agent_server.moves SET documents = $1, chunks = $2, digest = $3'
+const CHECKPOINT = 'SELECT documents, chunks, digest FROM moves'
+const BEGIN_COPY = 'INSERT INTO moves (documents, chunks, digest) VALUES ($1, $2, $3)'
+const MOVE_CHECKPOINT = 'UPDATE moves SET documents = $1, chunks = $2, digest = $3'
 const MOVED_JOBS = `
-  INSERT INTO agent_server.jobs (document, revision, run_at, due_at)
-  SELECT document, revision, run_at, run_at FROM agent_server.moved_jobs`
-const END = ['DELETE FROM agent_server.moved_jobs', 'DELETE FROM agent_server.moves']
-const FORGET = ['TRUNCATE agent_server.documents CASCADE', 'DELETE FROM agent_server.embeddings']
+  INSERT INTO jobs (document, revision, run_at, due_at)
+  SELECT document, revision, run_at, run_at FROM moved_jobs`
+const END = ['DELETE FROM moved_jobs', 'DELETE FROM moves']
+const FORGET = ['TRUNCATE documents CASCADE', 'DELETE FROM embeddings']
 
 /**
  * Copies into a database without documents, in steps that are each durable. Others see the documents arrive, and cannot
@@ -170,10 +129,10 @@ export async function refuseHalfCorpus(url: string): Promise<void> {
   )
 }
 
-async function readCheckpoint({ run }: Session): Promise<CopyCheckpoint | undefined> {
-  const [row] = await run(CHECKPOINT).catch((error: unknown) => {
+async function readCheckpoint({ one }: Session): Promise<CopyCheckpoint | undefined> {
+  const row = await one(CHECKPOINT).catch((error: unknown) => {
     if (!UNDEFINED.includes(codeOf(error) ?? '')) throw error
-    return []
+    return undefined
   })
   return (
     row && {
@@ -195,7 +154,7 @@ async function copy(
   after: CopyCheckpoint | undefined,
   records: AsyncIterable<CorpusRecord>,
 ): Promise<void> {
-  const writes = createCorpusWrites(session.run, tablesOf(session, 'moved_jobs'))
+  const writes = createCorpusWrites(session, POSTGRES, 'moved_jobs')
   let checkpoint: CopyCheckpoint | undefined
   let written = 0
   await prepare(session)
@@ -236,10 +195,10 @@ async function begin(
   after: CopyCheckpoint | undefined,
 ): Promise<CopyCheckpoint> {
   const { run } = session
-  await run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
+  await run('LOCK TABLE documents IN EXCLUSIVE MODE')
   const held = await readCheckpoint(session)
   if (held?.digest !== after?.digest) {
-    throw new Error('Somebody else copies into this database, too: run it again')
+    throw new Error('Another process is also copying into this database: run the command again')
   }
   if (held) {
     writes.resume(start)
@@ -254,11 +213,11 @@ async function begin(
 }
 
 /** Throws `store_unavailable` if the database contains documents. */
-async function refuseDocuments({ run }: Session): Promise<void> {
-  const [found] = await run('SELECT count(*) AS documents FROM agent_server.documents')
+async function refuseDocuments({ one }: Session): Promise<void> {
+  const found = await one('SELECT count(*) AS documents FROM documents')
   const documents = integer(found, 'documents')
   if (documents === 0) return
   throw unavailable(
-    `There are ${documents} documents in this database already. Name an empty one in DATABASE_URL.`,
+    `This database already contains ${documents} documents. Set DATABASE_URL to an empty database.`,
   )
 }

@@ -1,11 +1,7 @@
-import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { untilAborted } from '../../lib/abort.ts'
-import type { Statement, Value } from '../sql/query.ts'
-import { integer, type Row } from '../sql/rows.ts'
-import { toParameter } from './codec.ts'
-import { connectionSettings } from './connection.ts'
+import { Conflict, type Statement, type Tx, type Value } from '../sql/query.ts'
+import { connectionSettings, createTx, SEARCH_PATH } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 
 const IDLE_MS = 30_000
@@ -28,9 +24,9 @@ interface PoolOptions {
 export type Database = ReturnType<typeof openDatabase>
 
 /**
- * Runs the store's statements, each in its own transaction. Rejects with an `AppError`: `store_unavailable`, within a
- * bounded time, whatever happens to the database, and the errors that our functions raise. Half of the connections are
- * for reading, so that a flood of writes delays no query.
+ * Runs the store's statements. Rejects with an `AppError`: `store_unavailable`, within a bounded time, whatever happens
+ * to the database, and the errors of the work itself. Half of the connections are for reading, so that a flood of
+ * writes delays no query.
  */
 export function openDatabase({ url, size, log }: PoolOptions) {
   const readers = createPool({ url, size: Math.ceil(size / 2), log })
@@ -41,7 +37,7 @@ export function openDatabase({ url, size, log }: PoolOptions) {
   const track = <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (isClosed) return Promise.reject(unavailable('The document store is closed'))
     const running = work().catch((error: unknown) => {
-      throw toStoreError(error)
+      throw error instanceof Refused ? error.reason : toStoreError(error)
     })
     underWay.add(running)
     const forget = () => underWay.delete(running)
@@ -53,7 +49,11 @@ export function openDatabase({ url, size, log }: PoolOptions) {
     /** For statements that may safely be sent twice. */
     read: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
       track(() => {
-        const run = () => readers.run(statement, values.map(toParameter), milliseconds)
+        const run = () =>
+          readers.use(
+            (client) => createTx(client, milliseconds).all(statement, values),
+            milliseconds,
+          )
         const begun = performance.now()
         return run().catch((error: unknown) => {
           // A connection that died while idle is only noticed by the first statement on it.
@@ -62,9 +62,14 @@ export function openDatabase({ url, size, log }: PoolOptions) {
         })
       }),
 
-    /** Sends a statement again only if it is known to have had no effect. */
-    write: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
-      track(() => again(() => writers.run(statement, values.map(toParameter), milliseconds))),
+    /**
+     * Runs work in a transaction, whose statements may take `milliseconds` each. It runs again if another transaction
+     * came in between, and only if it is known to have had no effect.
+     */
+    transaction: <Result>(work: (tx: Tx) => Promise<Result>, milliseconds = ANSWER_MS) =>
+      track(() =>
+        again(() => writers.use((client) => transact(client, work, milliseconds), milliseconds)),
+      ),
 
     /** Refuses new statements, and waits for those in flight. */
     async close() {
@@ -76,12 +81,48 @@ export function openDatabase({ url, size, log }: PoolOptions) {
   }
 }
 
+// Without a name, it costs less.
+
+const COMMIT = { made: 'COMMIT' }
+
+/** The work itself has failed, not the database. */
+class Refused extends Error {
+  readonly reason: unknown
+
+  constructor(reason: unknown) {
+    super('The work of a transaction has failed')
+    this.reason = reason
+  }
+}
+
+async function transact<Result>(
+  client: pg.ClientBase,
+  work: (tx: Tx) => Promise<Result>,
+  milliseconds: number,
+): Promise<Result> {
+  let failure: { error: unknown } | undefined
+  const tx = createTx(client, milliseconds, (error) => {
+    failure ??= { error }
+  })
+  try {
+    // The beginning is sent together with the first statement of the work.
+    const [, result] = await Promise.all([tx.run('BEGIN'), work(tx)])
+    await tx.run(COMMIT)
+    return result
+  } catch (error) {
+    if (failure) throw failure.error
+    await tx.run('ROLLBACK')
+    throw new Refused(error)
+  }
+}
+
 async function again<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
-      if (!isWorthAnotherTry(error) || tries === MAX_TRIES) throw error
+      const isConflict = error instanceof Refused && error.reason instanceof Conflict
+      if (!(isConflict || isWorthAnotherTry(error)) || tries === MAX_TRIES) throw error
     }
     await pause(Math.random() * PAUSE_MS * tries)
   }
@@ -96,6 +137,12 @@ function createPool({ url, size, log }: PoolOptions) {
     const fresh = new pg.Pool({
       ...connectionSettings(url),
       max: size,
+      // The statements of one `Promise.all` are sent without waiting for the answers.
+      pipeline: true,
+      // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it; its types do not say so.
+      onConnect: async (client: pg.ClientBase) => {
+        await client.query(SEARCH_PATH)
+      },
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: LIFETIME_SECONDS,
     })
@@ -117,7 +164,11 @@ function createPool({ url, size, log }: PoolOptions) {
   }
 
   return {
-    async run(statement: Statement, values: unknown[], milliseconds: number): Promise<Row[]> {
+    /** Runs work on a connection. One that fails by the database is not used again. */
+    async use<Result>(
+      work: (client: pg.ClientBase) => Promise<Result>,
+      milliseconds: number,
+    ): Promise<Result> {
       if (pool.waitingCount >= MAX_WAITING) {
         throw unavailable('Too many statements wait for the document store')
       }
@@ -125,43 +176,20 @@ function createPool({ url, size, log }: PoolOptions) {
       const begun = performance.now()
       const client = await used.connect()
       try {
-        const query = { ...toQuery(statement), values, query_timeout: milliseconds }
-        const { rows } = await client.query<Row>(query)
+        const result = await work(client)
         answeredAt = performance.now()
         client.release()
-        return rows
+        return result
       } catch (error) {
-        client.release(isLost(error))
+        const isRefused = error instanceof Refused
+        // After an error, a statement that was sent with others may be half prepared.
+        client.release(!isRefused)
         const isLate = performance.now() - begun >= milliseconds
-        if (isLost(error) && isLate && answeredAt < begun) startAfresh(used)
+        if (!isRefused && isLost(error) && isLate && answeredAt < begun) startAfresh(used)
         throw error
       }
     },
     /** Resolves when all connections are closed; none may be in use. */
     close: () => pool.end(),
-  }
-}
-
-/** A named statement is prepared once on each connection. */
-function toQuery(statement: Statement) {
-  if (typeof statement !== 'string') return { text: statement.made }
-  return { name: hash('sha1', statement), text: statement }
-}
-
-const CHECK_MS = 5_000
-const WRITE_CHECK = `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
-const READ_CHECK = `SELECT value FROM agent_server.meta WHERE name = 'last_check'`
-
-/** Throws `store_unavailable` if the database does not store a write and return it in time. */
-export async function checkDatabase(database: Database, signal: AbortSignal): Promise<void> {
-  const check = async () => {
-    const [written] = await database.write(WRITE_CHECK, [], CHECK_MS)
-    const [seen] = await database.read(READ_CHECK, [], CHECK_MS)
-    if (integer(seen, 'value') < integer(written, 'value')) throw new Error('A check was not read')
-  }
-  try {
-    await untilAborted(check(), signal)
-  } catch (error) {
-    throw unavailable('The document store cannot be read and written', error)
   }
 }

@@ -1,26 +1,87 @@
-import type { MetadataValue } from '../../schemas/metadata.ts'
-import type { Parameter, SqlDialect } from '../sql/query.ts'
+import { hash } from 'node:crypto'
+import { toHalfFloats } from '../chunk-codec.ts'
+import type { NewChunk } from '../document-store.ts'
+import type { Dialect, Exclusive } from '../sql/dialect.ts'
+import { integer } from '../sql/query.ts'
+import { LOCK } from './connection.ts'
 
-export const POSTGRES: SqlDialect = {
-  schema: 'agent_server',
-  isInFirst: '= ANY ($1::bigint[])',
-  counts: `SELECT sum(pending)::bigint AS pending, sum(processing)::bigint AS processing,
-      sum(ready)::bigint AS ready, sum(failed)::bigint AS failed, sum(chunks)::bigint AS chunks,
-      sum(jobs)::bigint AS jobs
-    FROM agent_server.counts`,
+/** Each chunk property as one array, which `unnest` turns back into rows. */
+const INSERT_CHUNKS = `INSERT INTO chunks
+  (document, revision, key, ordinal, start, "end", heading, text, page, page_end)
+  SELECT $1::bigint, $2::integer, * FROM unnest($3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
+    $8::text[], $9::integer[], $10::integer[])`
+
+/** The second half of the advisory locks of transactions; smaller numbers are used elsewhere. */
+const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
+  queue: 1,
+  embedding: 2,
+  'next-vectors': 4,
+  artifacts: 5,
+  'api-keys': 10,
+  accepted: 11,
+}
+/** The first half of the lock of an idempotency key. */
+const KEY_LOCK = LOCK + 1
+
+function lockOf(what: Exclusive): [number, number] {
+  if (!what.startsWith('key:')) return [LOCK, LOCKS[what as keyof typeof LOCKS]]
+  return [KEY_LOCK, hash('sha256', what, 'buffer').readInt32BE()]
+}
+
+export const POSTGRES: Dialect = {
+  isIn: (parameter) => `= ANY (${parameter}::bigint[])`,
+  locking: (options = '') => `FOR UPDATE ${options}`,
+  async exclude(tx, what, shared) {
+    const name = shared ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
+    await tx.all(`SELECT ${name}($1::integer, $2::integer)`, lockOf(what))
+  },
+  async lockKeyMarks(tx) {
+    await tx.run('LOCK TABLE key_marks IN ACCESS EXCLUSIVE MODE')
+  },
+  async lockChunks(tx) {
+    await tx.run('LOCK TABLE chunks IN SHARE MODE')
+  },
+  slot: 'pg_backend_pid() % 64',
   nameEnding: `lower("right"(coalesce(file::jsonb ->> 'name', title), 4))`,
   fileName: `file::jsonb ->> 'name'`,
   fold: (text) => `lower(${text}) COLLATE "C"`,
-  number: 'number',
-  string: 'string',
-  compare,
-  isOneOf(values, parameter) {
-    return `(${values.map((value) => `(${compare('=', value, parameter)})`).join(' OR ')})`
+
+  async insertChunks(tx, document, revision, chunks) {
+    if (chunks.length > 0) await tx.run(INSERT_CHUNKS, [document, revision, ...columnsOf(chunks)])
   },
+
+  async insertVectors(tx, table, { keys, dimension, values }) {
+    const rows = await tx.all(
+      `INSERT INTO ${table} (key, vector)
+      SELECT chunks.key, substring($2::bytea FROM (place::integer - 1) * $3::integer + 1 FOR $3::integer)
+      FROM unnest($1::bigint[]) WITH ORDINALITY AS each (key, place)
+      JOIN chunks ON chunks.key = each.key FOR KEY SHARE OF chunks
+      ON CONFLICT (key) DO UPDATE SET vector = excluded.vector
+      RETURNING key`,
+      [[...keys], toHalfFloats(values), dimension * Float16Array.BYTES_PER_ELEMENT],
+    )
+    return rows.map((row) => integer(row, 'key'))
+  },
+
+  keysOf: { chunks: 'chunks', vectors: 'vectors' },
+
+  swapVectors: [
+    'ALTER TABLE vectors RENAME TO last_vectors',
+    'ALTER TABLE next_vectors RENAME TO vectors',
+    'ALTER TABLE last_vectors RENAME TO next_vectors',
+    'TRUNCATE next_vectors',
+  ],
 }
 
-function compare(operator: string, value: MetadataValue, parameter: Parameter): string {
-  if (typeof value === 'string') return `string ${operator} ${parameter(value)}`
-  const kind = parameter(typeof value)
-  return `string IS NULL AND kind = ${kind} AND number ${operator} ${parameter(Number(value))}::float8`
+function columnsOf(chunks: readonly NewChunk[]) {
+  return [
+    chunks.map(({ key }) => key),
+    chunks.map(({ ordinal }) => ordinal),
+    chunks.map(({ start }) => start),
+    chunks.map(({ end }) => end),
+    chunks.map(({ heading }) => heading),
+    chunks.map(({ text }) => text),
+    chunks.map(({ page }) => page ?? null),
+    chunks.map(({ pageEnd }) => pageEnd ?? null),
+  ]
 }

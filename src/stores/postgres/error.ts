@@ -1,12 +1,10 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../errors.ts'
-import { StaleKeysError } from '../chunk-keys.ts'
-import { idempotencyConflict, queueFull, tooManyFields } from '../document-store.ts'
 
 /** Most short outages are over by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html; codes that begin with AS are raised by our functions.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
 const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
@@ -16,7 +14,7 @@ const AGAIN_AT_ONCE = new Set(['40001', '40P01'])
 /** A prepared statement is missing, or exists already. */
 const SPREAD = 'a pooler spreads our statements over connections: let it pool sessions'
 const UNKNOWN_AUTHORITY =
-  'its certificate is not from an authority that is trusted here: name the right one with sslrootcert'
+  'its certificate is not from a trusted authority: set the right one with sslrootcert'
 
 /**
  * Failures that may soon pass, by PostgreSQL's codes, their classes, and Node.js's codes: the database starts,
@@ -27,23 +25,23 @@ const PASSING = new Map([
   ['53', 'it is out of resources'],
   ['57', 'it is going down, starting up, or too slow'],
   [READ_ONLY, 'it is read-only, as a standby is'],
-  ['ECONNREFUSED', 'nobody listens at its address'],
+  ['ECONNREFUSED', 'nothing is listening at its address'],
   ['ECONNRESET', 'the connection is broken'],
   ['EPIPE', 'the connection is broken'],
   ['ENOTFOUND', 'its host name is not known'],
   ['EAI_AGAIN', 'its host name cannot be looked up'],
   ['EHOSTUNREACH', 'its host cannot be reached'],
   ['ENETUNREACH', 'its host cannot be reached'],
-  ['ETIMEDOUT', 'it does not answer'],
+  ['ETIMEDOUT', 'it does not respond'],
 ])
 
 /**
  * Likewise, failures that last until somebody fixes them: https://nodejs.org/api/tls.html#x509-certificate-error-codes
  */
 const LASTING = new Map([
-  ['28', 'it does not let this user in from here, or not without TLS (pg_hba.conf)'],
+  ['28', 'it does not allow this user from here, or not without TLS (pg_hba.conf)'],
   ['3D', 'there is no such database'],
-  ['55', 'a lock was not to be had in time'],
+  ['55', 'a lock could not be obtained in time'],
   ['58', 'its system fails'],
   ['XX', 'it is damaged'],
   ['08P01', 'a pooler refuses our settings: see ignore_startup_parameters in docs/scaling.md'],
@@ -65,34 +63,20 @@ const LASTING = new Map([
   ['CERT_HAS_EXPIRED', 'its certificate has expired'],
   ['CERT_NOT_YET_VALID', 'its certificate is not valid yet'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name'],
-  ['ENOENT', 'a file that DATABASE_URL names is not there'],
-  ['EACCES', 'a file that DATABASE_URL names may not be read'],
+  ['ENOENT', 'a file named in DATABASE_URL does not exist'],
+  ['EACCES', 'a file named in DATABASE_URL cannot be read'],
 ])
 /** The client library gives these errors no code. */
 const LASTING_WORDS = new Map([
-  ['does not support SSL', 'it has no TLS, which sslmode asks for'],
+  ['does not support SSL', 'it has no TLS, which sslmode requires'],
   ['verify-ca requires', 'sslmode=verify-ca needs sslrootcert'],
-  ['password must be a string', 'it asks for a password'],
+  ['password must be a string', 'it requires a password'],
 ])
 
-/** The vectors do not match the stored ones. */
-export class EmbeddingError extends Error {
-  override readonly name = 'EmbeddingError'
-}
-
-const BEING_MOVED = 'A corpus is being moved into this database: stop the servers until it is there'
-const OURS = new Map<string | undefined, () => Error>([
-  ['AS001', queueFull],
-  ['AS002', idempotencyConflict],
-  ['AS003', () => new AppError('document_not_found', 'There is no such document')],
-  ['AS004', () => new AppError('document_not_failed', 'Only a failed document can be retried')],
-  ['AS005', () => new EmbeddingError('The vectors are of another embedding')],
-  ['AS006', () => new StaleKeysError()],
-  ['AS007', () => new AppError('storage_full', 'The document store has used up its chunk keys')],
-  ['AS008', () => new Error('Some chunks have no new vector yet')],
-  ['AS009', () => unavailable(BEING_MOVED)],
-  ['AS010', tooManyFields],
-])
+/** Raised by the trigger `documents_moving`. */
+const BEING_MOVED = 'AS009'
+const STOP_SERVERS =
+  'A corpus is being moved into this database: stop the servers until that has finished'
 
 /** The code of an error raised by the database itself. */
 export function codeOf(thrown: unknown): string | undefined {
@@ -109,8 +93,9 @@ export function toStoreError(thrown: unknown): Error {
   if (code === DISK_FULL) {
     return new AppError('storage_full', 'The disk of the document store is full')
   }
+  if (code === BEING_MOVED) return unavailable(STOP_SERVERS)
   const reason = failureOf(thrown)?.reason
-  if (reason === undefined) return OURS.get(code)?.() ?? bare(thrown)
+  if (reason === undefined) return bare(thrown)
   return unavailable(`The document store is unavailable: ${reason}`, bare(thrown))
 }
 
@@ -168,7 +153,7 @@ export function connectionFailure(thrown: unknown): Failure {
   const known = knownFailure(code)
   if (known) return known
   const lasting = LASTING_WORDS.entries().find(([words]) => message.includes(words))?.[1]
-  return { reason: lasting ?? 'it does not answer', passes: lasting === undefined }
+  return { reason: lasting ?? 'it does not respond', passes: lasting === undefined }
 }
 
 function knownFailure(code: string): Failure | undefined {

@@ -1,27 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { integer, text } from '../sql/rows.ts'
+import { integer, text } from '../sql/query.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
 /** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
-export const STEPS: readonly URL[] = [
-  '1-tables.sql',
-  '2-functions.sql',
-  '3-jobs.sql',
-  '4-announcements.sql',
-  '5-artifacts.sql',
-  '6-accepted.sql',
-  '7-claimed-metadata.sql',
-  '8-announcers.sql',
-  '9-moves.sql',
-  '10-identity.sql',
-  '11-patches.sql',
-  '12-responses.sql',
-  '13-later-vectors.sql',
-  '14-keys.sql',
-  '15-sources.sql',
-  '16-terms.sql',
-].map((name) => new URL(`./migrations/${name}`, import.meta.url))
+export const STEPS: readonly URL[] = [new URL('./schema.sql', import.meta.url)]
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */
 const MIN_VERSION = 140_000
@@ -62,7 +45,7 @@ export async function migrate(
 }
 
 async function readVersion(session: Session, known: number): Promise<number> {
-  const [schema] = await session.run(VERSION)
+  const schema = await session.one(VERSION)
   checkServer({
     version: integer(schema, 'server_version'),
     versionName: text(schema, 'server_version_name'),
@@ -73,10 +56,10 @@ async function readVersion(session: Session, known: number): Promise<number> {
   if (!isOurs && schema?.used !== true) return NEW
   if (!isOurs) {
     throw unavailable(
-      'The schema agent_server belongs to another program. Name a database of its own in DATABASE_URL.',
+      'The schema agent_server belongs to another program. Set DATABASE_URL to a separate database.',
     )
   }
-  const [row] = await session.run('SELECT version FROM agent_server.schema_version')
+  const row = await session.one('SELECT version FROM agent_server.schema_version')
   const from = integer(row, 'version')
   if (from <= known) return from
   throw unavailable(
@@ -84,13 +67,15 @@ async function readVersion(session: Session, known: number): Promise<number> {
   )
 }
 
-async function apply({ run }: Session, texts: readonly string[], version: number): Promise<void> {
-  const [schema] = await run(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
+async function apply(
+  { one, run }: Session,
+  texts: readonly string[],
+  version: number,
+): Promise<void> {
+  const schema = await one(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
   if (schema?.missing === true) await run('CREATE SCHEMA agent_server')
-  await run(`
-    CREATE TABLE IF NOT EXISTS agent_server.schema_version (version integer NOT NULL);
-    SET LOCAL search_path = agent_server`)
-  for (const text of texts) await run(text)
+  await run('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
+  for (const text of texts) await run({ made: text })
   await run('DELETE FROM schema_version')
   await run(`INSERT INTO schema_version VALUES (${version})`)
 }
@@ -108,6 +93,6 @@ export function checkServer({ version, versionName, encoding }: ServerFacts): vo
   }
   if (encoding === ENCODING) return
   throw unavailable(
-    `The database cannot hold every character: its encoding is ${encoding}. Name one in DATABASE_URL that was made with ENCODING 'UTF8' TEMPLATE template0.`,
+    `The database cannot store every character: its encoding is ${encoding}. Set DATABASE_URL to a database created with ENCODING 'UTF8' TEMPLATE template0.`,
   )
 }

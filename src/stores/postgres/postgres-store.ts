@@ -1,53 +1,43 @@
 import { untilAborted } from '../../lib/abort.ts'
-import { RESPONSE_BOUNDS } from '../artifact-store.ts'
-import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { SharedStore } from '../opened-store.ts'
-import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
-import { createDocumentReads, createFiles } from '../sql/documents.ts'
+import { readMatchingKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
-import { integer } from '../sql/rows.ts'
-import { createArtifacts, createLockFiles, createSkillCopies } from './agent-stores.ts'
-import {
-  createLaterVectors,
-  createTermCountStore,
-  createVectorWrites,
-  matchingKeys,
-  readAllKeys,
-} from './chunks.ts'
-import { awaitDatabase, type Session, type StartDeadline, withSession } from './connection.ts'
+import { createStore } from '../sql/store.ts'
+import { callsOf, createWrites, runWrite, type WriteName } from '../sql/writes.ts'
+import { awaitDatabase, holdLock, type StartDeadline } from './connection.ts'
 import { refuseHalfCorpus } from './corpus.ts'
-import { checkDatabase, openDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { POSTGRES } from './dialect.ts'
-import { createDocumentWrites, createFileWrites } from './documents.ts'
-import { createJobWrites, createLeases } from './jobs.ts'
+import { createLeases } from './leases.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
-import { createOutbox } from './outbox.ts'
-
-const RESERVE = 'SELECT agent_server.reserve_chunk_keys($1) AS first'
-
-// Another server's claim is due when its lease expires, because that server may have died.
-const NEXT_JOB = `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
-  ORDER BY due_at LIMIT 1`
 
 const LOOKUP_MS = 30_000
 
-/** Keys reserved an hour ago are refused: see `complete_job` in the schema. */
-const KEY_BLOCKS = { keysPerBlock: 1_024, freshMs: 1_200_000 }
-
-/**
- * `complete_job` refuses keys below the mark of 45 minutes ago; this sets that mark to the current next key. As
- * `complete_job` reads the marks before it stores anything, the lock waits for those in progress. The deleted marks
- * were lower.
- */
-async function retireKeys({ run }: Session): Promise<void> {
-  await run('BEGIN')
-  await run('LOCK TABLE agent_server.key_marks IN ACCESS EXCLUSIVE MODE')
-  await run('DELETE FROM agent_server.key_marks')
-  await run(`INSERT INTO agent_server.key_marks (minute, next_key)
-    SELECT agent_server.now_ms() / 60000 - 46, value FROM agent_server.meta WHERE name = 'next_chunk_key'`)
-  await run('COMMIT')
+/** How long the statements of a write may take if not `ANSWER_MS`: a text may be as long as a request body. */
+const LONG_MS: Partial<Record<WriteName, number>> = {
+  add: 30_000,
+  put: 30_000,
+  claimJobs: 60_000,
+  completeJob: 60_000,
+  completeStaged: 60_000,
+  addVectors: 60_000,
+  addNextVectors: 60_000,
+  swapVectors: 60_000,
+  endLeases: 2_000,
+  check: 5_000,
+  keepSkills: 60_000,
+  addArtifact: 30_000,
+  addItems: 30_000,
+  writeAnswer: 30_000,
 }
+
+/** A file that no document took is dropped this long after its last piece was added. */
+const FORGOTTEN_MS = 24 * 3_600_000
+
+/** The second half of advisory locks that are held for as long as somebody works. */
+const REPLACEMENT_LOCK = 6
+const BACKLOG_LOCK = 7
 
 interface Log {
   info(fields: object, message: string): void
@@ -79,18 +69,23 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
-  const { dropForgotten, ...fileWrites } = createFileWrites(database)
+  const writes = createWrites(POSTGRES, queueLimit)
+  const write = callsOf(writes, (each) =>
+    database.transaction((tx) => runWrite(writes, tx, each), LONG_MS[each.name]),
+  )
   // Runs before anything is started that would have to be stopped if this fails.
-  await dropForgotten()
-  const leases = createLeases({ database, log, milliseconds: leaseMs })
-  const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })
+  await write.dropForgotten(FORGOTTEN_MS)
+  const leases = createLeases({ write, log, milliseconds: leaseMs })
+  const { owner } = leases.claimant()
+  const notifications = createChangeNotifications({ url, database, owner, log })
   const { read } = database
-  const files = createFiles(read, POSTGRES, fileWrites)
-  const { begun, chunksWithout, ...vectors } = createVectorReads(read, POSTGRES)
-  const keys = createChunkKeyAllocator(async (count) => {
-    const [row] = await database.write(RESERVE, [count])
-    return integer(row, 'first')
-  }, KEY_BLOCKS)
+  const { replacement, ...store } = createStore({
+    write,
+    read,
+    readFiles: read,
+    dialect: POSTGRES,
+    claims: { ...leases, ...notifications },
+  })
   const { list, countListed, ...lookup } = createLookup(
     (statement, values, signal) => unlessAborted(() => read(statement, values, LOOKUP_MS), signal),
     POSTGRES,
@@ -104,35 +99,17 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   }
 
   return {
-    ...createDocumentWrites({ database, queueLimit, jobCame: notifications.jobCame }),
-    ...createJobWrites({ database, leases, files, dropKeys: keys.drop, ...notifications }),
-    ...createDocumentReads(read, POSTGRES),
-    ...createChunkReads(read, POSTGRES),
-    ...vectors,
-    ...createLaterVectors(url, database),
-    terms: createTermCountStore(database),
-    ...files,
-    chunkKeys: () => readAllKeys(database, 'chunks'),
-    vectorKeys: () => readAllKeys(database, 'vectors'),
-    matchingKeys: (filter, signal) => unlessAborted(() => matchingKeys(database, filter), signal),
-    async nextJobAt() {
-      const [row] = await read(NEXT_JOB, [leases.owner])
-      return row && integer(row, 'due_at')
+    ...store,
+    matchingKeys: (filter, signal) =>
+      unlessAborted(() => readMatchingKeys(read, POSTGRES, filter), signal),
+    backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
+    replacement: {
+      ...replacement,
+      alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
     },
-    reserveChunkKeys: keys.take,
-    retireChunkKeys: () => withSession(url, retireKeys),
-    replacement: { ...createVectorWrites(url, database), begun, chunksWithout },
     lookup,
     list,
     countListed,
-    outbox: createOutbox(database, leases.owner),
-    agent: {
-      artifacts: createArtifacts(database),
-      responses: createArtifacts(database, RESPONSE_BOUNDS, 'response'),
-      openLockFile: createLockFiles(database),
-      skillCopies: createSkillCopies(database),
-    },
-    check: (signal) => checkDatabase(database, signal),
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }

@@ -9,34 +9,30 @@ import {
   skipCopied,
   startAfter,
 } from '../corpus.ts'
-import type { KeyedVectors, NewChunk } from '../document-store.ts'
-import type { Run, SqlDialect } from './query.ts'
+import { toEmbedding, toNewChunk, toVectors } from './chunks.ts'
 import {
-  bytes,
-  fileToJson,
-  integer,
-  type Row,
-  sourceToJson,
-  toCorpusDocument,
-  toCorpusStart,
+  contentColumns,
+  documentColumns,
+  insertInto,
+  sourceColumns,
+  toContent,
   toDocument,
-  toJson,
-  toNewChunk,
-  toVectors,
-} from './rows.ts'
+} from './columns.ts'
+import type { Dialect } from './dialect.ts'
+import { insertMetadata } from './documents.ts'
+import { bytes, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 
 const DOCUMENTS_PER_READ = 200
 /** This many chunks, with vectors of a few thousand numbers, take a few megabytes. */
 const CHUNKS_PER_RECORD = 256
 
-/** Everything in the database, as of the start of the transaction that `run` belongs to. */
+/** Everything in the database, as of the start of the transaction. */
 export async function* readCorpusFrom(
-  run: Run,
-  { schema }: Pick<SqlDialect, 'schema'>,
+  tx: Tx,
   signal: AbortSignal,
   after?: CopyCheckpoint,
 ): AsyncGenerator<CorpusRecord> {
-  const read = createReads(run, schema)
+  const read = createReads(tx)
   const start = await read.start()
   const rows = read.documentRows()
   if (after) await skipCopied(() => nextDocument(rows, signal), start, after)
@@ -60,29 +56,29 @@ async function nextDocument(rows: AsyncIterator<Row>, signal: AbortSignal) {
   return done ? undefined : toDocument(value)
 }
 
-function createReads(run: Run, schema: string) {
+function createReads({ all: run }: Pick<Tx, 'all'>) {
   const DOCUMENTS = `
-    SELECT documents.*, run_at, source FROM ${schema}.documents
-    LEFT JOIN ${schema}.jobs ON jobs.document = number
-    LEFT JOIN ${schema}.sources ON sources.document = number
+    SELECT documents.*, run_at, source FROM documents
+    LEFT JOIN jobs ON jobs.document = number
+    LEFT JOIN sources ON sources.document = number
     WHERE number > $1 ORDER BY number LIMIT ${DOCUMENTS_PER_READ}`
   const CONTENTS = `
-    SELECT revision, text FROM ${schema}.contents WHERE document = $1 ORDER BY revision`
+    SELECT revision, text FROM contents WHERE document = $1 ORDER BY revision`
   const REPLACEMENT = `
-    SELECT title, url, metadata, file, characters FROM ${schema}.replacements WHERE document = $1`
+    SELECT * FROM replacements WHERE document = $1`
   const KEYS = `
-    SELECT key, digest FROM ${schema}.idempotency_keys WHERE document = $1 ORDER BY key`
+    SELECT key, digest FROM idempotency_keys WHERE document = $1 ORDER BY key`
   const CHUNKS = `
     SELECT chunks.key, ordinal, start, "end", heading, text, page, page_end, vector
-    FROM ${schema}.chunks LEFT JOIN ${schema}.vectors ON vectors.key = chunks.key
+    FROM chunks LEFT JOIN vectors ON vectors.key = chunks.key
     WHERE document = $1 AND revision = $2 AND ordinal > $3 ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
-  const FILES = `SELECT number, revision FROM ${schema}.files WHERE document = $1 ORDER BY revision`
-  const PIECE = `SELECT bytes FROM ${schema}.file_pieces WHERE file = $1 AND ordinal = $2`
-  const EMBEDDING = `SELECT model, dimension FROM ${schema}.embeddings WHERE vectors = 'current'`
+  const FILES = `SELECT number, revision FROM files WHERE document = $1 ORDER BY revision`
+  const PIECE = `SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2`
+  const EMBEDDING = `SELECT model, dimension FROM embeddings WHERE vectors = 'current'`
   const TOTALS = `
-    SELECT (SELECT count(*) FROM ${schema}.documents) AS documents,
-      (SELECT count(*) FROM ${schema}.chunks) AS chunks,
-      (SELECT value FROM ${schema}.meta WHERE name = 'next_chunk_key') AS next_key`
+    SELECT (SELECT count(*) FROM documents) AS documents,
+      (SELECT count(*) FROM chunks) AS chunks,
+      (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
 
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
@@ -96,10 +92,16 @@ function createReads(run: Run, schema: string) {
   }
 
   return {
-    async start() {
+    async start(): Promise<CorpusStart> {
       const [embedding] = await run(EMBEDDING)
       const [totals] = await run(TOTALS)
-      return toCorpusStart(totals, embedding)
+      return {
+        kind: 'start',
+        embedding: toEmbedding(embedding),
+        documents: integer(totals, 'documents'),
+        chunks: integer(totals, 'chunks'),
+        nextChunkKey: integer(totals, 'next_key'),
+      }
     },
 
     async *documentRows(): AsyncGenerator<Row> {
@@ -115,7 +117,20 @@ function createReads(run: Run, schema: string) {
       const number = integer(row, 'number')
       const contents = await run(CONTENTS, [number])
       const [replacement] = await run(REPLACEMENT, [number])
-      return toCorpusDocument(row, contents, replacement, await run(KEYS, [number]))
+      const keys = await run(KEYS, [number])
+      const document = toDocument(row)
+      const status = document.status === 'processing' ? 'pending' : document.status
+      return {
+        kind: 'document',
+        document: { ...document, status },
+        contents: contents.map((content) => ({
+          revision: integer(content, 'revision'),
+          text: text(content, 'text'),
+        })),
+        replacement: replacement && toContent(replacement),
+        dueAt: optionalInteger(row, 'run_at'),
+        idempotency: keys.map((key) => ({ key: text(key, 'key'), digest: text(key, 'digest') })),
+      }
     },
 
     async chunks(row: Row, after: number): Promise<CorpusChunks> {
@@ -131,51 +146,46 @@ function createReads(run: Run, schema: string) {
   }
 }
 
-/** How filling the database differs between SQLite and PostgreSQL. */
-export interface CorpusTables extends Pick<SqlDialect, 'schema'> {
-  /** Adds a job for the document `$1`, revision `$2`, due at `$3`. */
-  job: string
-  /** Adds a file of the document `$1`, revision `$2`, and returns its number. */
-  file: string
-  /** Stores the metadata `$2` of the document `$1` in its table, if no trigger does that. */
-  metadata?: string
-  insertChunks(document: number, revision: number, chunks: readonly NewChunk[]): Promise<void>
-  insertVectors(vectors: KeyedVectors): Promise<void>
-  /** Updates the counts, once everything is added. */
-  counts: readonly string[]
-}
+const COUNT = `UPDATE counts SET
+    pending = (SELECT count(*) FROM documents WHERE status = 'pending'),
+    processing = 0,
+    ready = (SELECT count(*) FROM documents WHERE status = 'ready'),
+    failed = (SELECT count(*) FROM documents WHERE status = 'failed'),
+    chunks = (SELECT count(*) FROM chunks),
+    jobs = (SELECT count(*) FROM jobs)
+  WHERE slot = 0`
+const NO_OTHER_COUNTS = `UPDATE counts
+  SET pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 WHERE slot <> 0`
 
-/** Fills an empty database, record by record, within the caller's transactions. */
-export function createCorpusWrites(run: Run, tables: CorpusTables) {
-  const { schema } = tables
-  const EMBEDDING = `
-    INSERT INTO ${schema}.embeddings (vectors, model, dimension) VALUES ('current', $1, $2)`
-  const PIECE = `INSERT INTO ${schema}.file_pieces (file, ordinal, bytes) VALUES ($1, $2, $3)`
-  const NEXT_KEY = `UPDATE ${schema}.meta SET value = $1 WHERE name = 'next_chunk_key'`
+/** Fills an empty database, record by record, within the caller's transactions; `jobs` is the table that takes the jobs. */
+export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'moved_jobs' = 'jobs') {
   let nextKey = 0
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
 
   const begin = async ({ embedding, nextChunkKey }: CorpusStart) => {
     nextKey = nextChunkKey
-    if (embedding) await run(EMBEDDING, [embedding.model, embedding.dimension])
+    if (embedding) await insertInto(tx, 'embeddings', { vectors: 'current', ...embedding })
   }
   const addDocument = async (record: CorpusDocument) => {
-    const number = await insertDocument(run, tables, record)
+    const number = await insertDocument(tx, jobs, record)
     current = { number, revision: record.document.servedRevision ?? 0 }
     file = undefined
   }
   const addChunks = async ({ chunks, vectors }: CorpusChunks) => {
-    await tables.insertChunks(current.number, current.revision, chunks)
+    await dialect.insertChunks(tx, current.number, current.revision, chunks)
     nextKey = chunks.reduce((next, { key }) => Math.max(next, key + 1), nextKey)
-    if (vectors.keys.length > 0) await tables.insertVectors(vectors)
+    if (vectors.keys.length > 0) await dialect.insertVectors(tx, 'vectors', vectors)
   }
-  const addPiece = async ({ revision, bytes }: CorpusPiece) => {
+  const addPiece = async ({ revision, bytes: piece }: CorpusPiece) => {
     if (file?.revision !== revision) {
-      const [row] = await run(tables.file, [current.number, revision])
+      const owner = { document: current.number, revision, touched_at: 0 }
+      const [row] = await insertInto(tx, 'files', owner, 'RETURNING number')
       file = { number: integer(row, 'number'), revision, pieces: 0 }
     }
-    if (bytes.length > 0) await run(PIECE, [file.number, file.pieces++, bytes])
+    if (piece.length === 0) return
+    const ordinal = file.pieces++
+    await insertInto(tx, 'file_pieces', { file: file.number, ordinal, bytes: piece })
   }
 
   return {
@@ -193,51 +203,35 @@ export function createCorpusWrites(run: Run, tables: CorpusTables) {
 
     /** Call once everything is added. */
     async end() {
-      await run(NEXT_KEY, [nextKey])
-      for (const statement of tables.counts) await run(statement)
+      await tx.run(`UPDATE meta SET value = $1 WHERE name = 'next_chunk_key'`, [nextKey])
+      await tx.run(COUNT)
+      await tx.run(NO_OTHER_COUNTS)
     },
   }
 }
 
 async function insertDocument(
-  run: Run,
-  { schema, job, metadata: keepMetadata }: CorpusTables,
+  tx: Tx,
+  jobs: string,
   { document, contents, replacement, dueAt, idempotency }: CorpusDocument,
 ): Promise<number> {
-  const { id, title, url, metadata, file, status, error, attempts, revision } = document
-  const [row] = await run(
-    `INSERT INTO ${schema}.documents (id, title, url, metadata, file, status, error_code,
-      error_message, attempts, revision, served_revision, chunk_count, characters, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING number`,
-    [
-      ...[id, title, url, toJson(metadata), fileToJson(file), status, error?.code, error?.message],
-      ...[attempts, revision, document.servedRevision, document.chunkCount, document.characters],
-      ...[document.createdAt, document.updatedAt],
-    ],
-  )
+  const [row] = await insertInto(tx, 'documents', documentColumns(document), 'RETURNING number')
   const number = integer(row, 'number')
-  if (metadata && keepMetadata) await run(keepMetadata, [number, toJson(metadata)])
-  for (const { revision, text } of contents) {
-    const CONTENT = `INSERT INTO ${schema}.contents (document, revision, text) VALUES ($1, $2, $3)`
-    await run(CONTENT, [number, revision, text])
-  }
-  for (const { key, digest } of idempotency) {
-    const KEY = `
-      INSERT INTO ${schema}.idempotency_keys (key, digest, document) VALUES ($1, $2, $3)`
-    await run(KEY, [key, digest, number])
+  await insertMetadata(tx, number, document.metadata)
+  for (const content of contents) await insertInto(tx, 'contents', { document: number, ...content })
+  for (const key of idempotency) {
+    await insertInto(tx, 'idempotency_keys', { ...key, document: number })
   }
   if (replacement) {
-    const { title, url, metadata, file, characters } = replacement
-    await run(
-      `INSERT INTO ${schema}.replacements (document, title, url, metadata, file, characters)
-      VALUES ($1, $2, $3, $4, $5, $6)`,
-      [number, title, url, toJson(metadata), fileToJson(file), characters],
-    )
+    const content = contentColumns(replacement)
+    await insertInto(tx, 'replacements', { document: number, ...content })
   }
   if (document.source) {
-    const SOURCE = `INSERT INTO ${schema}.sources (document, source, fetch_at) VALUES ($1, $2, $3)`
-    await run(SOURCE, [number, sourceToJson(document.source), document.source.dueAt])
+    await insertInto(tx, 'sources', { document: number, ...sourceColumns(document.source) })
   }
-  if (dueAt !== undefined) await run(job, [number, revision, dueAt])
+  if (dueAt !== undefined) {
+    const job = { document: number, revision: document.revision, run_at: dueAt }
+    await insertInto(tx, jobs, jobs === 'jobs' ? { ...job, due_at: dueAt } : job)
+  }
   return number
 }

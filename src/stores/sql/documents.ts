@@ -1,20 +1,49 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../errors.ts'
-import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
-import { repack } from '../chunk-codec.ts'
-import type { DocumentStore } from '../document-store.ts'
-import type { FileStore } from '../file-store.ts'
-import type { Read, SqlDialect } from './query.ts'
-import { bytes, integer, toDocument } from './rows.ts'
+import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
+import type { Metadata, MetadataPatch } from '../../schemas/metadata.ts'
+import {
+  type Among,
+  type DocumentStatus,
+  type DocumentStore,
+  documentNotFound,
+  type Idempotency,
+  idempotencyConflict,
+  type NewDocument,
+  queueFull,
+  type StoredDocument,
+  tooManyFields,
+  type Version,
+} from '../document-store.ts'
+import type { NewFile } from '../file-store.ts'
+import type { StoredSource } from '../source-store.ts'
+import {
+  contentColumns,
+  documentColumns,
+  insertInto,
+  isAmong,
+  sourceColumns,
+  toContent,
+  toDocument,
+  updateDocument,
+} from './columns.ts'
+import { type Changes, count } from './counts.ts'
+import type { Dialect } from './dialect.ts'
+import { FILE_WRITES } from './files.ts'
+import { Conflict, integer, optionalInteger, type Read, type Row, type Tx, text } from './query.ts'
 
-type DocumentReads = Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'>
+const DOCUMENT = `SELECT documents.*, source FROM documents
+  LEFT JOIN sources ON document = number WHERE id = $1`
+const KEY = 'SELECT 1 AS one FROM idempotency_keys WHERE key = $1'
+const IDENTITY = `SELECT value FROM meta WHERE name = 'identity'`
+const COUNTS = `SELECT ${['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
+  .map((name) => `CAST(sum(${name}) AS bigint) AS ${name}`)
+  .join(', ')} FROM counts`
 
 /** Queries for documents. Each is a single statement, and so sees a consistent state. */
-export function createDocumentReads(read: Read, { schema, counts }: SqlDialect): DocumentReads {
-  const DOCUMENT = `SELECT documents.*, source FROM ${schema}.documents
-    LEFT JOIN ${schema}.sources ON document = number WHERE id = $1`
-  const KEY = `SELECT 1 AS one FROM ${schema}.idempotency_keys WHERE key = $1`
-  const IDENTITY = `SELECT value FROM ${schema}.meta WHERE name = 'identity'`
-
+export function createDocumentReads(
+  read: Read,
+): Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'> {
   return {
     async get(id) {
       const [row] = await read(DOCUMENT, [id])
@@ -26,90 +55,333 @@ export function createDocumentReads(read: Read, { schema, counts }: SqlDialect):
     identity: async () => String(integer((await read(IDENTITY))[0], 'value')),
 
     async counts() {
-      const [row] = await read(counts)
-      const count = (name: string) => integer(row, name)
+      const [row] = await read(COUNTS)
+      const of = (name: string) => integer(row, name)
       return {
         documents: {
-          pending: count('pending'),
-          processing: count('processing'),
-          ready: count('ready'),
-          failed: count('failed'),
+          pending: of('pending'),
+          processing: of('processing'),
+          ready: of('ready'),
+          failed: of('failed'),
         },
-        chunks: count('chunks'),
-        jobs: count('jobs'),
+        chunks: of('chunks'),
+        jobs: of('jobs'),
       }
     },
   }
 }
 
-/** Large enough that waiting for the disk after each piece is short compared with writing it. */
-const PIECE_BYTES = 2 ** 20
+/** Far from the limit nobody waits for anybody: there are fewer connections than this that could add meanwhile. */
+const NEAR_THE_LIMIT = 1_000
+const QUEUED = 'SELECT CAST(sum(jobs) AS bigint) AS jobs, now_ms() AS now FROM counts'
+const JOB_OF =
+  'SELECT 1 AS one FROM jobs WHERE document = (SELECT number FROM documents WHERE id = $1)'
 
-/** Garbage is collected after this many pieces have been read. */
-const PIECES_BETWEEN_COLLECTIONS = 8
-
-interface FileWriter {
-  beginFile(): Promise<number>
-  addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
-  dropStaged(number: number): Promise<void>
-}
-
-/** The original files of documents, and staged uploads. */
-export function createFiles(
-  read: Read,
-  { schema }: SqlDialect,
-  { beginFile, addPiece, dropStaged }: FileWriter,
-): Omit<FileStore, 'noteFile'> {
-  const FILE_OF = `SELECT files.number FROM ${schema}.documents
-    JOIN ${schema}.files ON files.document = documents.number
-    WHERE documents.id = $1
-      AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
-  // One row if the file exists, whether or not it has such a piece.
-  const PIECE = `SELECT bytes FROM ${schema}.files
-    LEFT JOIN ${schema}.file_pieces ON file = number AND ordinal = $2
-    WHERE number = $1`
-
-  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
-    let size = 0
-    let ordinal = 0
-    for await (const piece of repack(pieces, PIECE_BYTES)) {
-      size += piece.length
-      await addPiece(file, ordinal++, piece)
-    }
-    return { number: file, size }
-  }
-
-  async function* piecesOf(file: number) {
-    for (let ordinal = 0; ; ordinal++) {
-      const [row] = await read(PIECE, [file, ordinal])
-      if (ordinal % PIECES_BETWEEN_COLLECTIONS === 0) freeYoungMemory()
-      if (!row) {
-        throw new AppError('document_not_found', 'The file was replaced or deleted meanwhile')
-      }
-      if (row.bytes === null) return
-      yield bytes(row, 'bytes')
-    }
-  }
+/** What clients do to documents. Whoever changes a document locks its row before anything else that belongs to it. */
+export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
+  const lock = createLock(dialect)
+  const { enterQueue, insert, replace } = createRevisions(dialect, queueLimit)
 
   return {
-    dropStaged,
-
-    async stageFile(pieces) {
-      const file = await beginFile()
-      try {
-        return await addPieces(file, pieces)
-      } catch (error) {
-        // If it cannot be dropped now, it is dropped later, as an upload that no document took.
-        await dropStaged(file).catch(() => undefined)
-        throw error
+    async add(tx: Tx, document: NewDocument, idempotency?: Idempotency): Promise<StoredDocument> {
+      if (idempotency) await dialect.exclude(tx, `key:${idempotency.key}`)
+      const known = idempotency && (await selectByKey(tx, idempotency))
+      if (known) {
+        if (document.file) await FILE_WRITES.dropStaged(tx, document.file.number)
+        return toDocument(known)
       }
+      const row = await insert(tx, document, await enterQueue(tx))
+      if (idempotency) {
+        const key = { ...idempotency, document: integer(row, 'number') }
+        await insertInto(tx, 'idempotency_keys', key)
+      }
+      return toDocument(row)
     },
 
-    readStaged: piecesOf,
+    async put(
+      tx: Tx,
+      document: NewDocument,
+      among?: Among,
+      before?: Version,
+    ): Promise<StoredDocument> {
+      const queue = await enterQueue(tx)
+      const found = await lock(tx, document.id)
+      const isElsewhere = found && !isAmong(found, among)
+      if (isElsewhere || isChanged(found, before)) throw documentNotFound(document.id)
+      return toDocument(
+        found ? await replace(tx, found, document, queue) : await insert(tx, document, queue),
+      )
+    },
 
-    async readFile(documentId, revision) {
-      const [row] = await read(FILE_OF, [documentId, revision])
-      return row && piecesOf(integer(row, 'number'))
+    async patchMetadata(
+      tx: Tx,
+      id: string,
+      patch: MetadataPatch,
+      among?: Among,
+    ): Promise<StoredDocument | undefined> {
+      const found = await lock(tx, id)
+      if (!found || !isAmong(found, among)) return undefined
+      const number = integer(found, 'number')
+      const replacement = await tx.one('SELECT * FROM replacements WHERE document = $1', [number])
+      const metadata = patched(toContent(found).metadata, patch)
+      const next = patched(replacement && toContent(replacement).metadata, patch)
+      const isTaken = text(found, 'status') === 'processing'
+      const own = documentColumns({ metadata, updatedAt: integer(found, 'now') })
+      const [rows] = await Promise.all([
+        updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
+        tx.run('UPDATE replacements SET metadata = $2 WHERE document = $1', [
+          number,
+          contentColumns({ metadata: next }).metadata,
+        ]),
+        tx.run('DELETE FROM metadata WHERE document = $1', [number]),
+        insertMetadata(tx, number, metadata),
+        isTaken && tx.run(GIVE_BACK, [number]),
+        isTaken && count(tx, dialect, moved(found, 'pending')),
+      ])
+      return toDocument(rows[0])
+    },
+  }
+}
+
+/** Deleting documents, and retrying failed ones. */
+export function createEndWrites(dialect: Dialect) {
+  const lock = createLock(dialect)
+
+  return {
+    async delete(tx: Tx, id: string, among?: Among): Promise<number[] | undefined> {
+      const found = await lock(tx, id)
+      if (!found || !isAmong(found, among)) return undefined
+      const number = integer(found, 'number')
+      const [keys] = await Promise.all([
+        tx.all('SELECT key FROM chunks WHERE document = $1 ORDER BY key', [number]),
+        tx.run('DELETE FROM documents WHERE number = $1', [number]),
+      ])
+      const jobs = found.is_queued ? -1 : 0
+      await count(tx, dialect, moved(found, undefined, { chunks: -keys.length, jobs }))
+      return keys.map((row) => integer(row, 'key'))
+    },
+
+    async retry(tx: Tx, id: string): Promise<StoredDocument> {
+      const found = await lock(tx, id)
+      if (!found) throw documentNotFound(id)
+      if (text(found, 'status') !== 'failed') {
+        throw new AppError('document_not_failed', 'Only a failed document can be retried')
+      }
+      const [number, now] = [integer(found, 'number'), integer(found, 'now')]
+      const pending = documentColumns({ status: 'pending', attempts: 0, updatedAt: now })
+      const [[row]] = await Promise.all([
+        updateDocument(tx, number, pending, [NO_FAILURE], RETURNING),
+        tx.run(QUEUE, [number, integer(found, 'revision'), now, '']),
+        count(tx, dialect, moved(found, 'pending', { jobs: 1 })),
+      ])
+      return toDocument(row)
+    },
+  }
+}
+
+/** Finds a document, locks its row, and tells whether it has a job. */
+function createLock(dialect: Dialect) {
+  const LOCKED = `SELECT documents.*, now_ms() AS now FROM documents WHERE id = $1 ${dialect.locking()}`
+  return async (tx: Tx, id: string) => {
+    // Two statements: one would see the job as it was before it waited for the lock.
+    const [row, job] = await Promise.all([tx.one(LOCKED, [id]), tx.one(JOB_OF, [id])])
+    return row && { ...row, is_queued: job !== undefined }
+  }
+}
+
+/** How a document gets a revision and the job to ingest it. */
+function createRevisions(dialect: Dialect, queueLimit: number) {
+  /** Comes first of all in its transaction. Returns how many jobs there are, and the time. */
+  const enterQueue = async (tx: Tx): Promise<Queue> => {
+    let queue = await tx.one(QUEUED)
+    if (integer(queue, 'jobs') + NEAR_THE_LIMIT > queueLimit) {
+      await dialect.exclude(tx, 'queue')
+      queue = await tx.one(QUEUED)
+    }
+    return { jobs: integer(queue, 'jobs'), now: integer(queue, 'now') }
+  }
+  const refuseWhenFull = ({ jobs }: Queue) => {
+    if (jobs >= queueLimit) throw queueFull()
+  }
+
+  const insert = async (tx: Tx, document: NewDocument, queue: Queue): Promise<Row> => {
+    refuseWhenFull(queue)
+    const { now } = queue
+    const own = { id: document.id, status: 'pending', createdAt: now, updatedAt: now } as const
+    const columns = documentColumns({ ...toContentOf(document), ...own })
+    const added = 'ON CONFLICT (id) DO NOTHING RETURNING *'
+    const [row] = await insertInto(tx, 'documents', columns, added)
+    if (!row) throw new Conflict(`The document ${document.id} has just been added`)
+    const number = integer(row, 'number')
+    await Promise.all([
+      insertMetadata(tx, number, document.metadata),
+      enqueue(tx, number, 1, document, now),
+      count(tx, dialect, { pending: 1, jobs: 1 }),
+    ])
+    return row
+  }
+
+  const replace = async (
+    tx: Tx,
+    before: LockedRow,
+    document: NewDocument,
+    queue: Queue,
+  ): Promise<Row | undefined> => {
+    const isQueued = before.is_queued
+    if (!isQueued) refuseWhenFull(queue)
+    const [number, now] = [integer(before, 'number'), integer(before, 'now')]
+    const revision = integer(before, 'revision') + 1
+    const pending = { revision, status: 'pending', attempts: 0, updatedAt: now } as const
+    const content = contentColumns(toContentOf(document))
+    const served = optionalInteger(before, 'served_revision') ?? 0
+    const [[row]] = await Promise.all([
+      updateDocument(tx, number, documentColumns(pending), [NO_FAILURE], RETURNING),
+      tx.run('DELETE FROM replacements WHERE document = $1', [number]),
+      insertInto(tx, 'replacements', { document: number, ...content }),
+      tx.run('DELETE FROM contents WHERE document = $1 AND revision <> $2', [number, served]),
+      tx.run('DELETE FROM files WHERE document = $1 AND revision <> $2', [number, served]),
+      tx.run('DELETE FROM sources WHERE document = $1', [number]),
+      enqueue(tx, number, revision, document, now),
+      count(tx, dialect, moved(before, 'pending', { jobs: isQueued ? 0 : 1 })),
+    ])
+    return row
+  }
+
+  return { enterQueue, insert, replace }
+}
+
+const RETURNING = 'RETURNING *'
+const PENDING_AGAIN = `status = 'pending', attempts = attempts - 1`
+export const NO_FAILURE = 'error_code = NULL, error_message = NULL'
+/** Ends the claim of the document `$1` without an end of its ingestion. */
+export const GIVE_BACK =
+  'UPDATE jobs SET claim = NULL, owner = NULL, due_at = run_at WHERE document = $1'
+/**
+ * The senders take turns (start-time fair queueing): the first job of a sender comes with those that are being done,
+ * each further one a turn after the sender's last. A job that is replaced keeps its turn.
+ */
+const QUEUE = `INSERT INTO jobs (document, revision, run_at, due_at, sender, turn)
+  SELECT $1, $2, $3, $3, $4, CASE WHEN own IS NULL OR own < served THEN served ELSE own END FROM (SELECT
+    (SELECT max(turn) + 1 FROM jobs WHERE sender = $4) AS own,
+    coalesce((SELECT max(turn) FROM jobs WHERE claim IS NOT NULL), (SELECT min(turn) FROM jobs), 0) AS served
+  ) AS turns WHERE true
+  ON CONFLICT (document) DO UPDATE SET revision = excluded.revision, run_at = excluded.run_at,
+    due_at = excluded.due_at, claim = NULL, owner = NULL`
+
+interface Queue {
+  jobs: number
+  now: number
+}
+
+type LockedRow = Row & { is_queued: boolean }
+
+const toContentOf = ({ text, sender: _, ...content }: NewDocument) => ({
+  ...content,
+  characters: text.length,
+})
+
+/** What changes in the counts when a document gets another status, or is removed. */
+function moved(before: Row, status?: DocumentStatus, more: Changes = {}): Changes {
+  const left = text(before, 'status')
+  if (left === status) return more
+  return { ...more, [left]: -1, ...(status && { [status]: 1 }) }
+}
+
+function isChanged(row: Row | undefined, before: Version | undefined): boolean {
+  if (!before) return false
+  return (
+    row?.revision !== before.revision ||
+    !isDeepStrictEqual(toContent(row).metadata, before.metadata)
+  )
+}
+
+async function selectByKey(tx: Tx, { key, digest }: Idempotency): Promise<Row | undefined> {
+  const row = await tx.one(
+    `SELECT documents.*, digest FROM idempotency_keys JOIN documents ON number = document
+    WHERE key = $1`,
+    [key],
+  )
+  if (!row || text(row, 'digest') === digest) return row
+  throw idempotencyConflict()
+}
+
+/** The metadata without what the patch sets to null. Throws `invalid_request` for too many fields. */
+function patched(metadata: Metadata | undefined, patch: MetadataPatch): Metadata {
+  const all = Object.entries({ ...metadata, ...patch })
+  const kept = all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  if (kept.length > MAX_METADATA_FIELDS) throw tooManyFields()
+  return Object.fromEntries(kept)
+}
+
+/** Stores the values in the rows where filters look them up. */
+export async function insertMetadata(
+  tx: Tx,
+  document: number,
+  metadata: Metadata | undefined,
+): Promise<void> {
+  const fields = Object.entries(metadata ?? {})
+  if (fields.length === 0) return
+  const rows = fields.map(([name, value]) =>
+    typeof value === 'string'
+      ? [name, 'string', null, value]
+      : [name, typeof value, Number(value), null],
+  )
+  const places = rows.map(
+    (_, row) => `($1, ${[2, 3, 4, 5].map((i) => `$${4 * row + i}`).join(', ')})`,
+  )
+  await tx.run(
+    `INSERT INTO metadata (document, name, kind, number, string) VALUES ${places.join(', ')}`,
+    [document, ...rows.flat()],
+  )
+}
+
+/** Stores the content of a revision and the job to ingest it, which replaces an earlier job. */
+async function enqueue(
+  tx: Tx,
+  document: number,
+  revision: number,
+  { text, file, source, sender = '' }: NewDocument,
+  now: number,
+): Promise<void> {
+  await Promise.all([
+    insertInto(tx, 'contents', { document, revision, text }),
+    tx.run(QUEUE, [document, revision, now, sender]),
+    takeFile(tx, file, document, revision),
+    source && insertInto(tx, 'sources', { document, ...sourceColumns(source) }),
+  ])
+}
+
+/** Assigns a staged upload to the revision that was created from it. */
+async function takeFile(tx: Tx, file: NewFile | undefined, document: number, revision: number) {
+  if (!file) return
+  const taken = await tx.run(
+    'UPDATE files SET document = $1, revision = $2 WHERE number = $3 AND document IS NULL',
+    [document, revision, file.number],
+  )
+  if (taken === 0) throw new Error(`There is no staged upload ${file.number}`)
+}
+
+/** Where documents were fetched from. */
+export function createSourceWrites(dialect: Dialect) {
+  const DUE = `SELECT document FROM sources WHERE fetch_at <= now_ms()
+    ORDER BY fetch_at LIMIT $1 ${dialect.locking('SKIP LOCKED')}`
+  const TAKE = 'UPDATE sources SET fetch_at = now_ms() + $2 WHERE document = $1'
+  const NOTE = `UPDATE sources SET source = $1, fetch_at = $2
+    WHERE document = (SELECT number FROM documents WHERE id = $3 AND revision = $4)`
+
+  return {
+    async takeSources(tx: Tx, limit: number, milliseconds: number): Promise<string[]> {
+      const due = (await tx.all(DUE, [limit])).map((row) => integer(row, 'document'))
+      await Promise.all(due.map((document) => tx.run(TAKE, [document, milliseconds])))
+      const ids = due.map((document) =>
+        tx.one('SELECT id FROM documents WHERE number = $1', [document]),
+      )
+      return (await Promise.all(ids)).map((row) => text(row, 'id'))
+    },
+
+    async noteSource(tx: Tx, id: string, revision: number, source: StoredSource): Promise<void> {
+      const { source: json, fetch_at } = sourceColumns(source)
+      await tx.run(NOTE, [json, fetch_at, id, revision])
     },
   }
 }

@@ -1,5 +1,4 @@
-import type { FieldCondition, Filter } from '../../schemas/metadata.ts'
-import type { SqlDialect } from './query.ts'
+import type { FieldCondition, Filter, MetadataValue } from '../../schemas/metadata.ts'
 
 /** A condition on `documents`, with the values of its parameters, starting with `$1`. */
 export interface Condition {
@@ -16,16 +15,18 @@ const COMPARISONS = [
 ] as const
 
 /** Translates a filter to a condition that uses the indexes of `metadata`; true without a filter. */
-export function toCondition(filter: Filter | undefined, dialect: SqlDialect): Condition {
+export function toCondition(filter: Filter | undefined): Condition {
   const values: (string | number)[] = []
   const parameter = (value: string | number) => `$${values.push(value)}`
   const conditionsOf = (condition: FieldCondition): string[] => {
     const compared = COMPARISONS.flatMap(([name, operator]) => {
       const value = condition[name]
-      return value === undefined ? [] : [dialect.compare(operator, value, parameter)]
+      return value === undefined ? [] : [compare(operator, value, parameter)]
     })
     if (condition.in === undefined) return compared
-    return [...compared, dialect.isOneOf(condition.in, parameter)]
+    const kinds = Map.groupBy(condition.in, (value) => typeof value)
+    const each = kinds.values().map((values) => isOneOf(values, parameter))
+    return [...compared, `(${[...each].join(' OR ')})`]
   }
 
   const write = (part: Filter): string => {
@@ -33,8 +34,28 @@ export function toCondition(filter: Filter | undefined, dialect: SqlDialect): Co
     if ('or' in part) return `(${part.or.map(write).join(' OR ')})`
     if ('not' in part) return `NOT ${write(part.not)}`
     const conditions = [`name = ${parameter(part.field)}`, ...conditionsOf(part)]
-    return `number IN (SELECT document FROM ${dialect.schema}.metadata WHERE ${conditions.join(' AND ')})`
+    return `number IN (SELECT document FROM metadata WHERE ${conditions.join(' AND ')})`
   }
 
   return { sql: filter ? write(filter) : 'true', values }
 }
+
+type Parameter = (value: string | number) => string
+
+/** Uses the index of the value's kind; a value of another kind never matches. */
+function compare(operator: string, value: MetadataValue, parameter: Parameter): string {
+  if (typeof value === 'string') return `string ${operator} ${parameter(value)}`
+  return `kind = ${parameter(typeof value)} AND number ${operator} ${number(value, parameter)}`
+}
+
+/** Whether the value is one of these, which are of one kind. */
+function isOneOf(values: readonly MetadataValue[], parameter: Parameter): string {
+  const [kind] = values.map((value) => typeof value)
+  const list = (of: (value: MetadataValue) => string) => values.map(of).join(', ')
+  if (kind === 'string') return `string IN (${list((value) => parameter(String(value)))})`
+  const isKind = `kind = ${parameter(String(kind))}`
+  return `${isKind} AND number IN (${list((value) => number(value, parameter))})`
+}
+
+const number = (value: MetadataValue, parameter: Parameter) =>
+  `CAST(${parameter(Number(value))} AS double precision)`

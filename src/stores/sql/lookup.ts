@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import type {
@@ -5,6 +6,7 @@ import type {
   DocumentSelection,
   DocumentStore,
   ListQuery,
+  NewChunk,
 } from '../document-store.ts'
 import {
   type DocumentLookup,
@@ -14,10 +16,11 @@ import {
   TABLE_ENDINGS,
   type ValueQuery,
 } from '../lookup.ts'
-import { decodeCursor, decodeSortedCursor, encodeCursor, encodeSortedCursor } from './cursor.ts'
+import { toDocument } from './columns.ts'
+import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { Dialect } from './dialect.ts'
 import { type Condition, toCondition } from './filter.ts'
-import type { SqlDialect, Statement, Value } from './query.ts'
-import { integer, type Row, text, toDocument, toSpan } from './rows.ts'
+import { integer, type Row, type Statement, text, type Value } from './query.ts'
 
 type Ask = (statement: Statement, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
 
@@ -26,49 +29,48 @@ const COMPARED_CHARACTERS = 4
 const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-COMPARED_CHARACTERS)}'`).join(', ')
 
 /** True for documents that may be tables; written as in the index, which is not used otherwise. */
-export const isTable = ({ nameEnding }: SqlDialect) => `${nameEnding} IN (${ENDINGS})`
+export const isTable = ({ nameEnding }: Dialect) => `${nameEnding} IN (${ENDINGS})`
 
 const SERVED = 'served_revision IS NOT NULL'
 
 /** Queries over the whole corpus; `ask` gets their signals. */
-export function createLookup(ask: Ask, dialect: SqlDialect) {
-  const { schema, number, string } = dialect
+export function createLookup(ask: Ask, dialect: Dialect) {
   const { pageOf, countOf, ...lists } = createLists(ask, dialect)
   return {
     ...lists,
-    ...createTextReads(ask, dialect),
+    ...createTextReads(ask),
 
     async findDocuments({ filter, tabular, ...page }: LookupQuery, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter, dialect)
+      const { sql, values } = toCondition(filter)
       const served = tabular ? `${SERVED} AND ${isTable(dialect)}` : SERVED
       return pageOf({ sql: `${served} AND ${sql}`, values }, page, signal)
     },
 
     async countDocuments(filter: Filter | undefined, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter, dialect)
+      const { sql, values } = toCondition(filter)
       return countOf({ sql: `${SERVED} AND ${sql}`, values }, signal)
     },
 
     async metadataFields({ filter, limit }: LookupQuery, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter, dialect)
-      const query = `SELECT name, kind, count(*) AS documents, min(${number}) AS least_number,
-          max(${number}) AS most_number, min(${string}) AS least_string,
-          max(${string}) AS most_string
-        FROM ${schema}.metadata
-        WHERE document IN (SELECT number FROM ${schema}.documents WHERE ${SERVED} AND ${sql})
+      const { sql, values } = toCondition(filter)
+      const query = `SELECT name, kind, count(*) AS documents, min(number) AS least_number,
+          max(number) AS most_number, min(string) AS least_string,
+          max(string) AS most_string
+        FROM metadata
+        WHERE document IN (SELECT number FROM documents WHERE ${SERVED} AND ${sql})
         GROUP BY name, kind ORDER BY documents DESC, name LIMIT $${values.length + 1}`
       return (await ask({ made: query }, [...values, limit], signal)).map(toField)
     },
 
     async metadataValues(query: ValueQuery, signal?: AbortSignal) {
       const { field, filter, characters, inOrder, limit } = query
-      const { sql, values } = toCondition(filter, dialect)
-      const counted = characters ? `substr(${string}, 1, ${Math.trunc(characters)})` : string
-      const made = `SELECT kind, ${number} AS counted_number, ${counted} AS counted_string,
+      const { sql, values } = toCondition(filter)
+      const counted = characters ? `substr(string, 1, ${Math.trunc(characters)})` : 'string'
+      const made = `SELECT kind, number AS counted_number, ${counted} AS counted_string,
           count(*) AS documents
-        FROM ${schema}.metadata
+        FROM metadata
         WHERE name = $${values.length + 1} AND document IN (
-          SELECT number FROM ${schema}.documents WHERE ${SERVED} AND ${sql})
+          SELECT number FROM documents WHERE ${SERVED} AND ${sql})
         GROUP BY kind, counted_number, counted_string
         ORDER BY ${inOrder ? '' : 'documents DESC,'} counted_number NULLS LAST, counted_string
         LIMIT $${values.length + 2}`
@@ -82,14 +84,14 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
 }
 
 /** Reads the served texts of documents. */
-function createTextReads(ask: Ask, { schema }: SqlDialect) {
-  const TEXT = `SELECT number, contents.text FROM ${schema}.documents
-    JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
+function createTextReads(ask: Ask) {
+  const TEXT = `SELECT number, contents.text FROM documents
+    JOIN contents ON document = number AND contents.revision = served_revision
     WHERE id = $1`
   // Of a long text only the chunks are stored: see `completeStaged`.
-  const CHUNKS = `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`
-  const LENGTH = `SELECT max("end") AS length FROM ${schema}.chunks WHERE document = $1`
-  const CHUNKS_WITHIN = `SELECT start, "end", text FROM ${schema}.chunks
+  const CHUNKS = `SELECT start, "end", text FROM chunks WHERE document = $1 ORDER BY ordinal`
+  const LENGTH = `SELECT max("end") AS length FROM chunks WHERE document = $1`
+  const CHUNKS_WITHIN = `SELECT start, "end", text FROM chunks
     WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`
 
   return {
@@ -119,11 +121,19 @@ function createTextReads(ask: Ask, { schema }: SqlDialect) {
   } satisfies Pick<DocumentLookup, 'readText' | 'readPart'>
 }
 
+/** The position of a row of `chunks` in its text, and its part of the text. */
+function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text'> {
+  return { start: integer(row, 'start'), end: integer(row, 'end'), text: text(row, 'text') }
+}
+
 function toField(row: Row): MetadataField {
   const kind = kindOf(row)
   return {
-    ...{ name: text(row, 'name'), kind, documents: integer(row, 'documents') },
-    ...{ least: toValue(row, 'least', kind), most: toValue(row, 'most', kind) },
+    name: text(row, 'name'),
+    kind,
+    documents: integer(row, 'documents'),
+    least: toValue(row, 'least', kind),
+    most: toValue(row, 'most', kind),
   }
 }
 
@@ -145,9 +155,7 @@ const NEWEST_FIRST = '-createdAt'
 const SORTED_CHARACTERS = 60
 
 /** Lists of documents, page by page; each page is a single statement. */
-function createLists(ask: Ask, dialect: SqlDialect) {
-  const table = `${dialect.schema}.documents`
-
+function createLists(ask: Ask, dialect: Dialect) {
   /** A page of the documents that match a condition. */
   const pageOf = async (
     { sql, values }: Condition,
@@ -160,25 +168,30 @@ function createLists(ask: Ask, dialect: SqlDialect) {
     const conditions = [sql]
     const beyond = sort.startsWith('-') ? '<' : '>'
     if (after !== undefined) {
-      const number = `SELECT number FROM ${table} WHERE id = $${all.push(after)}`
+      const number = `SELECT number FROM documents WHERE id = $${all.push(after)}`
       conditions.push(`number ${beyond} (${number})`)
     }
     if (cursor !== undefined) {
-      const place = placeOf(sort, cursor)
+      const place = decodeCursor(sort, cursor, keyOf(sort))
       const parameters = `($${all.push(place.key)}, $${all.push(place.number)})`
       conditions.push(`(${key}, number) ${beyond} ${parameters}`)
     }
     const order = sort.startsWith('-') ? 'DESC' : 'ASC'
-    const query = `SELECT *, ${key} AS sort_key FROM ${table} WHERE ${conditions.join(' AND ')}
+    const query = `SELECT *, ${key} AS sort_key FROM documents WHERE ${conditions.join(' AND ')}
       ORDER BY ${key} ${order}, number ${order} LIMIT $${all.push(length + 1)}`
     const rows = await ask({ made: query }, all, signal)
     const shown = rows.slice(0, length)
     const last = rows.length > length ? shown.at(-1) : undefined
-    return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(sort, last) }
+    const cursorAfter = (row: Row) =>
+      encodeCursor(sort, {
+        key: keyOf(sort).parse(row.sort_key),
+        number: integer(row, 'number'),
+      })
+    return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(last) }
   }
 
   const countOf = async ({ sql, values }: Condition, signal?: AbortSignal) => {
-    const made = `SELECT count(*) AS n FROM ${table} WHERE ${sql}`
+    const made = `SELECT count(*) AS n FROM documents WHERE ${sql}`
     const [row] = await ask({ made }, values, signal)
     return integer(row, 'n')
   }
@@ -196,21 +209,24 @@ function createLists(ask: Ask, dialect: SqlDialect) {
 }
 
 /** What is shown as the title of a document that has none. */
-const shownTitle = ({ fileName }: SqlDialect) => `coalesce(title, ${fileName}, id)`
+const shownTitle = ({ fileName }: Dialect) => `coalesce(title, ${fileName}, id)`
 
 /** The sort keys by the name of the order; equal documents are sorted by their numbers, which increase with time. */
-const sortKeys = (dialect: SqlDialect): Record<string, string> => ({
+const sortKeys = (dialect: Dialect): Record<string, string> => ({
   createdAt: 'number',
   updatedAt: 'updated_at',
   characters: 'characters',
   title: dialect.fold(`substr(${shownTitle(dialect)}, 1, ${SORTED_CHARACTERS})`),
 })
 
+const keyOf = (sort: string): z.ZodType<string | number> =>
+  sort.endsWith('title') ? z.string() : z.int()
+
 function toListCondition(
   { filter, status, title }: DocumentSelection,
-  dialect: SqlDialect,
+  dialect: Dialect,
 ): Condition {
-  const { sql, values } = toCondition(filter, dialect)
+  const { sql, values } = toCondition(filter)
   const parts = [sql]
   if (status !== undefined) {
     const names = [status].flat().map((name) => `$${values.push(name)}`)
@@ -221,17 +237,4 @@ function toListCondition(
     parts.push(`${dialect.fold(shownTitle(dialect))} LIKE ${dialect.fold(pattern)} ESCAPE '\\'`)
   }
   return { sql: parts.join(' AND '), values }
-}
-
-function placeOf(sort: string, cursor: string) {
-  if (sort !== NEWEST_FIRST) return decodeSortedCursor(sort, cursor)
-  const number = decodeCursor(cursor)
-  return { key: number, number }
-}
-
-function cursorAfter(sort: string, row: Row): string {
-  const number = integer(row, 'number')
-  if (sort === NEWEST_FIRST) return encodeCursor(number)
-  const key = sort.endsWith('title') ? text(row, 'sort_key') : integer(row, 'sort_key')
-  return encodeSortedCursor(sort, { key, number })
 }

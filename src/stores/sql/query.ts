@@ -1,7 +1,7 @@
-import type { MetadataValue } from '../../schemas/metadata.ts'
-import type { Row } from './rows.ts'
-
 export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
+
+/** A database row, keyed by column name. */
+export type Row = Readonly<Record<string, unknown>>
 
 /**
  * One statement in SQL that both databases understand; `$1` is its first parameter. Each connection prepares it once
@@ -16,31 +16,53 @@ export type Read = (
   milliseconds?: number,
 ) => Promise<Row[]>
 
-/** Runs a statement within the caller's transaction. */
-export type Run = (text: string, values?: readonly Value[]) => Promise<Row[]>
-
-/** How the databases differ in queries that are otherwise the same. */
-export interface SqlDialect {
-  /** The schema that contains the tables. */
-  schema: 'main' | 'agent_server'
-  /** Completes a condition: "is one of the numbers in the array `$1`". */
-  isInFirst: string
-  /** Returns one row with a column for each of the counts. */
-  counts: string
-  /** The last four characters, in lower case, of a document's file name or title; must be written as in the index. */
-  nameEnding: string
-  /** The name of a document's file; NULL if it has none. */
-  fileName: string
-  /** A text in the form used for case-insensitive comparison and sorting, by code points. */
-  fold(text: string): string
-  /** The value in a row of `metadata` if it is a number or a boolean, and if it is a string; otherwise NULL. */
-  number: string
-  string: string
-  /** Compares the value in a row of `metadata`; a value of another kind never matches. */
-  compare(operator: string, value: MetadataValue, parameter: Parameter): string
-  /** Whether the value is one of these; uses the index, too. */
-  isOneOf(values: readonly MetadataValue[], parameter: Parameter): string
+/**
+ * A transaction. Statements run in the order in which they are called; PostgreSQL receives those of one `Promise.all`
+ * without waiting for their answers, so that they cost one round trip.
+ */
+export interface Tx {
+  all(statement: Statement, values?: readonly Value[]): Promise<Row[]>
+  one(statement: Statement, values?: readonly Value[]): Promise<Row | undefined>
+  /** Returns how many rows were changed. */
+  run(statement: Statement, values?: readonly Value[]): Promise<number>
 }
 
-/** Adds a value and returns its placeholder in the text of a statement. */
-export type Parameter = (value: string | number) => string
+/** Another transaction came in between; the same work may well succeed when it is repeated at once. */
+export class Conflict extends Error {
+  override readonly name = 'Conflict'
+}
+
+/** The value of an integer column. Throws `TypeError` if there is no row or the value has another type. */
+export function integer(row: Row | undefined, column: string): number {
+  const value = row?.[column]
+  if (typeof value !== 'number') throw wrongType(column, 'an integer', value)
+  return value
+}
+
+/** The value of a text column. Throws `TypeError` if there is no row or the value has another type. */
+export function text(row: Row | undefined, column: string): string {
+  const value = row?.[column]
+  if (typeof value !== 'string') throw wrongType(column, 'text', value)
+  return value
+}
+
+/** The value of a bytes column. Throws `TypeError` if there is no row or the value has another type. */
+export function bytes(row: Row | undefined, column: string): Uint8Array {
+  const value = row?.[column]
+  if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes', value)
+  return value
+}
+
+/** Like `text`, but NULL becomes `undefined`. */
+export function optionalText(row: Row | undefined, column: string): string | undefined {
+  return row?.[column] === null ? undefined : text(row, column)
+}
+
+/** Like `integer`, but NULL becomes `undefined`. */
+export function optionalInteger(row: Row | undefined, column: string): number | undefined {
+  return row?.[column] === null ? undefined : integer(row, column)
+}
+
+function wrongType(column: string, expected: string, value: unknown): TypeError {
+  return new TypeError(`The column ${column} should hold ${expected}, not ${typeof value}`)
+}

@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import type { Statement, Value } from '../sql/query.ts'
-import { integer, type Row, text } from '../sql/rows.ts'
+import { exists } from '../../lib/files.ts'
+import { integer, type Row, type Statement, text, type Value } from '../sql/query.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
@@ -47,12 +47,15 @@ export function openForWriting(file: string): DatabaseSync {
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
       PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES};
     `)
+    addClock(database)
     return database
   } catch (error) {
     database.close()
     throw error
   }
 }
+
+const addClock = (database: DatabaseSync) => database.function('now_ms', () => BigInt(Date.now()))
 
 /**
  * Empties the log, which still contains what was deleted or replaced, and then the cache, which only helps during heavy
@@ -92,15 +95,15 @@ function hasRoom(directory: string, bytes: number): boolean {
  * Runs writes. If the disk is nearly full, the space they free is not overwritten at once: otherwise nobody could make
  * room by deleting.
  */
-export function withRoom<Output>(
+export async function withRoom<Output>(
   database: DatabaseSync,
-  work: () => Output,
+  work: () => Output | Promise<Output>,
   overwrites = hasRoom(directoryOf(database), OVERWRITING_BYTES),
-): Output {
+): Promise<Output> {
   if (overwrites) return work()
   database.exec('PRAGMA secure_delete = FAST')
   try {
-    return work()
+    return await work()
   } finally {
     database.exec('PRAGMA secure_delete = ON')
   }
@@ -113,23 +116,48 @@ export const directoryOf = (database: DatabaseSync) => dirname(database.location
 export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
   database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
+  addClock(database)
   return database
 }
 
-/** Returns a function that runs statements on a connection, keeping prepared statements. */
+/** A statement of SQLite, and which parameter stands at each of its places. */
+interface Prepared {
+  statement: StatementSync
+  places: readonly number[]
+}
+
+/** Runs statements on a connection, keeping prepared ones. */
 export function createRunner(database: DatabaseSync) {
-  const prepared = new Map<string, StatementSync>()
+  const kept = new Map<string, Prepared>()
 
-  const prepare = (text: string) => {
-    const statement = prepared.get(text) ?? database.prepare(text)
-    prepared.set(text, statement)
-    return statement
+  const prepare = (text: string): Prepared => {
+    const places: number[] = []
+    // Values bound by position need no object for their names.
+    const anonymous = text.replaceAll(/\$(\d+)/g, (_, number: string) => {
+      places.push(Number(number) - 1)
+      return '?'
+    })
+    return { statement: database.prepare(anonymous), places }
   }
+  const find = (statement: Statement): Prepared => {
+    if (typeof statement !== 'string') return prepare(statement.made)
+    const ready = kept.get(statement) ?? prepare(statement)
+    kept.set(statement, ready)
+    return ready
+  }
+  const bind = ({ places }: Prepared, values: readonly Value[]) =>
+    places.map((place) => bound(values[place]))
 
-  return (statement: Statement, values: readonly Value[] = []): Row[] => {
-    const isKept = typeof statement === 'string'
-    const ready = isKept ? prepare(statement) : database.prepare(statement.made)
-    return ready.all(Object.fromEntries(values.map((value, i) => [`$${i + 1}`, bound(value)])))
+  return {
+    all(text: Statement, values: readonly Value[] = []): Row[] {
+      const found = find(text)
+      return found.statement.all(...bind(found, values))
+    },
+    /** Returns how many rows were changed. */
+    run(text: Statement, values: readonly Value[] = []): number {
+      const found = find(text)
+      return Number(found.statement.run(...bind(found, values)).changes)
+    },
   }
 }
 
@@ -144,10 +172,18 @@ function bound(value: Value): SQLInputValue {
 /** Creates the data directory if it is missing. Throws `store_unavailable`. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: PRIVATE })
+    await makeEach(resolve(directory))
   } catch (error) {
     throw unavailable(`Cannot make the data directory ${directory}`, error)
   }
+}
+
+/** Like `mkdir` with `recursive`, which never ends where a folder takes no new names, such as `/proc`. */
+async function makeEach(directory: string): Promise<void> {
+  // Fails where it is a file.
+  if (await exists(`${directory}/.`)) return
+  await makeEach(dirname(directory))
+  await mkdir(directory, { mode: PRIVATE })
 }
 
 interface DirectoryLock {

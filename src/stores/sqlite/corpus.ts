@@ -1,11 +1,11 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { putInPlace } from '../../lib/files.ts'
 import { type Corpus, type CorpusRecord, checkedCorpus } from '../corpus.ts'
-import { type CorpusTables, createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
-import type { Run } from '../sql/query.ts'
-import { integer } from '../sql/rows.ts'
-import { insertChunk, insertVectors } from './chunks.ts'
+import { addAccepted, readAccepted } from '../sql/accepted.ts'
+import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
+import { integer, type Tx } from '../sql/query.ts'
 import {
   createRunner,
   DATABASE_FILE,
@@ -37,7 +37,7 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
       const database = openWhole(file)
       try {
         database.exec('BEGIN')
-        yield* readCorpusFrom(runOn(database), SQLITE, signal, after)
+        yield* readCorpusFrom(createTx(database), signal, after)
       } catch (error) {
         throw toStoreError(error)
       } finally {
@@ -50,15 +50,43 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
       const lock = lockDirectory(directory)
       const unfinished = file + UNFINISHED_SUFFIX
       try {
-        refuseUnlessEmpty(file)
+        const isThere = isEmptyThere(file)
         await removeDatabase(unfinished)
-        await fill(unfinished, checkedCorpus(records, signal))
+        await fill(unfinished, checkedCorpus(records, signal), isThere ? file : undefined)
         for (const path of derived) await rm(path, { recursive: true, force: true })
-        await putInPlace(unfinished, file, directory)
+        await removeDatabase(file)
+        await putInPlace(unfinished, file)
       } catch (error) {
         await removeDatabase(unfinished)
         throw toStoreError(error)
       } finally {
+        lock.release()
+      }
+    },
+
+    async readAccepted() {
+      const database = openWhole(file)
+      try {
+        return await readAccepted(createTx(database))
+      } catch (error) {
+        throw toStoreError(error)
+      } finally {
+        database.close()
+      }
+    },
+
+    async addAccepted(accepted) {
+      const lock = lockDirectory(directory)
+      let database: DatabaseSync | undefined
+      try {
+        database = openForWriting(file)
+        database.exec('BEGIN IMMEDIATE')
+        await addAccepted(createTx(database), accepted)
+        database.exec('COMMIT')
+      } catch (error) {
+        throw toStoreError(error)
+      } finally {
+        database?.close()
         lock.release()
       }
     },
@@ -68,7 +96,7 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
 /** Throws `store_unavailable` unless there is a database of this server's own schema version. */
 function openWhole(file: string): DatabaseSync {
   const database = openExisting(file)
-  if (!database) throw unavailable(`There is no database ${file}: look at DATA_DIR`)
+  if (!database) throw unavailable(`There is no database ${file}: check DATA_DIR`)
   try {
     if (schemaVersion(database) === MIGRATIONS.length) return database
     throw unavailable(
@@ -89,28 +117,49 @@ function openExisting(file: string): DatabaseSync | undefined {
   }
 }
 
-/** Throws `store_unavailable` if there are documents; an empty database counts as none. */
-function refuseUnlessEmpty(file: string): void {
+/** Whether there is a database. Throws `store_unavailable` if it holds documents. */
+function isEmptyThere(file: string): boolean {
   const database = openExisting(file)
-  if (!database) return
+  if (!database) return false
   try {
-    if (schemaVersion(database) === 0) return
+    if (schemaVersion(database) === 0) return false
     const row = database.prepare('SELECT count(*) AS documents FROM documents').get()
     const documents = integer(row, 'documents')
-    if (documents === 0) return
+    if (documents === 0) return true
     throw unavailable(
-      `There are ${documents} documents in ${file} already. Set DATA_DIR to an empty directory.`,
+      `${file} already contains ${documents} documents. Set DATA_DIR to an empty directory.`,
     )
   } finally {
     database.close()
   }
 }
 
-async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise<void> {
+/** What belongs to the server rather than to the corpus, and therefore stays. */
+const KEPT = [
+  'artifacts',
+  'api_keys',
+  'api_key_use',
+  'mcp_connections',
+  'mcp_tools',
+  'skill_copies',
+]
+
+async function fill(
+  file: string,
+  records: AsyncIterable<CorpusRecord>,
+  before: string | undefined,
+): Promise<void> {
   const database = openForWriting(file)
   try {
     migrate(database)
-    const writes = createCorpusWrites(runOn(database), tablesOf(database))
+    if (before !== undefined) {
+      database.prepare('ATTACH DATABASE ? AS before').run(before)
+      for (const table of KEPT) {
+        database.exec(`INSERT INTO ${table} SELECT * FROM before.${table}`)
+      }
+      database.exec('DETACH DATABASE before')
+    }
+    const writes = createCorpusWrites(createTx(database), SQLITE)
     let inTransaction = 0
     for await (const record of records) {
       if (inTransaction === 0) database.exec('BEGIN IMMEDIATE')
@@ -127,41 +176,15 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
   }
 }
 
-async function putInPlace(unfinished: string, file: string, directory: string): Promise<void> {
-  await removeDatabase(file)
-  await rename(unfinished, file)
-  // The new name is durable once the directory is synced.
-  const handle = await open(directory)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 async function removeDatabase(file: string): Promise<void> {
   for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
 }
 
-function runOn(database: DatabaseSync): Run {
-  const run = createRunner(database)
-  return async (text, values) => run(text, values)
-}
-
-/** The triggers that count chunks only handle updates of a document's row, not inserts. */
-const COUNT_CHUNKS = `
-  UPDATE main.counts SET value = (SELECT count(*) FROM main.chunks) WHERE name = 'chunks'`
-
-function tablesOf(database: DatabaseSync): CorpusTables {
-  const sql = database.createTagStore()
+function createTx(database: DatabaseSync): Tx {
+  const { all, run } = createRunner(database)
   return {
-    schema: 'main',
-    job: 'INSERT INTO main.jobs (document, revision, run_at) VALUES ($1, $2, $3)',
-    file: 'INSERT INTO main.files (document, revision) VALUES ($1, $2) RETURNING number',
-    async insertChunks(document, revision, chunks) {
-      for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
-    },
-    insertVectors: async (vectors) => insertVectors(sql, vectors),
-    counts: [COUNT_CHUNKS],
+    all: async (statement, values) => all(statement, values),
+    one: async (statement, values) => all(statement, values)[0],
+    run: async (statement, values) => run(statement, values),
   }
 }

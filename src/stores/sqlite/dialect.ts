@@ -1,35 +1,68 @@
-import type { MetadataValue } from '../../schemas/metadata.ts'
-import type { SqlDialect } from '../sql/query.ts'
-import { type Row, text } from '../sql/rows.ts'
-
-const COUNTS = ['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
+import { toHalfFloats } from '../chunk-codec.ts'
+import type { Dialect } from '../sql/dialect.ts'
 
 /** A function of ours on the lookup connections: SQLite's own only folds the case of ASCII letters. */
 export const FOLD = 'folded'
 
-export const SQLITE: SqlDialect = {
-  schema: 'main',
-  isInFirst: 'IN (SELECT value FROM json_each($1))',
-  counts: `SELECT ${COUNTS.map((name) => `sum(value) FILTER (WHERE name = '${name}') AS ${name}`).join(', ')}
-    FROM main.counts`,
+const INSERT_CHUNK = `INSERT INTO chunks
+  (document, revision, key, ordinal, start, "end", heading, text, page, page_end)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+
+/** Does nothing: SQLite has one writer. */
+const noLock = async () => undefined
+
+export const SQLITE: Dialect = {
+  isIn: (parameter) => `IN (SELECT value FROM json_each(${parameter}))`,
+  locking: () => '',
+  exclude: noLock,
+  lockKeyMarks: noLock,
+  lockChunks: noLock,
+  slot: '0',
   nameEnding: `lower(substr(coalesce(json_extract(file, '$.name'), title), -4))`,
   fileName: `json_extract(file, '$.name')`,
   fold: (text) => `${FOLD}(${text})`,
-  number: `iif(kind = 'string', NULL, value)`,
-  string: `iif(kind = 'string', value, NULL)`,
-  compare: (operator, value, parameter) =>
-    `kind = ${parameter(typeof value)} AND value ${operator} ${parameter(toColumn(value))}`,
-  isOneOf(values, parameter) {
-    const rows = values.map((v) => `(${parameter(typeof v)}, ${parameter(toColumn(v))})`)
-    return `(kind, value) IN (VALUES ${rows.join(', ')})`
+
+  async insertChunks(tx, document, revision, chunks) {
+    const inserts = chunks.map(({ key, ordinal, start, end, heading, text, page, pageEnd }) =>
+      tx.run(INSERT_CHUNK, [
+        document,
+        revision,
+        key,
+        ordinal,
+        start,
+        end,
+        heading,
+        text,
+        page,
+        pageEnd,
+      ]),
+    )
+    await Promise.all(inserts)
   },
-}
 
-function toColumn(value: MetadataValue): string | number {
-  return typeof value === 'boolean' ? Number(value) : value
-}
+  async insertVectors(tx, table, { keys, dimension, values }) {
+    const statement = `INSERT OR REPLACE INTO ${table} (key, vector)
+      SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM chunks WHERE key = $1)`
+    const kept: number[] = []
+    for (const [position, key] of keys.entries()) {
+      const vector = values.subarray(position * dimension, (position + 1) * dimension)
+      if ((await tx.run(statement, [key, toHalfFloats(vector)])) > 0) kept.push(key)
+    }
+    return kept
+  },
 
-/** Reads a row whose `keys` are a JSON array; returns them in ascending order. */
-export function toKeys(row: Row | undefined): Uint32Array {
-  return Uint32Array.from<number>(JSON.parse(text(row, 'keys'))).sort()
+  keysOf: {
+    chunks: 'chunks INDEXED BY chunks_of_document',
+    vectors: 'vectors INDEXED BY vectors_key',
+  },
+
+  swapVectors: [
+    'DROP TABLE vectors',
+    'ALTER TABLE next_vectors RENAME TO vectors',
+    'CREATE UNIQUE INDEX vectors_key ON vectors (key)',
+    `CREATE TABLE next_vectors (
+      key INTEGER PRIMARY KEY REFERENCES chunks (key) ON DELETE CASCADE,
+      vector BLOB NOT NULL
+    ) STRICT`,
+  ],
 }

@@ -2,18 +2,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '../../lib/processes/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import { toCondition } from '../sql/filter.ts'
+import { readMatchingKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
-import type { Statement, Value } from '../sql/query.ts'
-import { integer, type Row } from '../sql/rows.ts'
+import { integer, type Read, type Row, type Statement, type Value } from '../sql/query.ts'
 import { createRunner, openForReading } from './connection.ts'
-import { FOLD, SQLITE, toKeys } from './dialect.ts'
+import { FOLD, SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
-
-// With this index the query does not have to read past the texts.
-const MATCHING = `
-  SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document
-  WHERE document IN (SELECT number FROM documents WHERE `
 
 /** The keys that match a filter are cached until the next commit, up to this many keys and filters. */
 const MAX_KEYS_KEPT = 4_000_000
@@ -25,11 +19,13 @@ let run: ReturnType<typeof createRunner> | undefined
 function ask(statement: Statement, values: readonly Value[] = []): Row[] {
   try {
     run ??= createRunner(open())
-    return run(statement, values)
+    return run.all(statement, values)
   } catch (error) {
     throw toStoreError(error)
   }
 }
+
+const read: Read = async (statement, values) => ask(statement, values)
 
 function open(): DatabaseSync {
   const database = openForReading(file)
@@ -44,19 +40,17 @@ const kept = new Map<string, Uint32Array>()
 
 const methods = {
   /** Returns the keys in ascending order. */
-  matchingKeys(filter: Filter): Uint32Array {
+  async matchingKeys(filter: Filter): Promise<Uint32Array> {
     forgetIfChanged()
     const name = JSON.stringify(filter)
     const known = kept.get(name)
     if (known) return known
-    const { sql, values } = toCondition(filter, SQLITE)
-    const [row] = ask({ made: `${MATCHING}${sql})` }, values)
-    const keys = toKeys(row)
+    const keys = await readMatchingKeys(read, SQLITE, filter)
     keep(name, keys)
     return keys
   },
 
-  ...createLookup(async (statement, values) => ask(statement, values), SQLITE),
+  ...createLookup((statement, values) => read(statement, values), SQLITE),
 }
 
 export type LookupMethods = typeof methods

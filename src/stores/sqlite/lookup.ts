@@ -72,7 +72,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
     ): Promise<T> {
       refuse()
       signal?.throwIfAborted()
-      if (unanswered >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
+      if (unanswered >= MAX_WAITING) throw unavailable('Too many look-ups are waiting')
       callers++
       clearTimeout(idleTimer)
       try {
@@ -82,7 +82,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
         const answered = () => void unanswered--
         answer.then(answered, answered)
         const late = (cause: unknown) =>
-          unavailable('The document store has not answered the look-up in time', cause)
+          unavailable('The document store did not answer the look-up in time', cause)
         return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
       } finally {
         callers--

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { integer } from '../sql/rows.ts'
+import { integer } from '../sql/query.ts'
 import { unavailable } from './error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
@@ -8,16 +8,8 @@ const APPLICATION_ID = 0x41_67_53_76
 
 /** Step `n` migrates from version `n` to `n + 1`. A released step is never changed: its result is on users' disks. */
 export const MIGRATIONS: readonly string[] = [
-  '1-tables.sql',
-  '2-metadata.sql',
-  '3-vectors.sql',
-  '4-files.sql',
-  '5-table-index.sql',
-  '6-announcements.sql',
-  '7-identity.sql',
-  '8-sources.sql',
-  '9-terms.sql',
-].map((name) => readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'))
+  readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'),
+]
 
 export interface Migration {
   from: number

@@ -2,8 +2,9 @@ import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { unpackError } from '../../lib/processes/thread.ts'
+import type { Write, WriteName } from '../sql/writes.ts'
 import { unavailable } from './error.ts'
-import type { Outcome, Write, WriteInput, WriteName, WriteOutput } from './writes.ts'
+import type { Outcome } from './writes.ts'
 
 // A disk that has not written a group by then is broken; a healthy one writes the largest in a second.
 const STALLED_AFTER_MS = 30_000
@@ -24,6 +25,7 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'patchMetadata',
   'beginFile',
   'addPiece',
+  'addArtifact',
 ])
 
 export interface WriteQueue {
@@ -31,7 +33,7 @@ export interface WriteQueue {
    * Resolves when the write is durable. Throws what the write throws, `queue_full` if too many writes wait, and
    * `store_unavailable` if it is unknown whether the write is durable.
    */
-  write<Name extends WriteName>(name: Name, ...input: WriteInput<Name>): Promise<WriteOutput<Name>>
+  write(write: Write): Promise<unknown>
   /** Refuses further writes and waits for those in flight. */
   close(): Promise<void>
 }
@@ -65,7 +67,7 @@ export function createWriteQueue({
     answer.then(resume, resume)
   }
 
-  const writeGroup = async (group: readonly Queued<Write, never>[]) => {
+  const writeGroup = async (group: readonly Queued<Write, unknown>[]) => {
     for (const { input } of group) waitingCharacters -= charactersOf(input)
     const answer = send(group.map(({ input }) => input))
     const deadline = new AbortController()
@@ -81,7 +83,7 @@ export function createWriteQueue({
     }
   }
 
-  const queue = createCoalescingQueue<Write, never>({
+  const queue = createCoalescingQueue<Write, unknown>({
     work: writeGroup,
     weightOf: charactersOf,
     maxWeight: MAX_CHARACTERS_PER_GROUP,
@@ -94,13 +96,11 @@ export function createWriteQueue({
   }
 
   return {
-    async write(name, ...input) {
+    async write(write) {
       const refusal = closed ?? stalled
       if (refusal) throw refusal
-      // The signature pairs name and input, but TypeScript does not carry that over to an object.
-      const write = { name, input } as Write
       const characters = charactersOf(write)
-      if (CAUSED_BY_CLIENTS.has(name) && isFullFor(characters)) throw backlogFull()
+      if (CAUSED_BY_CLIENTS.has(write.name) && isFullFor(characters)) throw backlogFull()
       waitingCharacters += characters
       return queue.submit(write)
     },
@@ -111,13 +111,12 @@ export function createWriteQueue({
   }
 }
 
-function settle(group: readonly Queued<Write, never>[], outcomes: readonly Outcome[]): void {
+function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Outcome[]): void {
   for (const [position, { resolve, reject }] of group.entries()) {
     const outcome = outcomes[position]
     if (!outcome) reject(new TypeError('A write has no outcome'))
     else if ('error' in outcome) reject(unpackError(outcome.error))
-    // The types of `write` pair a write with its output; the messages in between cannot express that.
-    else resolve(outcome.output as never)
+    else resolve(outcome.output)
   }
 }
 
@@ -125,6 +124,7 @@ function settle(group: readonly Queued<Write, never>[], outcomes: readonly Outco
 function charactersOf({ name, input }: Write): number {
   if (name === 'add' || name === 'put') return input[0].text.length
   if (name === 'addPiece') return input[2].length
+  if (name === 'addArtifact') return input[0].size
   if (name === 'addVectors') return input[0].values.length
   if (name !== 'completeJob') return 0
   const [, chunks, text = ''] = input

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { serveThread } from '../../lib/processes/thread.ts'
+import { createWrites, type Write } from '../sql/writes.ts'
 import { emptyLog, openForWriting, withRoom } from './connection.ts'
+import { SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrate.ts'
-import { createGroupRunner, createWrites, type Outcome, type Write } from './writes.ts'
+import { createGroupRunner, type Outcome } from './writes.ts'
 
 interface WriterOptions {
   file: string
@@ -36,14 +38,14 @@ function emptyLogWhenQuiet(): void {
 }
 
 const methods = {
-  open({ file, queueLimit }: WriterOptions): Migration {
+  async open({ file, queueLimit }: WriterOptions): Promise<Migration> {
     try {
       database = openForWriting(file)
       const migration = migrate(database)
       // Uploads that were interrupted when an earlier process ended; no new ones are possible yet.
       const opened = database
-      withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
-      runGroup = createGroupRunner(database, createWrites(database, queueLimit))
+      await withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
+      runGroup = createGroupRunner(database, createWrites(SQLITE, queueLimit))
       return migration
     } catch (thrown) {
       const error = toStoreError(thrown)
@@ -52,10 +54,13 @@ const methods = {
     }
   },
 
-  write(group: readonly Write[]): Outcome[] {
-    if (!runGroup) throw new Error('The writer is not open')
+  async write(group: readonly Write[]): Promise<Outcome[]> {
+    if (!database || !runGroup) throw new Error('The writer is not open')
     emptyLogWhenQuiet()
-    return runGroup(group)
+    const outcomes = await runGroup(group)
+    // Pieces of files are not read again soon.
+    if (group.some(({ name }) => name === 'addPiece')) database.exec('PRAGMA shrink_memory')
+    return outcomes
   },
 
   /** Merges the log into the database, which the last connection does when it closes. */

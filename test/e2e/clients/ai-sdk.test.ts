@@ -1,8 +1,10 @@
+import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { APICallError, embedMany, generateText, stepCountIs, streamText, tool } from 'ai'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../../src/schemas/openai/completion.ts'
+import { Completion, CompletionChunk } from '../../../src/dialects/completions/schema.ts'
+import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {
   chunk,
@@ -12,28 +14,25 @@ import {
   textReply,
   toolCallReply,
 } from '../../support/upstream-replies.ts'
-import { QUESTION, startTwoServers, type TwoServers } from './two-servers.ts'
+import { QUESTION, startOneServer } from './one-server.ts'
 
-let servers: TwoServers
+const server = await startOneServer()
 
-beforeAll(async () => {
-  servers = await startTwoServers()
-  return servers.close
-})
+beforeEach(() => server.upstream.always(textReply('At ten [1].')))
 
-beforeEach(() => servers.upstream.always(textReply('At ten [1].')))
-
-/** The agent of a server as a model. `generateText` says nothing of `stream`, so the provider must. */
-function agentAt(baseURL: string, apiKey = TEST_KEY) {
+/** The agent of a server as a model. */
+function agentAt(apiKey = TEST_KEY) {
   const provider = createOpenAICompatible({
     name: 'agent-server',
-    baseURL,
+    baseURL: server.baseURL,
     apiKey,
     includeUsage: true,
-    transformRequestBody: (body) => ({ stream: false, ...body }),
   })
   return provider.chatModel('agent')
 }
+
+const provider = () => createOpenAI({ baseURL: server.baseURL, apiKey: TEST_KEY })
+const model = () => provider()('agent')
 
 const lamp = tool({
   description: 'Switches the lamp.',
@@ -44,38 +43,43 @@ const lamp = tool({
 describe('The AI SDK', () => {
   it('generates a text, with what it cites and its usage', async () => {
     const result = await generateText({
-      model: agentAt(servers.extractive),
+      model: agentAt(),
       prompt: QUESTION,
       include: { responseBody: true },
     })
-    expect(result.text).toContain('On Saturdays it opens at ten. [1]')
+    expect(result.text).toBe('At ten [1].')
     expect(result.finishReason).toBe('stop')
     expect(result.usage.totalTokens).toBeGreaterThan(10)
     expect(Completion.parse(result.response.body).agent.hits[0]?.title).toBe('Opening hours')
   })
 
+  it('generates a text with the provider of OpenAI itself', async () => {
+    const result = await generateText({ model: provider().chat('agent'), prompt: QUESTION })
+    expect(result.text).toBe('At ten [1].')
+  })
+
   it('streams a text, with what it cites and its usage', async () => {
     const result = streamText({
-      model: agentAt(servers.extractive),
+      model: agentAt(),
       prompt: QUESTION,
       include: { rawChunks: true },
     })
     const parts = await Array.fromAsync(result.fullStream)
     const raw = parts.flatMap((part) => (part.type === 'raw' ? [part.rawValue] : []))
     const hits = raw.flatMap((value) => CompletionChunk.parse(value).agent?.hits ?? [])
-    expect(await result.text).toContain('On Saturdays it opens at ten. [1]')
+    expect(await result.text).toBe('At ten [1].')
     expect(await result.finishReason).toBe('stop')
     expect((await result.usage).totalTokens).toBeGreaterThan(10)
     expect(hits[0]?.title).toBe('Opening hours')
   })
 
   it.each(['plain', 'streamed'])('runs its own tools to an answer, %s', async (how) => {
-    servers.upstream.script(
+    server.upstream.script(
       toolCallReply({ name: 'lamp', arguments: { on: true } }),
       textReply('The lamp is on.'),
     )
     const options = {
-      model: agentAt(servers.modelled),
+      model: agentAt(),
       prompt: 'Light, please.',
       tools: { lamp },
       stopWhen: stepCountIs(2),
@@ -92,7 +96,7 @@ describe('The AI SDK', () => {
 
 describe('The AI SDK is told', () => {
   it('of a wrong key', async () => {
-    const model = agentAt(servers.extractive, 'a-key-that-is-not-right')
+    const model = agentAt('a-key-that-is-not-right')
     const failure = await generateText({ model, prompt: QUESTION }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(APICallError)
     expect(failure).toMatchObject({ statusCode: 401, isRetryable: false })
@@ -103,10 +107,10 @@ describe('The AI SDK is told', () => {
       chunk({ content: 'At ' }),
       event({ error: { message: 'overload' } }),
     )
-    servers.upstream.always(failing)
+    server.upstream.always(failing)
     const errors: unknown[] = []
     const result = streamText({
-      model: agentAt(servers.modelled),
+      model: agentAt(),
       prompt: QUESTION,
       onError: ({ error }) => void errors.push(error),
     })
@@ -117,11 +121,11 @@ describe('The AI SDK is told', () => {
 
 describe('When the AI SDK leaves', () => {
   it('the model is left, too', async () => {
-    servers.upstream.always(hangReply())
-    const asked = servers.upstream.nextRequest()
+    server.upstream.always(hangReply())
+    const asked = server.upstream.nextRequest()
     const leaving = new AbortController()
     const answer = generateText({
-      model: agentAt(servers.modelled),
+      model: agentAt(),
       prompt: QUESTION,
       abortSignal: leaving.signal,
     })
@@ -130,5 +134,78 @@ describe('When the AI SDK leaves', () => {
     await expect(answer).rejects.toThrow()
     await request.closed
     expect(request.disconnected).toBe(true)
+  })
+})
+
+describe("The AI SDK's openai('agent')", () => {
+  it('answers over Responses with its sources, plain and streamed', async () => {
+    const asked = { model: model(), prompt: QUESTION, maxRetries: 0 }
+    for (const result of [await generateText(asked), streamText(asked)]) {
+      expect(await result.text).toBe('At ten [1].')
+      expect(await result.finishReason).toBe('stop')
+      expect((await result.usage).totalTokens).toBe(18)
+      expect(await result.sources).toMatchObject([
+        { sourceType: 'document', filename: 'Opening hours' },
+      ])
+    }
+  })
+
+  it.each([true, false])('runs its tools to an answer, with store: %s', async (store) => {
+    const asked = {
+      model: model(),
+      prompt: 'Light, please.',
+      tools: { lamp },
+      maxRetries: 0,
+      stopWhen: stepCountIs(2),
+      providerOptions: { openai: { store } },
+    }
+    for (const how of [generateText, streamText]) {
+      server.upstream.script(
+        toolCallReply({ name: 'lamp', arguments: { on: true } }),
+        textReply('The lamp is on.'),
+      )
+      const result = await how(asked)
+      const steps = await result.steps
+      expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop'])
+      expect(await result.text).toBe('The lamp is on.')
+    }
+  })
+
+  it.each([true, false])('goes on from what was said, with store: %s', async (store) => {
+    const question = { role: 'user' as const, content: QUESTION }
+    const providerOptions = { openai: { store } }
+    const first = await generateText({ model: model(), messages: [question], providerOptions })
+    const next = { role: 'user' as const, content: 'And on Sundays?' }
+    const messages = [question, ...first.response.messages, next]
+    const second = await generateText({ model: model(), messages, providerOptions })
+    expect(second.text).toBe('At ten [1].')
+    const roles = ['system', 'user', 'assistant', 'user']
+    const sent = () => modelRequest(server.upstream.requests.at(-1)).messages
+    expect(sent().map(({ role }) => role)).toEqual(roles)
+    if (!store) return
+    const previousResponseId = z.string().parse(first.providerMetadata?.openai?.responseId)
+    const from = { openai: { previousResponseId } }
+    await generateText({ model: model(), messages: [next], providerOptions: from })
+    expect(sent().map(({ role }) => role)).toEqual(roles)
+  })
+
+  it('searches the store that its file search names', async () => {
+    const file_search = provider().tools.fileSearch({ vectorStoreIds: ['vs_birds'] })
+    const asked = { model: model(), prompt: 'What do owls do at night?', tools: { file_search } }
+    const { sources } = await generateText(asked)
+    expect(sources).toMatchObject([{ sourceType: 'document', filename: 'Owls' }])
+  })
+
+  it('embeds by the model of the documents', async () => {
+    const values = ['Owls hunt.', 'Herons fish.']
+    const { embeddings } = await embedMany({ model: provider().embedding('any'), values })
+    expect(embeddings).toHaveLength(2)
+    expect(embeddings[0]?.length).toBeGreaterThan(1)
+    expect(embeddings[0]).not.toEqual(embeddings[1])
+  })
+
+  it('streams over chat completions', async () => {
+    const asked = { model: provider().chat('agent'), prompt: QUESTION, maxRetries: 0 }
+    expect(await streamText(asked).text).toBe('At ten [1].')
   })
 })

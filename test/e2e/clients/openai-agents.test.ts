@@ -1,18 +1,13 @@
 import { Agent, fileSearchTool, MemorySession, OpenAIProvider, Runner, tool } from '@openai/agents'
 import OpenAI from 'openai'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { textReply, toolCallReply } from '../../support/upstream-replies.ts'
-import { type OneServer, QUESTION, startOneServer } from './one-server.ts'
+import { QUESTION, startOneServer } from './one-server.ts'
 
-let server: OneServer
-
-beforeAll(async () => {
-  server = await startOneServer()
-  return server.close
-})
+const server = await startOneServer()
 
 beforeEach(() => server.upstream.always(textReply('At ten [1].')))
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
+import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
 import { Document, DocumentCreated } from '../../../src/schemas/document.ts'
 import type { Hit } from '../../../src/schemas/query.ts'
-import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
 import { sendFile } from '../../support/forms.ts'
 import { search } from '../../support/knowledge.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'

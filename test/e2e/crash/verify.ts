@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { embeddedFingerprints } from '../../../src/compose/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import type { Document } from '../../../src/schemas/document.ts'
+import { createSource } from '../../contracts/chunk-index.fixture.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
@@ -104,6 +105,7 @@ async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Pro
   const index = createEmbeddedIndex({
     directory: `${data}/index`,
     ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, documentStore)),
+    source: createSource(),
     onCrash: (error) => {
       throw error
     },

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { addTo, searchIn } from '../../contracts/chunk-index.fixture.ts'
+import { addTo, createSource, searchIn } from '../../contracts/chunk-index.fixture.ts'
 import { CRASH_CHANNEL } from './crash-on-demand.ts'
 
 const [directory] = await once(process, 'message')
@@ -8,6 +8,7 @@ const crashes: string[] = []
 const index = createEmbeddedIndex({
   directory,
   fingerprint: 'test',
+  source: createSource(),
   onCrash: ({ message }) => crashes.push(message),
 })
 await addTo(index, { 1: ['wing'] })

@@ -4,27 +4,27 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
+import type { ChunkIndex, IndexSource } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
-import { addTo, batchOf, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import { addTo, createSource, keysFor } from '../../contracts/chunk-index.fixture.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
-function open(directory: string): ChunkIndex {
+function open(directory: string, source: IndexSource = createSource()): ChunkIndex {
   return createEmbeddedIndex({
     directory,
     fingerprint: 'test',
+    source,
     onCrash: (error) => {
       throw error
     },
   })
 }
 
-describeChunkIndex('The embedded index', async () => {
+describeChunkIndex('The embedded index', async (source) => {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-index-'))
   return {
-    index: open(directory),
+    index: open(directory, source),
     remove: () => rm(directory, { recursive: true, force: true }),
   }
 })
@@ -37,6 +37,7 @@ describe('The thread of the embedded index', () => {
     const index = createEmbeddedIndex({
       directory: join(file, 'index'),
       fingerprint: 'test',
+      source: createSource(),
       onCrash: (error) => crashes.push(error),
     })
     await expect(index.keys()).rejects.toThrow('ENOTDIR')
@@ -66,44 +67,5 @@ describe('The thread of the embedded index', () => {
     const again = open(directory)
     expect(await keysFor(again, ['wing'])).toEqual([1])
     await again.close()
-  })
-})
-
-describe('Feedback within the thread', () => {
-  /** Chunks that all say `wing`, the later ones less; every other one says `flutter` as well. */
-  const CHUNKS = Object.fromEntries(
-    Array.from({ length: 40 }, (_, i) => [
-      i + 1,
-      { wing: 1, [i % 2 ? 'flutter' : 'mach']: 2, filler: i },
-    ]),
-  )
-  const query = { terms: queryOf(['wing']), limit: 20 }
-
-  async function openFilled() {
-    const index = open(await temporaryDirectory())
-    onTestFinished(() => index.close())
-    await addTo(index, CHUNKS)
-    return index
-  }
-
-  it('ranks as two searches do that are told the terms', async () => {
-    const index = await openFilled()
-    const twice = createFeedback({
-      index: { search: index.search },
-      termsOf: async (keys) => ({ keys, terms: batchOf(keys.map((key) => CHUNKS[key] ?? [])) }),
-    })
-    const expected = await twice.search(query)
-    expect(expected).not.toEqual(await index.search(query))
-    expect(await index.searchLearning?.(query)).toEqual(expected)
-  })
-
-  it('answers what little there is as it is, and throws the reason of a signal', async () => {
-    const index = await openFilled()
-    const few = { ...query, only: Uint32Array.of(3, 5), limit: 1 }
-    expect(await index.searchLearning?.(few)).toMatchObject([{ key: 3 }])
-    const none = { ...query, terms: queryOf(['nothing']) }
-    expect(await index.searchLearning?.(none)).toEqual([])
-    const gone = AbortSignal.abort(new Error('gone'))
-    await expect(index.searchLearning?.(query, gone)).rejects.toThrow('gone')
   })
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
+import { createChanges } from '../../../src/indexes/embedded/changes.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { createMaintenance } from '../../../src/indexes/embedded/maintenance.ts'
-import { openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
+import { createLexicalPart, openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 
 /** No more than one segment is built of at once. */
@@ -13,14 +13,14 @@ const notify = ({ message }: { message: string }) => {
 }
 const snapshot = await openSnapshot({ directory, fingerprint: 'test', notify })
 const index = createLexicalIndex(snapshot.loaded)
-const { flush, wake } = createMaintenance({ index, snapshot, notify })
+const changes = createChanges([createLexicalPart(index, snapshot)], notify)
 
 // Until somebody kills this process: adds, removes every tenth key, flushes, and reports how far it came.
 for (let first = firstKey; ; first += BATCH) {
   const keys = Uint32Array.from({ length: BATCH }, (_, i) => first + i)
-  index.add(keys, batchOf(Array.from(keys, (key) => ['all', `only ${key}`])), 0, BATCH)
-  index.remove([...keys].filter((key) => key % 10 === 0))
-  wake()
-  await flush()
+  const batch = batchOf(Array.from(keys, (key) => ['all', `only ${key}`]))
+  void changes.apply(() => index.add(keys, batch, 0, BATCH))
+  void changes.apply(() => index.remove([...keys].filter((key) => key % 10 === 0)))
+  await changes.flush()
   process.send?.(first + BATCH)
 }

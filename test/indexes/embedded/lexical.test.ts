@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Ranking } from '../../../src/indexes/chunk-index.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
+import { chooseMerge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
+import type { Ranking } from '../../../src/indexes/ranking.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { long, someOf } from '../../support/long.ts'
 import {
@@ -40,21 +40,21 @@ function createPair(seed: number) {
     for (const key of gone) truth.delete(key)
     index.remove(gone)
   }
-  /** Merges what the policy chooses, with changes between its steps. */
-  const merge = (change: () => void): boolean => {
+  /** Merges what the policy chooses, with a look between its steps. */
+  const merge = (look: () => void = () => undefined): boolean => {
     const sources = chooseMerge(index.segments)
     if (!sources) return false
-    index.replace(sources, runWith(mergeSegments(sources), change))
+    index.replace(sources, runWith(mergeSegments(sources), look))
     return true
   }
   return { random, index, truth, add, remove, merge }
 }
 
-function runWith(merge: Generator<void, Merge>, change: () => void): Merge {
+function runWith<Result>(merge: Generator<void, Result>, look: () => void): Result {
   for (;;) {
     const step = merge.next()
     if (step.done) return step.value
-    change()
+    look()
   }
 }
 
@@ -71,11 +71,7 @@ describe('The lexical index', () => {
       for (let round = 0; round < 40; round++) {
         add(1 + random.below(MAX_CHUNKS_BUILT))
         if (random.next() < 0.3) remove(0.15)
-        const disturb = () => {
-          if (random.next() < 0.3) remove(0.01)
-          if (random.next() < 0.1) add(2)
-        }
-        while (random.next() < 0.8 && merge(disturb));
+        while (random.next() < 0.8 && merge());
         for (let i = 0; i < 3; i++) {
           const query = randomQuery(random, VOCABULARY + 20)
           const limit = 1 + random.below(20)
@@ -96,7 +92,7 @@ describe('The lexical index', () => {
       for (let round = 0; round < 30; round++) {
         add(1 + random.below(MAX_CHUNKS_BUILT))
         if (random.next() < 0.3) remove(0.15)
-        while (random.next() < 0.6 && merge(() => undefined));
+        while (random.next() < 0.6 && merge());
         const keys = new Set([...truth.keys()].filter(() => random.next() < share))
         const only = Uint32Array.from(keys).sort()
         const query = randomQuery(random, VOCABULARY + 20)
@@ -129,14 +125,14 @@ describe('The lexical index', () => {
     const { index, add, remove, merge } = createPair(6)
     for (let i = 0; i < 2_000; i++) {
       add(1)
-      while (merge(() => undefined));
+      while (merge());
     }
     // Seven of each size below a merge of eight.
     expect(index.segments.length).toBeLessThanOrEqual(7 * 4)
     const bytes = () => index.segments.reduce((sum, segment) => sum + segment.bytes.byteLength, 0)
     const full = bytes()
     remove(0.9)
-    while (merge(() => undefined));
+    while (merge());
     expect(bytes()).toBeLessThan(full / 4)
     remove(1)
     expect([index.keys().length, index.segments.length]).toEqual([0, 0])

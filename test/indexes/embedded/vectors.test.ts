@@ -1,14 +1,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { loadGraphSearch } from '../../../src/indexes/embedded/vector-search.ts'
 import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
 import { randomVector, vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { onlyLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-
-const NO_BUILD = () => Promise.reject(new Error('No native build was found'))
 
 describe('The vectors of the embedded index', () => {
   let directory: string
@@ -17,12 +13,12 @@ describe('The vectors of the embedded index', () => {
     directory = await temporaryDirectory()
     notices = []
   })
-  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) => {
+  const open = (fingerprint = '1') => {
     // What an earlier test has left may speak up later, and is not heard by the next.
     const heard = notices
     return openVectorPart({
-      ...{ directory, fingerprint, loadKind },
-      ...(quietMs && { quietMs }),
+      directory,
+      fingerprint,
       notify: ({ message }) => void heard.push(message),
     })
   }
@@ -31,7 +27,7 @@ describe('The vectors of the embedded index', () => {
   it('are there at the next start as they were flushed', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch([1, 2, 3]))
-    await vectors.remove([2])
+    vectors.remove([2])
     await vectors.flush()
     const again = await open()
     expect(again.keys()).toEqual(Uint32Array.of(1, 3))
@@ -66,18 +62,23 @@ describe('The vectors of the embedded index', () => {
   it('are written by themselves when many have changed', onlyLong, async () => {
     const vectors = await open()
     await vectors.add(vectorBatch(Array.from({ length: 8_300 }, (_, i) => i + 1)))
+    await vectors.tidy()
     expect((await open()).keys()).toHaveLength(8_300)
   })
 
   it('are written after a rest, but for few of many', async () => {
-    const vectors = await open('1', loadGraphSearch, 1)
+    const vectors = await open()
     await vectors.add(vectorBatch(Array.from({ length: 200 }, (_, i) => i + 1)))
-    await expect.poll(files).toEqual(['1.graph', '1.vectors', 'vectors.json'])
+    await vectors.tidy()
+    expect(await files()).toEqual([])
+    await vectors.rest()
+    expect(await files()).toEqual(['1.graph', '1.vectors', 'vectors.json'])
     await vectors.add(vectorBatch([201]))
-    await setTimeout(20)
+    await vectors.rest()
     expect(await files()).toContain('1.graph')
-    await vectors.remove(Array.from({ length: 20 }, (_, i) => i + 1))
-    await expect.poll(files).toEqual(['2.graph', '2.vectors', 'vectors.json'])
+    vectors.remove(Array.from({ length: 20 }, (_, i) => i + 1))
+    await vectors.rest()
+    expect(await files()).toEqual(['2.graph', '2.vectors', 'vectors.json'])
     expect((await open()).keys()).toHaveLength(181)
   })
 
@@ -86,7 +87,7 @@ describe('The vectors of the embedded index', () => {
     await vectors.add(vectorBatch([1]))
     await vectors.flush()
     expect((await open('2')).keys()).toHaveLength(0)
-    expect(notices).toEqual(['the vectors have been made anew: indexing them afresh'])
+    expect(notices).toEqual(['the vectors were re-created: indexing them again'])
     expect(await files()).toEqual([])
   })
 
@@ -111,47 +112,11 @@ describe('The vectors of the embedded index', () => {
     await expect(vectors.add(other)).rejects.toThrow(RangeError)
   })
 
-  describe('where usearch has no build', () => {
-    it('are searched one by one, exactly, and it is told', async () => {
-      const vectors = await open('1', NO_BUILD)
-      const keys = Array.from({ length: 2_500 }, (_, i) => i + 1)
-      await vectors.add(vectorBatch(keys))
-      await vectors.remove([7])
-      await vectors.add(vectorBatch([3_000]))
-      expect(vectors.nearest({ vector: randomVector(3_000), limit: 1 })).toMatchObject({
-        keys: Uint32Array.of(3_000),
-      })
-      expect(vectors.nearest({ vector: randomVector(3_000), limit: 1 }).scores[0]).toBeCloseTo(1, 2)
-      expect(vectors.nearest({ vector: randomVector(7), limit: 5 }).keys).not.toContain(7)
-      expect(vectors.keys()).toHaveLength(2_500)
-      expect(notices).toEqual([expect.stringContaining('searched one by one')])
-    })
-
-    it('are kept on the disk without a graph, and what a graph left there is read', async () => {
-      const graph = await open()
-      await graph.add(vectorBatch([1]))
-      await graph.flush()
-      const vectors = await open('1', NO_BUILD)
-      expect(vectors.keys()).toEqual(Uint32Array.of(1))
-      await vectors.add(vectorBatch([2]))
-      await vectors.flush()
-      expect(await files()).toEqual(['2.vectors', 'vectors.json'])
-      expect((await open('1', NO_BUILD)).keys()).toEqual(Uint32Array.of(1, 2))
-    })
-
-    it('are made anew where a graph can be searched again', async () => {
-      const scanned = await open('1', NO_BUILD)
-      await scanned.add(vectorBatch([1]))
-      await scanned.flush()
-      expect((await open()).keys()).toHaveLength(0)
-    })
-  })
-
   it('are read as they were added, to a hundredth of their length', async () => {
     const vectors = await open()
     const { keys, dimension, values } = vectorBatch([4, 9, 2])
     await vectors.add({ keys, dimension, values })
-    await vectors.remove([9])
+    vectors.remove([9])
     await vectors.add(vectorBatch([7]))
     const read = vectors.read([2, 9, 5, 4, 7], dimension)
     expect([...read.keys]).toEqual([2, 4, 7])

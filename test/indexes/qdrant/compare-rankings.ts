@@ -2,59 +2,51 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
-import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { analyseChunks, createFeedback } from '../../../src/services/retrieval/feedback.ts'
+import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { DEPTH, measure } from '../../../ui/search/evaluation.ts'
-import { readStoredChunks } from './judged-chunks.ts'
+import { createSource } from '../../contracts/chunk-index.fixture.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
 
-const CRANFIELD = new URL('../../../../shared/data/cranfield', import.meta.url)
-export const hasCranfield = existsSync(CRANFIELD)
+const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)
+export const hasCollections = existsSync(COLLECTIONS)
 
 const analyser = createAnalyser('english')
 
 /**
- * How good the rankings of Cranfield are by each index with feedback, as nDCG@10, and which part of them is the same;
+ * How good the rankings of a judged collection are by the embedded index and by another one, with feedback, as nDCG@10
  * of every `step`th query.
  */
-export async function compareRankings(open: () => Promise<QdrantIndex>, step = 1) {
-  const folder = fileURLToPath(CRANFIELD)
+export async function compareRankings(
+  collection: 'cranfield' | 'cacm',
+  other: ChunkIndex,
+  step = 1,
+) {
+  const folder = fileURLToPath(new URL(collection, COLLECTIONS))
   const documents = await Array.fromAsync(readCorpus(folder))
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
   const keys = Uint32Array.from(documents, (_, key) => key)
-  const embedded = createLexicalIndex([])
-  for (let from = 0; from < batch.size; from += MAX_CHUNKS_BUILT) {
-    embedded.add(keys, batch, from, Math.min(batch.size, from + MAX_CHUNKS_BUILT))
-  }
-  const shared = await open()
-  await shared.add(keys, batch, [])
-
-  const chunks = readStoredChunks(documents)
-  const store = { readChunks: async (wanted: readonly number[]) => chunks(wanted) }
-  const termsOf = analyseChunks({ store, analyser })
-  const results = { embedded: 0, shared: 0, same: 0 }
+  const embedded = createEmbeddedIndex({
+    directory: await temporaryDirectory(),
+    fingerprint: analyser.fingerprint,
+    source: createSource(),
+    onCrash: (error) => {
+      throw error
+    },
+  })
   const queries = (await readQueries(folder)).filter((_, place) => place % step === 0)
-  for (const { text, relevant } of queries) {
-    const rank = async (index: Pick<ChunkIndex, 'search'>) => {
-      const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await createFeedback({ index, termsOf }).search(query)
-      return found.map(({ key }) => documents[key]?._id ?? '')
+  const ndcgOf = async (index: ChunkIndex) => {
+    await index.add(keys, batch, [])
+    let sum = 0
+    for (const { text, relevant } of queries) {
+      const query = { mode: 'lexical', terms: analyser.query(text), limit: DEPTH } as const
+      const { candidates } = await index.search(query)
+      const ranking = candidates.map(({ key }) => documents[key]?._id ?? '')
+      sum += measure(ranking, { relevant, graded: false }).ndcg
     }
-    const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]
-    results.embedded += measure(ours, { relevant, graded: false }).ndcg / queries.length
-    results.shared += measure(theirs, { relevant, graded: false }).ndcg / queries.length
-    if (ours.join() === theirs.join()) results.same += 1 / queries.length
+    return sum / queries.length
   }
+  const results = { embedded: await ndcgOf(embedded), other: await ndcgOf(other) }
+  await embedded.close()
   return results
-}
-
-function searchBy(index: ReturnType<typeof createLexicalIndex>): ChunkIndex['search'] {
-  return async ({ terms, feedback, only, limit }) => {
-    const { keys, scores } = feedback
-      ? index.rescore(terms, limit, feedback)
-      : index.search(terms, limit, only)
-    return Array.from(keys, (key, i): IndexMatch => ({ key, score: scores[i] ?? 0 }))
-  }
 }

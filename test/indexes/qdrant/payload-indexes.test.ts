@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import type { Metadata } from '../../../src/schemas/metadata.ts'
-import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
+import type { Filter, Metadata } from '../../../src/schemas/metadata.ts'
+import { batchOf, createSource, nearestIn, searchIn } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
@@ -9,20 +9,33 @@ import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 const MAX_INDEXES = 128
 
 let fake: FakeQdrant
+let source: ReturnType<typeof createSource>
 beforeEach(async () => {
+  source = createSource()
   fake = await startFakeQdrant()
 })
 afterEach(() => expect(fake.mistakes).toEqual([]))
 
-async function open(): Promise<QdrantIndex> {
+async function open(): Promise<ChunkIndex> {
   const settings = { ...SETTINGS, filtersMemory: 'pinned' } as const
-  const index = qdrantIndexAt(fake.url, { settings })
+  const index = qdrantIndexAt(fake.url, { settings, source })
   await index.open()
   return index
 }
 
-const add = (index: QdrantIndex, key: number, metadata?: Metadata) =>
+const add = (index: ChunkIndex, key: number, metadata?: Metadata) =>
   index.add(Uint32Array.of(key), batchOf([['wing']]), [metadata])
+const addVector = (index: ChunkIndex, key: number, metadata?: Metadata) => {
+  source.metadata.set(key, metadata)
+  return index.addVectors(vectorBatch([key]))
+}
+/** Whether a search sends the filter to Qdrant; otherwise it asks the document store, which knows no chunk here. */
+async function sends(index: ChunkIndex, filter: Filter): Promise<boolean> {
+  const before = fake.requests.length
+  source.metadata.clear()
+  await searchIn(index, ['wing'], { filter })
+  return fake.requests.slice(before).some(({ call }) => call.endsWith('/points/query'))
+}
 const calls = () => fake.requests.map(({ call }) => call)
 const made = () =>
   fake.requests.flatMap(({ call, body }) =>
@@ -32,14 +45,14 @@ const made = () =>
 describe('Payload indexes', () => {
   it('for equal values are made with a collection, before its alias and its points', async () => {
     const index = await open()
-    await index.addVectors(vectorBatch([1]), [{ year: 2026 }])
+    await addVector(index, 1, { year: 2026 })
     const schema = { type: 'keyword', memory: 'pinned' }
     const first = fake.requests.filter(({ call }) => call.endsWith('/index'))
     expect(first.map(({ path, body }) => [path, body])).toEqual([
       ['/collections/test-terms-1/index', { field_name: 'is', field_schema: schema }],
-      ['/collections/test-meaning-1/index', { field_name: 'is', field_schema: schema }],
+      ['/collections/test-vectors-1/index', { field_name: 'is', field_schema: schema }],
       [
-        '/collections/test-meaning/index',
+        '/collections/test-vectors/index',
         { field_name: 'number.year', field_schema: { type: 'float', memory: 'pinned' } },
       ],
     ])
@@ -58,8 +71,8 @@ describe('Payload indexes', () => {
     await add(index, 4, { year: 2004, language: 'en' })
     expect(made()).toEqual(['is', 'number.year'])
     const filter = { field: 'year', gt: 2002 }
-    expect(await index.filters(filter)).toBe(true)
-    const found = await index.search({ terms: queryOf(['wing']), limit: 9, filter })
+    expect(await sends(index, filter)).toBe(true)
+    const found = await searchIn(index, ['wing'], { filter })
     expect(found.map(({ key }) => key)).toEqual([3, 4])
   })
 
@@ -70,65 +83,68 @@ describe('Payload indexes', () => {
     expect(made()).toEqual(['is', 'number.year'])
     const later = await open()
     await add(one, 3, { size: 3 })
-    expect(await later.filters({ field: 'size', gt: 1 })).toBe(true)
-    expect(await other.filters({ field: 'size', gt: 1 })).toBe(true)
+    expect(await sends(later, { field: 'size', gt: 1 })).toBe(true)
+    expect(await sends(other, { field: 'size', gt: 1 })).toBe(true)
   })
 
   it('that there are not leave a filter to the document store', async () => {
     const index = await open()
     await add(index, 1, { author: 'Ada', year: 2026 })
-    expect(await index.filters({ field: 'author', eq: 'Ada' })).toBe(true)
-    expect(await index.filters({ field: 'author', gt: 'A' })).toBe(false)
-    expect(await index.filters({ field: 'unknown', lt: 5 })).toBe(false)
-    expect(await index.filters({ not: { field: 'year', lt: 'x'.repeat(30) } })).toBe(false)
+    expect(await sends(index, { field: 'author', eq: 'Ada' })).toBe(true)
+    expect(await sends(index, { field: 'author', gt: 'A' })).toBe(false)
+    expect(await sends(index, { field: 'unknown', lt: 5 })).toBe(false)
+    expect(await sends(index, { not: { field: 'year', lt: 'x'.repeat(30) } })).toBe(false)
   })
 
   it('that every collection has are asked about by nobody', async () => {
     const index = await open()
     const asked = fake.requests.length
-    expect(await index.filters({ not: { field: 'author', in: ['Ada', 3] } })).toBe(true)
-    expect(fake.requests).toHaveLength(asked)
+    expect(await sends(index, { not: { field: 'author', in: ['Ada', 3] } })).toBe(true)
+    expect(fake.requests).toHaveLength(asked + 1)
   })
 
   it('that the vectors lack leave a filter to the document store, too', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
-    await index.addVectors(vectorBatch([1]), [])
-    expect(await index.filters({ field: 'year', gt: 1 })).toBe(false)
-    await index.addVectors(vectorBatch([1]), [{ year: 2026 }])
-    expect(await index.filters({ field: 'year', gt: 1 })).toBe(true)
+    await addVector(index, 1)
+    expect(await sends(index, { field: 'year', gt: 1 })).toBe(false)
+    await addVector(index, 1, { year: 2026 })
+    expect(await sends(index, { field: 'year', gt: 1 })).toBe(true)
   })
 
   it('are made anew with vectors of another dimension', async () => {
     const index = await open()
-    await index.addVectors(vectorBatch([1]), [{ year: 2026 }])
+    await addVector(index, 1, { year: 2026 })
     await index.remove([1])
     const values = Float32Array.of(0, 1)
     const batch = { keys: Uint32Array.of(2), dimension: 2, values }
-    await index.addVectors(batch, [{ year: 2025 }])
+    source.metadata.set(2, { year: 2025 })
+    await index.addVectors(batch)
     const filter = { field: 'year', lt: 2026 }
-    expect(await index.nearest({ vector: values, limit: 3, filter })).toHaveLength(1)
+    expect(await nearestIn(index, values, { filter })).toHaveLength(1)
   })
 
   it('that are gone with a collection that was made anew are missed once, and then done without', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
-    await index.addVectors(vectorBatch([1]), [{ year: 2026 }])
+    await addVector(index, 1, { year: 2026 })
     const filter = { field: 'year', gt: 2025 }
-    const search = () => index.search({ terms: queryOf(['wing']), limit: 3, filter })
-    const nearest = () => index.nearest({ vector: vectorBatch([1]).values, limit: 3, filter })
+    const search = () => searchIn(index, ['wing'], { filter })
+    const nearest = () => nearestIn(index, vectorBatch([1]).values, { filter })
     for (const [ask, collection] of [
       [search, 'test-terms-1'],
-      [nearest, 'test-meaning-1'],
+      [nearest, 'test-vectors-1'],
     ] as const) {
       expect(await ask()).toHaveLength(1)
       fake.store.collections.get(collection)?.indexes.delete('number.year')
-      await expect(ask()).rejects.toMatchObject({ code: 'index_unavailable' })
-      expect(await index.filters(filter)).toBe(false)
+      // Without its vectors the index is searched by words, of which there are none here.
+      if (ask === nearest) expect(await ask()).toEqual([])
+      else await expect(ask()).rejects.toMatchObject({ code: 'index_unavailable' })
+      expect(await sends(index, filter)).toBe(false)
       await add(index, 2, { year: 2024 })
-      await index.addVectors(vectorBatch([2]), [{ year: 2024 }])
+      await addVector(index, 2, { year: 2024 })
     }
-    expect(await index.filters(filter)).toBe(true)
+    expect(await sends(index, filter)).toBe(true)
   })
 
   it('are bounded, whatever names documents bring', async () => {
@@ -138,8 +154,36 @@ describe('Payload indexes', () => {
       await add(index, key, Object.fromEntries(names))
     }
     expect(made()).toHaveLength(MAX_INDEXES)
-    expect(await index.filters({ field: 'field-7-3', gt: 1 })).toBe(false)
-    expect(await index.filters({ field: 'field-7-3', eq: 3 })).toBe(true)
+    expect(await sends(index, { field: 'field-7-3', gt: 1 })).toBe(false)
+    expect(await sends(index, { field: 'field-7-3', eq: 3 })).toBe(true)
+  })
+
+  it('are fewer where strict mode allows fewer, and no document waits for more', async () => {
+    fake.strict = { indexes: 4 }
+    const [index, other] = [await open(), await open()]
+    await add(index, 1, { a: 1, b: 2, c: 3, d: 4, on: '2026-11-26' })
+    expect(made()).toEqual(['is', 'number.a', 'number.b', 'number.c'])
+    expect(await sends(index, { field: 'c', gt: 1 })).toBe(true)
+    expect(await sends(index, { field: 'd', gt: 1 })).toBe(false)
+    expect(await sends(index, { field: 'd', eq: 4 })).toBe(true)
+    await add(other, 2, { a: 2, d: 4 })
+    await addVector(other, 2, { d: 4 })
+    expect(await index.keys()).toHaveLength(2)
+  })
+
+  it('that other servers have used up meanwhile are done without', async () => {
+    const index = await open()
+    // It looks how many there may be, and then another is faster.
+    fake.mishap = ({ call }) => {
+      if (call.endsWith('/index')) fake.strict = { indexes: 1 }
+      return undefined
+    }
+    await add(index, 1, { year: 2026 })
+    expect(await index.keys()).toHaveLength(1)
+    expect(await sends(index, { field: 'year', gt: 1 })).toBe(false)
+    // A collection that is opened again has its index for equality already.
+    fake.store.aliases.delete('test-terms')
+    expect(await sends(await open(), { field: 'year', eq: 1 })).toBe(true)
   })
 
   it('that could not be made leave nothing behind, and are made the next time', async () => {
@@ -149,6 +193,6 @@ describe('Payload indexes', () => {
     expect(await index.keys()).toHaveLength(0)
     fake.mishap = () => undefined
     await add(index, 1, { year: 2026 })
-    expect(await index.filters({ field: 'year', gt: 1 })).toBe(true)
+    expect(await sends(index, { field: 'year', gt: 1 })).toBe(true)
   })
 })

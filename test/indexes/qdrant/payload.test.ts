@@ -39,7 +39,6 @@ describe('The payload of a point', () => {
     const payloadOf = createPayloads([metadata, undefined, metadata])
     expect(payloadOf(0)).toBe(payloadOf(2))
     expect(payloadOf(1)).toBeUndefined()
-    expect(createPayloads(undefined)(0)).toBeUndefined()
   })
 
   it('names fields by paths of plain names, no two of them alike', () => {

@@ -81,7 +81,9 @@ describe('A guarded fetch', () => {
       response.end(JSON.stringify([method, headers['x-a'], headers['user-agent'], body]))
     })
     const response = await open(['127.0.0.1'])(`http://127.0.0.1:${port}/`, {
-      ...{ method: 'POST', headers: { 'x-a': 'b' }, body: 'words' },
+      method: 'POST',
+      headers: { 'x-a': 'b' },
+      body: 'words',
     })
     expect(await response.json()).toEqual(['POST', 'b', 'agent-server', 'words'])
   })

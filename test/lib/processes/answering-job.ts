@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { JobRefusal } from '../../../src/lib/processes/job.ts'
+import { Refusal } from '../../../src/lib/refusal.ts'
 
 interface Asked {
   what: string
@@ -11,7 +11,7 @@ interface Asked {
 /** A job for tests: it does what it is asked, as far as it is let. */
 export async function doWhatIsAsked({ what, value = '' }: Asked): Promise<unknown> {
   if (what === 'echo') return { value, environment: Object.keys(process.env) }
-  if (what === 'refuse') throw new JobRefusal(value)
+  if (what === 'refuse') throw new Refusal(value)
   if (what === 'fail') throw new Error(value)
   if (what === 'read') return readFileSync(value, 'utf8')
   if (what === 'exists') return existsSync(value)

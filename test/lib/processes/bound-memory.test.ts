@@ -5,16 +5,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { boundMemory } from '../../../src/lib/processes/bound-memory.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { countThreads } from '../../support/threads.ts'
 
 const PROCESSES = new URL('../../../src/lib/processes/', import.meta.url)
 
 /** What a module prints in a process of its own. */
-async function run(code: string, environment: Record<string, string> = {}) {
+async function run(code: string) {
   const file = join(await temporaryDirectory(), 'run.mjs')
   await writeFile(file, code)
   const command = `ulimit -n 128; exec ${process.execPath} ${file}`
-  return spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: environment })
+  return spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8', env: {} })
 }
 
 describe('The bound of a child’s memory', () => {
@@ -35,27 +34,15 @@ describe('The bound of a child’s memory', () => {
     })
   })
 
-  it('has a thread only while there is a child, and for a while after', async () => {
+  it('is exceeded by what it says, and by nothing less', async () => {
     const watch = async (maxBytes: number) => {
       const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] })
-      const bound = boundMemory(child, maxBytes, { idleMs: 20 })
+      const bound = boundMemory(child, maxBytes)
       if (maxBytes > 1) child.stdin?.end()
       await once(child, 'exit')
       return bound.reason()
     }
-    const before = countThreads()
     expect(await watch(2 ** 30)).toBeUndefined()
-    await expect.poll(countThreads).toBeLessThanOrEqual(before)
     expect(await watch(1)).toMatch(/^It held \d+ bytes$/)
   })
-})
-
-it('What is compiled for jobs in the background ends no server where it does not start', async () => {
-  const code = `
-    const { precompileOnce } = await import('${PROCESSES}precompile.ts')
-    precompileOnce('\\0', 0)
-    setTimeout(() => console.log('lives'), 50)`
-  const cache = join(await temporaryDirectory(), 'cache')
-  const child = await run(code, { NODE_COMPILE_CACHE: cache })
-  expect(child).toMatchObject({ stderr: '', stdout: 'lives\n' })
 })

@@ -1,42 +1,71 @@
-import { getCompileCacheDir } from 'node:module'
+import { cp, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runJob } from '../../../src/lib/processes/child-process.ts'
-import { JobCrashed, JobExhausted, JobRefusal } from '../../../src/lib/processes/job.ts'
+import {
+  checkProcess,
+  jobsAtOnce,
+  PROGRAM_FILES,
+  runJob,
+} from '../../../src/lib/processes/child-process.ts'
+import { JobCrashed, JobExhausted } from '../../../src/lib/processes/job.ts'
+import { Refusal } from '../../../src/lib/refusal.ts'
 import { long, someOf } from '../../support/long.ts'
+import { ROOT } from '../../support/source-tree.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const MODULE = new URL('./answering-job.ts', import.meta.url)
 const JOB = {
-  ...{ task: 'The job', advice: 'ask for less', module: MODULE, run: 'doWhatIsAsked' },
-  ...{ heapMegabytes: 64, residentMegabytes: 256, deadlineMs: 20_000 },
+  task: 'The job',
+  advice: 'ask for less',
+  module: MODULE,
+  run: 'doWhatIsAsked',
+  heapMegabytes: 64,
+  residentMegabytes: 256,
+  deadlineMs: 20_000,
 }
 const { signal } = new AbortController()
 const run = (input: object, more: object = {}) => runJob({ ...JOB, ...more }, input, signal)
+
+describe('The check of a process', () => {
+  it('finds one that starts', () =>
+    checkProcess(new URL('../../../src/lib/processes/job-process.ts', import.meta.url)))
+
+  it('says why one does not start', async () => {
+    const nowhere = new URL('./nowhere.ts', import.meta.url)
+    const failure = await checkProcess(nowhere).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ message: 'ended with exit code 1' })
+    expect(failure).toHaveProperty('cause.message', expect.stringContaining('nowhere.ts'))
+  })
+})
 
 describe('A job', () => {
   it('is given its input, and gives its output, without any of the environment', async () => {
     expect(await run({ what: 'echo', value: 'hello' })).toEqual({
       value: 'hello',
-      // Where compiled modules are, to read them alone.
-      environment: getCompileCacheDir()
-        ? ['NODE_COMPILE_CACHE', 'NODE_COMPILE_CACHE_READONLY']
-        : [],
+      environment: [],
     })
   })
 
   it('refuses in its own words', async () => {
     const refused = run({ what: 'refuse', value: 'The file is none' })
-    await expect(refused).rejects.toThrow(new JobRefusal('The file is none'))
+    await expect(refused).rejects.toThrow(new Refusal('The file is none'))
   })
 
   it('that fails is a fault of ours, not a refusal', async () => {
     const failure = await run({ what: 'fail', value: 'hunter2' }).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(Error)
-    expect(failure).not.toBeInstanceOf(JobRefusal)
+    expect(failure).not.toBeInstanceOf(Refusal)
     expect(failure).not.toBeInstanceOf(JobExhausted)
+  })
+
+  it('that reads what it may not says what it may', async () => {
+    const packages = join(ROOT.pathname, 'node_modules')
+    await expect(run({ what: 'read', value: '/etc/hostname' })).rejects.toThrow(
+      new RegExp(`may not read .+${packages}.+install`),
+    )
   })
 
   it.each([
@@ -72,11 +101,19 @@ describe('A job', () => {
       const ended = await run({ what }).catch((error: unknown) => error)
       expect(ended).toBeInstanceOf(JobExhausted)
       expect(ended).toMatchObject({
-        ...{
-          message: 'The job took too much memory: ask for less',
-          cause: { message: expect.stringMatching(words) },
-        },
+        message: 'The job took too much memory: ask for less',
+        cause: { message: expect.stringMatching(words) },
       })
+    },
+  )
+
+  it.runIf(process.platform === 'linux')(
+    'is held by the system, besides the watch (needs Linux)',
+    async () => {
+      const limits = { residentMegabytes: 8_192, mappedMegabytes: 1_536 }
+      const ended = await run({ what: 'hoard at once' }, limits).catch((error: unknown) => error)
+      expect(ended).toBeInstanceOf(JobExhausted)
+      expect(Object(ended).cause.message).toMatch(/allocat|out of memory/i)
     },
   )
 
@@ -108,6 +145,14 @@ describe('A job', () => {
     const job = runJob(JOB, { what: 'echo' }, AbortSignal.abort(reason))
     await expect(job).rejects.toBe(reason)
   })
+})
+
+it.each([
+  [2 * 2 ** 30, 1],
+  [4 * 2 ** 30, 2],
+  [64 * 2 ** 30, 2],
+])('In %d bytes, so many jobs run at the same time: %d', (bytes, jobs) => {
+  expect(jobsAtOnce(bytes)).toBe(jobs)
 })
 
 describe('What a job may not', () => {
@@ -146,4 +191,31 @@ describe('What a job may not', () => {
     const outside = run({ what: 'write', value: `${directory}-b` }, { directory })
     await expect(outside).rejects.toThrow(/has been restricted/)
   })
+})
+
+const root = ROOT.pathname
+const holds = (outer: string, inner: string) => !relative(outer, inner).split(sep).includes('..')
+
+it('A process of ours may read the program, and neither the settings nor the data beside it', () => {
+  for (const path of ['src/main.ts', 'node_modules/zod/package.json', 'package.json']) {
+    expect(PROGRAM_FILES.some((readable) => holds(readable, join(root, path)))).toBe(true)
+  }
+  for (const path of ['.env', 'data/agent-server.db', 'agent.json', 'skills/briefing/SKILL.md']) {
+    expect(PROGRAM_FILES.filter((readable) => holds(readable, join(root, path)))).toEqual([])
+  }
+})
+
+it('A process of ours may read packages behind a symbolic link', async () => {
+  const copy = await temporaryDirectory()
+  for (const name of ['src', 'package.json']) {
+    await cp(join(root, name), join(copy, name), { recursive: true })
+  }
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const source = pathToFileURL(join(copy, 'src/'))
+  const { runJob } = await import(new URL('lib/processes/child-process.ts', source).href)
+  const limits = { heapMegabytes: 256, residentMegabytes: 1_000, deadlineMs: 60_000 }
+  const module = new URL('agent/forms/fill.ts', source)
+  const job = { task: 'The job', module, run: 'nothing', ...limits }
+  // It is there: only the function is not.
+  await expect(runJob(job, {}, new AbortController().signal)).rejects.toThrow(/failed: TypeError/)
 })

@@ -72,6 +72,23 @@ describe('an answer in quotes', () => {
   })
 })
 
+describe('a greeting', () => {
+  it.each(['Hello, who are you?', 'hi', 'What can you do?', 'Hey there!'])(
+    'is returned to %s, with what can be asked',
+    async (message) => {
+      const { text } = await ask(message)
+      expect(text).toMatch(/^Hello! I answer questions by quoting your documents/)
+    },
+  )
+
+  it.each(['Hello, when was the library founded?', 'founded?'])(
+    'does not replace the answer to %s',
+    async (message) => {
+      expect((await ask(message)).text).toContain('founded in 1901')
+    },
+  )
+})
+
 describe('a question that leans on the one before', () => {
   it('is understood with it', async () => {
     const { text } = await ask('', undefined, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelCallExtra, ModelMessage } from '../../../src/models/chat-model.ts'
+import type { ModelMessage, ProviderData } from '../../../src/models/chat-model.ts'
 import type { RecordedRequest } from '../../support/scripted-upstream.ts'
 import { errorReply, jsonReply, textReply, toolCallReply } from '../../support/upstream-replies.ts'
 import { startModel, TOOL } from './model-for-test.ts'
@@ -147,7 +147,7 @@ describe('what a server refuses is left out for the rest of the process', () => 
       code: 'upstream_refused',
       message: expect.stringContaining('cannot call tools'),
     }
-    const insisting = { tools: [TOOL], toolChoice: 'required' }
+    const insisting = { tools: [TOOL], toolChoice: 'required' as const }
     await expect(ask(insisting)).rejects.toMatchObject(refused)
     await expect(ask(insisting)).rejects.toMatchObject(refused)
     expect(upstream.requests).toHaveLength(1)
@@ -157,7 +157,7 @@ describe('what a server refuses is left out for the rest of the process', () => 
     const { upstream, ask } = await startModel()
     upstream.script(errorReply(400, "messages.1: property 'reasoning_content' is unsupported"))
     upstream.always(textReply('At nine'))
-    const messages = [toolMessage({ extra: { reasoning_content: 'hm' } })]
+    const messages = [toolMessage({ providerData: { message: { reasoning_content: 'hm' } } })]
     await ask({ messages, tools: [TOOL] })
     const sent = upstream.requests.map((request) => bodyOf(request).messages[0].reasoning_content)
     expect(sent).toEqual(['hm', undefined])
@@ -189,7 +189,7 @@ describe('a refusal is not taken for more than it is', () => {
   ])('%s', async (_case, message) => {
     const { upstream, model, ask } = await startModel()
     upstream.script(errorReply(400, message))
-    const messages = [toolMessage({ extra: { reasoning_content: 'hm' } })]
+    const messages = [toolMessage({ providerData: { message: { reasoning_content: 'hm' } } })]
     const request = { messages, tools: [TOOL], sampling: { maxTokens: 100_000 } }
     await expect(ask(request)).rejects.toMatchObject({ code: 'upstream_refused' })
     expect(model.supportsTools).toBe(true)
@@ -231,7 +231,16 @@ describe('finish reasons', () => {
   )
 })
 
-function toolMessage(call: { arguments?: string; extra?: ModelCallExtra }): ModelMessage {
+it('A schema of the client that the server refuses is not sent again', async () => {
+  const { upstream, ask } = await startModel()
+  upstream.script(errorReply(400, 'failed to parse grammar'))
+  upstream.always(textReply('{}'))
+  const responseFormat = { type: 'json_schema', json_schema: { name: 'call', schema: {} } }
+  await expect(ask({ sampling: { responseFormat } })).rejects.toThrow()
+  expect(upstream.requests).toHaveLength(1)
+})
+
+function toolMessage(call: { arguments?: string; providerData?: ProviderData }): ModelMessage {
   const toolCall = { callId: 'call_1', name: TOOL.name, arguments: '{}', ...call }
   return { role: 'assistant', content: '', toolCalls: [toolCall] }
 }

@@ -130,6 +130,11 @@ describe('refusals of the upstream', () => {
       },
     ],
     [
+      'a rate limit without a wait',
+      errorReply(429, 'slow down', { 'x-should-retry': 'false' }),
+      { code: 'upstream_rate_limited', message: expect.any(String), retryAfter: 5 },
+    ],
+    [
       'a redirect',
       { status: 307, headers: { location: 'https://example.org/v1' }, steps: [] },
       { code: 'upstream_refused', message: expect.stringContaining('CHAT_BASE_URL is redirected') },
@@ -195,7 +200,7 @@ describe('broken answers', () => {
     [
       'a socket that dies in the middle',
       streamReply(chunk({ content: 'At' }), { cut: true }),
-      'The connection to the chat model broke',
+      'The connection to the chat model was lost',
     ],
     [
       'broken JSON',
@@ -272,7 +277,7 @@ describe('passing failures', () => {
     upstream.script(script, textReply('At nine'))
     expect((await ask()).text).toBe('At nine')
     expect(upstream.requests).toHaveLength(2)
-    expect(logged).toEqual([expect.objectContaining({ message: 'The chat model is asked again' })])
+    expect(logged).toEqual([expect.objectContaining({ message: 'retrying the chat model' })])
   })
 
   it('are tried three times in all', async () => {

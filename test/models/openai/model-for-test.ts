@@ -68,7 +68,7 @@ export async function readAnswer(events: AsyncIterable<ModelEvent>): Promise<Ans
   for await (const event of events) {
     if (event.type === 'text-delta') answer.text += event.text
     else if (event.type === 'tool-call') answer.calls.push(event.call)
-    else answer.finish = event
+    else if (event.type === 'finish') answer.finish = event
   }
   return answer
 }

@@ -7,10 +7,11 @@ import Docker from 'dockerode'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   containerOptions,
+  createDockerSandbox,
+  engineOptions,
   removeContainer,
   startContainer,
-} from '../../../src/sandboxes/docker/container.ts'
-import { createDockerSandbox, engineOptions } from '../../../src/sandboxes/docker/docker-sandbox.ts'
+} from '../../../src/sandboxes/docker/docker-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -24,7 +25,7 @@ describe('A sandbox in containers', () => {
     const sandbox = createDockerSandbox({ limits: LIMITS, image: 'x', host, owner: 'x', log })
     const refusal = {
       code: 'sandbox_unavailable',
-      message: 'No container engine answers: start it, or set DOCKER_HOST',
+      message: 'No container engine responds: start it, or set DOCKER_HOST',
     }
     await expect(sandbox.check(signal)).rejects.toMatchObject(refusal)
     await expect(sandbox.open(signal)).rejects.toMatchObject(refusal)
@@ -33,10 +34,17 @@ describe('A sandbox in containers', () => {
 
   it('is started with its limits and without rights', () => {
     expect(containerOptions('image', 'owner', LIMITS)).toMatchObject({
-      ...{ Image: 'image', User: '1000:1000', NetworkDisabled: true },
+      Image: 'image',
+      User: '1000:1000',
+      NetworkDisabled: true,
       HostConfig: {
-        ...{ Memory: 128 * 2 ** 20, MemorySwap: 128 * 2 ** 20, NanoCpus: 5e8, PidsLimit: 10 },
-        ...{ NetworkMode: 'none', ReadonlyRootfs: true, CapDrop: ['ALL'] },
+        Memory: 128 * 2 ** 20,
+        MemorySwap: 128 * 2 ** 20,
+        NanoCpus: 5e8,
+        PidsLimit: 10,
+        NetworkMode: 'none',
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
         SecurityOpt: ['no-new-privileges'],
       },
     })

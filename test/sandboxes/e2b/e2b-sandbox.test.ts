@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createE2bSandbox } from '../../../src/sandboxes/e2b/e2b-sandbox.ts'
+import {
+  createE2bSandbox,
+  decodeEnvelopes,
+  encodeEnvelope,
+} from '../../../src/sandboxes/e2b/e2b-sandbox.ts'
 import { createFrameReader, encodeFrame } from '../../../src/sandboxes/frames.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { E2B_STUB_KEY, type StubProcess, startE2bStub } from '../../support/e2b-stub.ts'
@@ -25,15 +29,20 @@ function fakeInterpreter(): StubProcess {
       take = take_
       say({ ready: true })
     },
-    ...{ ended, kill },
+    ended,
+    kill,
   }
 }
 
 async function create({ key = E2B_STUB_KEY, launch = fakeInterpreter, seconds = 5 } = {}) {
   const stub = await startE2bStub({ launch })
   const sandbox = createE2bSandbox({
-    ...{ limits: { ...LIMITS, seconds }, apiKey: key, apiUrl: stub.url, template: 'a-template' },
-    ...{ idleSeconds: 100, log: { warn: () => undefined } },
+    limits: { ...LIMITS, seconds },
+    apiKey: key,
+    apiUrl: stub.url,
+    template: 'a-template',
+    idleSeconds: 100,
+    log: { warn: () => undefined },
   })
   onTestFinished(async () => {
     await sandbox.close()
@@ -55,10 +64,13 @@ describe('A sandbox at E2B', () => {
     expect(stub.calls.map(({ method }) => method)).toEqual(['GET'])
     const session = await sandbox.open(signal)
     expect(stub.calls[1]).toMatchObject({
-      ...{ method: 'POST', path: '/v2/sandboxes' },
+      method: 'POST',
+      path: '/v2/sandboxes',
       body: {
-        ...{ templateID: 'a-template', timeout: LIFETIME },
-        ...{ allow_internet_access: false, envVars: {} },
+        templateID: 'a-template',
+        timeout: LIFETIME,
+        allow_internet_access: false,
+        envVars: {},
       },
     })
     expect(stub.sandboxes).toBe(1)
@@ -150,7 +162,35 @@ describe('A sandbox at E2B', () => {
     const { stub, sandbox } = await create()
     await stub.close()
     await expect(sandbox.check(signal)).rejects.toMatchObject({
-      ...{ code: 'sandbox_unavailable', message: expect.stringContaining('E2B_API_URL') },
+      code: 'sandbox_unavailable',
+      message: expect.stringContaining('E2B_API_URL'),
     })
+  })
+})
+
+const END = Buffer.concat([Buffer.of(2), encodeEnvelope({}).subarray(1)])
+const FAILURE = Buffer.concat([Buffer.of(2), encodeEnvelope({ error: { code: 'x' } }).subarray(1)])
+
+const read = (...chunks: Buffer[]) => Array.fromAsync(decodeEnvelopes(streamOf(chunks)))
+
+async function* streamOf(chunks: readonly Buffer[]) {
+  yield* chunks
+}
+
+describe('The messages of a stream', () => {
+  it('are read in whatever pieces they come, until the end', async () => {
+    const bytes = Buffer.concat([encodeEnvelope({ n: 1 }), encodeEnvelope({ n: 2 }), END])
+    expect(await read(bytes)).toEqual([{ n: 1 }, { n: 2 }])
+    expect(await read(...[...bytes].map((byte) => Buffer.of(byte)))).toEqual([{ n: 1 }, { n: 2 }])
+  })
+
+  it.each([
+    ['ends with an error', [encodeEnvelope({ n: 1 }), FAILURE]],
+    ['breaks off', [encodeEnvelope({ n: 1 })]],
+    ['breaks off within a message', [encodeEnvelope({ n: 1 }).subarray(0, 7)]],
+    ['holds a message that is far too long', [Buffer.of(0, 0xff, 0xff, 0xff, 0xff)]],
+    ['holds no JSON', [Buffer.of(0, 0, 0, 0, 1, 0x7b)]],
+  ])('are refused where the stream %s', async (_case, chunks) => {
+    await expect(read(...chunks)).rejects.toThrow()
   })
 })

@@ -23,12 +23,11 @@ function marked(fileMegabytes: number) {
 
 describe('The embedded sandbox', () => {
   it(
-    'leaves no process behind, whichever way its sessions end, and one that waits in reserve',
+    'leaves no process behind, whichever way its sessions end, and keeps none in reserve',
     onlyLong,
     async () => {
       const { limits, mark } = marked(41)
       const sandbox = createEmbeddedSandbox({ limits })
-      sandbox.prepare()
       const [killed, timedOut, ended] = [
         await sandbox.open(signal),
         await sandbox.open(signal),
@@ -39,29 +38,12 @@ describe('The embedded sandbox', () => {
         outcome: 'timed-out',
       })
       await ended.run({ code: 'import os\nos.abort()' }, signal)
+      expect(await processesWith(mark)).toEqual([])
       await sandbox.open(signal)
-      sandbox.prepare()
       await sandbox.close()
       expect(await processesWith(mark)).toEqual([])
     },
   )
-
-  it('starts no session once it is closed, not even in reserve', async () => {
-    const { limits, mark } = marked(43)
-    const sandbox = createEmbeddedSandbox({ limits })
-    await sandbox.close()
-    sandbox.prepare()
-    expect(await processesWith(mark)).toEqual([])
-  })
-
-  it('gives out what was prepared, once', onlyLong, async () => {
-    const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}) })
-    onTestFinished(() => sandbox.close())
-    sandbox.prepare()
-    const [first, second] = await Promise.all([sandbox.open(signal), sandbox.open(signal)])
-    expect(first).not.toBe(second)
-    expect(await first.run({ code: '6 * 7' }, signal)).toMatchObject({ stdout: '42\n' })
-  })
 
   it('ends with a server that is killed, even in an endless loop', async () => {
     const { mark } = marked(47)
@@ -102,6 +84,12 @@ describe('The embedded sandbox', () => {
     await writeFile(path, bytes)
     const other = createEmbeddedSandbox({ limits, interpreter: { ...PACKAGED_INTERPRETER, path } })
     await expect(other.open(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+  })
+
+  it('starts its process to see whether it could run code, and leaves none behind', async () => {
+    const { limits, mark } = marked(37)
+    await createEmbeddedSandbox({ limits }).check(signal)
+    expect(await processesWith(mark)).toEqual([])
   })
 
   it('says where it looked for an interpreter that is not there', async () => {

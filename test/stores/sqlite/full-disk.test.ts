@@ -16,8 +16,12 @@ describe.skipIf(!canMount)('On a full disk (where a test may mount one)', () => 
     const script = ['-Urm', 'sh', '-c', WITH_SMALL_DISK, 'sh', data.directory]
     const { stdout } = await promisify(execFile)('unshare', [...script, process.execPath, PROGRAM])
     expect(JSON.parse(stdout)).toEqual({
-      ...{ file: 'storage_full', beside: 'stored' },
-      ...{ whenFull: 'storage_full', lost: 0, deleted: 'deleted', withRoom: 'stored' },
+      file: 'storage_full',
+      beside: 'stored',
+      whenFull: 'storage_full',
+      lost: 0,
+      deleted: 'deleted',
+      withRoom: 'stored',
     })
     await data.remove()
   })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { onTestFinished } from 'vitest'
 import type { OpenedStore } from '../../../src/stores/opened-store.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import type { StoreData } from '../../contracts/document-store.fixture.ts'
@@ -19,10 +20,24 @@ export async function createSqliteData(): Promise<SqliteData> {
   return {
     directory,
     database,
-    open: ({ queueLimit } = { queueLimit: 1_000 }) =>
-      createSqliteStore({ directory, queueLimit, onCrash: failOnCrash }),
+    open: (options) => openDirectory(directory, options),
     remove: () => rm(directory, { recursive: true, force: true }),
   }
+}
+
+export function openDirectory(directory: string, { queueLimit } = { queueLimit: 1_000 }) {
+  return createSqliteStore({ directory, queueLimit, onCrash: failOnCrash })
+}
+
+/** A store that is closed and removed after the test. */
+export async function openSqliteStore(): Promise<OpenedStore> {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  return store
 }
 
 function failOnCrash(error: Error): void {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createWriteQueue } from '../../../src/stores/sqlite/write-queue.ts'
-import type { Outcome, Write } from '../../../src/stores/sqlite/writes.ts'
+import { callsOf, createWrites, type Write } from '../../../src/stores/sql/writes.ts'
+import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
+import { createWriteQueue, type WriteQueue } from '../../../src/stores/sqlite/write-queue.ts'
+import type { Outcome } from '../../../src/stores/sqlite/writes.ts'
 
 /** A disk that takes each group when it is told to. */
 function createHeldDisk() {
@@ -20,19 +22,17 @@ function createHeldDisk() {
   }
 }
 
-const add = (characters: number) => ['add', { id: 'a', text: 'x'.repeat(characters) }] as const
+const textOf = (characters: number) => ({ id: 'a', text: 'x'.repeat(characters) })
+const writes = createWrites(SQLITE, 1)
+const write = (queue: WriteQueue) => callsOf(writes, queue.write)
 
 describe('The write queue', () => {
   it('gathers what comes while a group is written into the next group', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const first = [queue.write('delete', 'a'), queue.write('delete', 'b')]
+    const first = [write(queue).delete('a'), write(queue).delete('b')]
     await Promise.resolve()
-    const second = [
-      queue.write('delete', 'c'),
-      queue.write('delete', 'd'),
-      queue.write('delete', 'e'),
-    ]
+    const second = [write(queue).delete('c'), write(queue).delete('d'), write(queue).delete('e')]
     disk.confirm(0)
     await Promise.all(first)
     disk.confirm(1)
@@ -44,13 +44,15 @@ describe('The write queue', () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     let confirmed = false
-    const write = queue.write('delete', 'a').then(() => {
-      confirmed = true
-    })
+    const deletion = write(queue)
+      .delete('a')
+      .then(() => {
+        confirmed = true
+      })
     await Promise.resolve()
     expect(confirmed).toBe(false)
     disk.confirm(0)
-    await write
+    await deletion
     expect(confirmed).toBe(true)
   })
 
@@ -58,8 +60,8 @@ describe('The write queue', () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     const writes = [
-      ...Array.from({ length: 300 }, () => queue.write('check')),
-      ...Array.from({ length: 3 }, () => queue.write(...add(5_000_000))),
+      ...Array.from({ length: 300 }, () => write(queue).check()),
+      ...Array.from({ length: 3 }, () => write(queue).add(textOf(5_000_000))),
     ]
     for (let position = 0; position < 4; position += 1) {
       await expect.poll(() => disk.groups.length).toBe(position + 1)
@@ -72,11 +74,11 @@ describe('The write queue', () => {
   it('refuses clients when too many writes wait, and never ingestion', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const waiting = Array.from({ length: 4_096 }, () => queue.write('check'))
+    const waiting = Array.from({ length: 4_096 }, () => write(queue).check())
     const refusal = { code: 'queue_full', retryAfter: 1 }
-    const refused = [queue.write('delete', 'a'), queue.write('patchMetadata', 'a', {}, false)]
+    const refused = [write(queue).delete('a'), write(queue).patchMetadata('a', {})]
     await Promise.all(refused.map((each) => expect(each).rejects.toMatchObject(refusal)))
-    waiting.push(queue.write('check'))
+    waiting.push(write(queue).check())
     for (let position = 0; position < 17; position += 1) {
       await expect.poll(() => disk.groups.length).toBe(position + 1)
       disk.confirm(position)
@@ -87,12 +89,12 @@ describe('The write queue', () => {
   it('refuses clients when what waits is too long, but takes any one text', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const large = queue.write(...add(100_000_000))
-    await expect(queue.write(...add(1))).rejects.toMatchObject({ code: 'queue_full' })
+    const large = write(queue).add(textOf(100_000_000))
+    await expect(write(queue).add(textOf(1))).rejects.toMatchObject({ code: 'queue_full' })
     await Promise.resolve()
     disk.confirm(0)
     await large
-    const next = queue.write(...add(1))
+    const next = write(queue).add(textOf(1))
     await Promise.resolve()
     disk.confirm(1)
     await next
@@ -101,20 +103,20 @@ describe('The write queue', () => {
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
-    const sent = queue.write('delete', 'a')
+    const sent = write(queue).delete('a')
     await Promise.resolve()
-    const waiting = queue.write('delete', 'b')
+    const waiting = write(queue).delete('b')
     const unavailable = { code: 'store_unavailable' }
     await Promise.all([
       expect(sent).rejects.toMatchObject(unavailable),
       expect(waiting).rejects.toMatchObject(unavailable),
     ])
-    await expect(queue.write('delete', 'c')).rejects.toMatchObject(unavailable)
+    await expect(write(queue).delete('c')).rejects.toMatchObject(unavailable)
     expect(disk.groups).toHaveLength(1)
 
     disk.confirm(0)
     await disk.groups[0]?.answer.promise
-    const next = queue.write('delete', 'd')
+    const next = write(queue).delete('d')
     await Promise.resolve()
     disk.confirm(1)
     await next

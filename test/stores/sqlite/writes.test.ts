@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { unpackError } from '../../../src/lib/processes/thread.ts'
+import { createWrites, type Write } from '../../../src/stores/sql/writes.ts'
+import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
+import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
 import { migrate } from '../../../src/stores/sqlite/migrate.ts'
-import { createGroupRunner, createWrites, type Write } from '../../../src/stores/sqlite/writes.ts'
+import { createGroupRunner } from '../../../src/stores/sqlite/writes.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
+const CLAIMANT = { owner: 'self', leaseMs: 60_000, held: [] }
 const add = (id: string, text = 'A text'): Write => ({ name: 'add', input: [{ id, text }] })
 
 describe('A group of writes', () => {
@@ -14,7 +18,9 @@ describe('A group of writes', () => {
   let database: DatabaseSync
   beforeEach(async () => {
     data = await createSqliteData()
-    database = data.database()
+    database = openForWriting(join(data.directory, 'agent-server.db'))
+    // Its header counts the transactions.
+    database.exec('PRAGMA journal_mode = DELETE')
     migrate(database)
   })
   afterEach(async () => {
@@ -22,8 +28,8 @@ describe('A group of writes', () => {
     await data.remove()
   })
 
-  const run = (group: readonly Write[], connection = database) => {
-    const outcomes = createGroupRunner(connection, createWrites(connection, 9))(group)
+  const run = async (group: readonly Write[], connection = database) => {
+    const outcomes = await createGroupRunner(connection, createWrites(SQLITE, 9))(group)
     const answers = outcomes.map((outcome) => {
       if ('output' in outcome) return 'done'
       const error = unpackError(outcome.error)
@@ -39,46 +45,52 @@ describe('A group of writes', () => {
       .all()
       .map(({ id }) => id)
 
-  it('takes one transaction, in which a write sees those before it', () => {
+  it('takes one transaction, in which a write sees those before it', async () => {
     const group: Write[] = [add('a'), { name: 'delete', input: ['a'] }, add('a'), add('b')]
     const before = changes()
-    expect(run(group).answers).toEqual(['done', 'done', 'done', 'done'])
+    expect((await run(group)).answers).toEqual(['done', 'done', 'done', 'done'])
     expect(changes()).toBe(before + 1)
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
-  it('keeps what succeeds beside what is refused or fails', () => {
+  it('keeps what succeeds beside what is refused or fails', async () => {
     const group: Write[] = [add('a'), add('a'), { name: 'retry', input: ['missing'] }, add('b')]
     const before = changes()
-    const answers = ['done', 'ERR_SQLITE_ERROR', 'document_not_found', 'done']
-    expect(run(group).answers).toEqual(answers)
+    const answers = ['done', 'Conflict', 'document_not_found', 'done']
+    expect((await run(group)).answers).toEqual(answers)
     expect(changes()).toBe(before + 1)
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
-  it('undoes a write that fails half-way, and only that one', () => {
+  it('undoes a write that fails half-way, and only that one', async () => {
     const chunk = { key: 7, ordinal: 0, text: 'One', heading: '', start: 0, end: 3 }
-    run([add('a'), { name: 'claimJobs', input: [1] }])
+    await run([add('a'), { name: 'claimJobs', input: [1, CLAIMANT] }])
+    const { claim } = database.prepare('SELECT claim FROM jobs').get() ?? {}
     const complete: Write = {
       name: 'completeJob',
-      input: [{ documentId: 'a', claim: 1 }, [chunk, { ...chunk, ordinal: 1 }]],
+      input: [{ documentId: 'a', claim: Number(claim) }, [chunk, { ...chunk, ordinal: 1 }]],
     }
-    expect(run([add('b'), complete]).answers).toEqual(['done', 'ERR_SQLITE_ERROR'])
+    expect((await run([add('b'), complete])).answers).toEqual(['done', 'ERR_SQLITE_ERROR'])
     expect(database.prepare('SELECT count(*) AS n FROM chunks').get()).toEqual({ n: 0 })
     expect(database.prepare('SELECT count(*) AS n FROM jobs').get()).toEqual({ n: 2 })
   })
 
-  it('keeps what fits on the disk when something in it does not', () => {
+  it('keeps what fits on the disk when something in it does not', async () => {
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {}
     database.exec(`PRAGMA max_page_count = ${Number(pages) + 20}`)
     const tooLarge = add('large', 'x'.repeat(1_000_000))
-    expect(run([add('a'), tooLarge, add('b')]).answers).toEqual(['done', 'storage_full', 'done'])
+    expect((await run([add('a'), tooLarge, add('b')])).answers).toEqual([
+      'done',
+      'storage_full',
+      'done',
+    ])
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
-  it('answers that the store is unavailable, with the cause, where nothing can be written', () => {
+  it('answers that the store is unavailable, with the cause, where nothing can be written', async () => {
     const readOnly = new DatabaseSync(join(data.directory, 'agent-server.db'), { readOnly: true })
-    const { answers, error } = run([add('a'), add('b')], readOnly)
+    readOnly.function('now_ms', () => 0n)
+    const { answers, error } = await run([add('a'), add('b')], readOnly)
     readOnly.close()
     expect(answers).toEqual(['store_unavailable', 'store_unavailable'])
     expect(error).toMatchObject({
@@ -86,12 +98,12 @@ describe('A group of writes', () => {
     })
   })
 
-  it('answers that the store is unavailable while another program holds the database', () => {
+  it('answers that the store is unavailable while another program holds the database', async () => {
     const other = data.database()
     other.exec('BEGIN IMMEDIATE')
     database.exec('PRAGMA busy_timeout = 0')
-    expect(run([add('a')]).answers).toEqual(['store_unavailable'])
+    expect((await run([add('a')])).answers).toEqual(['store_unavailable'])
     other.close()
-    expect(run([add('a')]).answers).toEqual(['done'])
+    expect((await run([add('a')])).answers).toEqual(['done'])
   })
 })

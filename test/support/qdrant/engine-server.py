@@ -37,11 +37,19 @@ class Collection:
     def __init__(self, name, body):
         self.path = root / name
         self.metadata = body.get("metadata")
+        self.strict = {}
         self.changes = 0
         self.indexes = {}
         self.shard = edge.EdgeShard.create(str(self.path), configuration(body))
 
     def index(self, body):
+        most = self.strict.get("max_payload_index_count")
+        if most is not None and len(self.indexes) >= most:
+            raise Refusal(
+                400,
+                f"Bad request: Collection already has the maximum number of payload indices ({most}). "
+                "Help: Please delete an existing index before creating a new one.",
+            )
         schema = body["field_schema"]
         parameters = INDEXES[schema["type"]](memory=MEMORY[schema["memory"]])
         self.shard.update(edge.UpdateOperation.create_field_index(body["field_name"], parameters))
@@ -56,6 +64,16 @@ class Collection:
             self.changes = 0
         return COMPLETED
 
+    def set_payload(self, body):
+        self.shard.update(
+            edge.UpdateOperation.overwrite_payload_by_filter(to_filter(body), body["payload"])
+        )
+        return COMPLETED
+
+    def limit(self, body):
+        self.strict = body["strict_mode_config"]
+        return True
+
     def remove(self, keys):
         self.shard.update(edge.UpdateOperation.delete_points(keys))
         return COMPLETED
@@ -66,24 +84,16 @@ class Collection:
         return {"points": [{"id": record.id} for record in records], "next_page_offset": following}
 
     def query(self, body):
-        first = body.get("prefetch")
-        stages = first and [
-            edge.Prefetch(limit=first["limit"], query=to_query(first), filter=to_filter(first))
-        ]
         request = edge.QueryRequest(
             limit=body["limit"],
             offset=body.get("offset", 0),
             query=to_query(body),
-            prefetches=stages,
             filter=to_filter(body),
             params=to_parameters(body),
+            with_vector=body.get("with_vector", False),
         )
         found = self.shard.query(request)
-        return {"points": [{"id": each.id, "version": 1, "score": each.score} for each in found]}
-
-    def retrieve(self, body):
-        records = self.shard.retrieve(body["ids"], with_payload=False, with_vector=body["with_vector"])
-        return [{"id": record.id, "vector": to_body(record.vector)} for record in records]
+        return {"points": [to_match(each) for each in found]}
 
     def drop(self):
         self.shard.close()
@@ -126,9 +136,13 @@ def to_vector(value):
     return value
 
 
-def to_body(vectors):
-    sparse = {name: each for name, each in vectors.items() if isinstance(each, edge.SparseVector)}
-    return {name: {"indices": each.indices, "values": each.values} for name, each in sparse.items()}
+def to_match(point):
+    match = {"id": point.id, "version": 1, "score": point.score}
+    if not point.vector:
+        return match
+    sparse = {name: each for name, each in point.vector.items() if isinstance(each, edge.SparseVector)}
+    vector = {name: {"indices": each.indices, "values": each.values} for name, each in sparse.items()}
+    return {**match, "vector": vector}
 
 
 def to_point(body):
@@ -183,6 +197,8 @@ def create(name, body):
 
 def drop(name):
     collection = collections.pop(name, None)
+    for alias in [alias for alias, named in aliases.items() if named == name]:
+        del aliases[alias]
     if collection:
         collection.drop()
     return collection is not None
@@ -190,18 +206,19 @@ def drop(name):
 
 CALLS = {
     ("GET", ""): lambda held, body: {
-        "config": {"metadata": held.metadata},
+        "config": {"metadata": held.metadata, "strict_mode_config": held.strict},
         "payload_schema": held.indexes,
     },
+    ("PATCH", ""): lambda held, body: held.limit(body),
     ("PUT", "index"): lambda held, body: held.index(body),
     ("PUT", "points"): lambda held, body: held.put(body["points"]),
+    ("PUT", "points/payload"): lambda held, body: held.set_payload(body),
     ("POST", "points/delete"): lambda held, body: held.remove(body["points"]),
     ("POST", "points/count"): lambda held, body: {
         "count": held.shard.count(edge.CountRequest(exact=True))
     },
     ("POST", "points/scroll"): lambda held, body: held.scroll(body),
     ("POST", "points/query"): lambda held, body: held.query(body),
-    ("POST", "points"): lambda held, body: held.retrieve(body),
 }
 
 
@@ -255,7 +272,7 @@ class Handler(BaseHTTPRequestHandler):
         except Exception as error:
             self.send(400, {"time": 0.0, "status": {"error": str(error)}})
 
-    do_GET = do_PUT = do_POST = do_DELETE = answer
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = answer
 
 
 if __name__ == "__main__":

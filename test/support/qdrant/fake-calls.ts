@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { createFakeCollection, type FakeCollection, Point, Query } from './fake-collection.ts'
+import { readFilter } from './fake-filter.ts'
 
 export type Answer = { body: unknown } | { status: number; error: string }
 
@@ -14,19 +15,26 @@ const Aliases = z.object({
   ),
 })
 const Puts = z.object({ points: z.array(Point) })
+const Payloads = z.strictObject({ payload: z.record(z.string(), z.unknown()), filter: z.unknown() })
 const Removals = z.object({ points: z.array(z.number()) })
 const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
-const Retrieval = z.object({ ids: z.array(z.number()) })
 const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
 const Changed = z.object({ params: z.object({ write_consistency_factor: z.int() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
+
+/** What strict mode allows at most. */
+export interface Strict {
+  limit?: number
+  /** Payload indexes of a collection. */
+  indexes?: number
+}
 
 interface Conditions {
   version: string
   /** The status that changes are answered with. */
   change: string
   deadCopies?: number
-  strict?: { limit: number; batch: number } | undefined
+  strict?: Strict | undefined
 }
 
 type Call = (collection: FakeCollection, body: unknown, conditions: Conditions) => Answer
@@ -89,7 +97,7 @@ const CALLS: Record<string, Call> = {
   },
   'PUT /index': index,
   'PUT /points': put,
-  'POST /points': retrieve,
+  'PUT /points/payload': setPayload,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
   'POST /points/count': ({ points }) => ok({ count: points.size }),
@@ -98,7 +106,10 @@ const CALLS: Record<string, Call> = {
     const beyond = beyondLimit('limit', query.limit, strict?.limit)
     if (beyond) return beyond
     const points = collection.query(query)
-    return typeof points === 'string' ? refuse(points) : ok({ points: points.map(withVersion) })
+    if (typeof points === 'string') return refuse(points)
+    const vectorOf = (id: number) =>
+      query.with_vector && { vector: collection.points.get(id)?.vector }
+    return ok({ points: points.map((point) => ({ ...withVersion(point), ...vectorOf(point.id) })) })
   },
 }
 
@@ -116,7 +127,11 @@ function drop(collections: FakeCalls['collections'], aliases: FakeCalls['aliases
   return ok(collections.delete(name))
 }
 
-function describe({ description, points, indexes }: FakeCollection): Answer {
+function describe(
+  { description, points, indexes }: FakeCollection,
+  _body: unknown,
+  { strict }: Conditions,
+): Answer {
   const { metadata, vectors, sparse_vectors, ...others } = Created.parse(description)
   const { shard_number, replication_factor, write_consistency_factor } = others
   const params = { vectors, sparse_vectors, shard_number, replication_factor }
@@ -130,6 +145,9 @@ function describe({ description, points, indexes }: FakeCollection): Answer {
       params: { ...params, write_consistency_factor, on_disk_payload: true },
       hnsw_config: { m: 16, ef_construct: 100, full_scan_threshold: 10_000 },
       optimizer_config: OPTIMISER,
+      ...(strict && {
+        strict_mode_config: { enabled: true, max_payload_index_count: strict.indexes },
+      }),
       metadata,
     },
   })
@@ -146,8 +164,15 @@ function toSchema([key, data_type]: [string, string]) {
   return [key, { data_type, points: 0 }]
 }
 
-function index({ indexes }: FakeCollection, body: unknown, { change }: Conditions): Answer {
+/** Where there may be no more, even one that exists is refused. */
+function index({ indexes }: FakeCollection, body: unknown, { change, strict }: Conditions): Answer {
   const { field_name, field_schema } = Index.parse(body)
+  const { indexes: most = Number.POSITIVE_INFINITY } = strict ?? {}
+  if (indexes.size >= most) {
+    return badRequest(
+      `Collection already has the maximum number of payload indices (${most}). Help: Please delete an existing index before creating a new one.`,
+    )
+  }
   indexes.set(field_name, field_schema.type)
   return changed(change)
 }
@@ -175,9 +200,11 @@ function put(collection: FakeCollection, body: unknown, conditions: Conditions):
   return mistake === undefined ? onCopies(collection, conditions) : refuse(mistake)
 }
 
-function retrieve({ points }: FakeCollection, body: unknown): Answer {
-  const found = Retrieval.parse(body).ids.flatMap((id) => points.get(id) ?? [])
-  return ok(found.map(({ id, vector }) => ({ id, vector, payload: null })))
+function setPayload({ points }: FakeCollection, body: unknown, { change }: Conditions): Answer {
+  const { payload, filter } = Payloads.parse(body)
+  const takes = readFilter(filter)
+  for (const point of points.values()) if (takes(point)) point.payload = payload
+  return changed(change)
 }
 
 function remove(collection: FakeCollection, body: unknown, conditions: Conditions): Answer {
@@ -199,11 +226,12 @@ function onCopies({ description }: FakeCollection, { change, deadCopies = 0 }: C
   return { status: 500, error }
 }
 
-/** As strict mode words it: https://qdrant.tech/documentation/guides/administration/#strict-mode */
+/** As strict mode words it in 1.19 (`lib/collection/src/operations/verification/mod.rs`). */
 function beyondLimit(name: string, value: number, most = Number.POSITIVE_INFINITY) {
   if (value <= most) return undefined
-  const error = `Limit exceeded ${value} > ${most} for "${name}". Help: Reduce the "${name}" parameter`
-  return refuse(error)
+  return badRequest(
+    `Limit exceeded ${value} > ${most} for "${name}". Help: Reduce the "${name}" parameter to or below ${most}.`,
+  )
 }
 
 function scroll({ points }: FakeCollection, body: unknown, { strict }: Conditions): Answer {
@@ -225,6 +253,10 @@ function toAlias([alias_name, collection_name]: [string, string]) {
 
 function changed(status: string): Answer {
   return ok({ operation_id: 1, status })
+}
+
+function badRequest(error: string): Answer {
+  return { status: 400, error: `Bad request: ${error}` }
 }
 
 function refuse(error: string): Answer {

@@ -11,14 +11,14 @@ export const Point = z.object({
 })
 export type Point = z.output<typeof Point>
 
-const Stage = z.object({
+export const Query = z.object({
   query: z.union([Sparse, Dense]),
   using: z.string(),
   limit: z.int().min(1),
   offset: z.int().min(0).default(0),
   filter: z.unknown().optional(),
+  with_vector: z.array(z.string()).optional(),
 })
-export const Query = Stage.extend({ prefetch: Stage.optional() })
 export type Query = z.output<typeof Query>
 
 const Description = z.object({
@@ -69,7 +69,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
     return undefined
   }
 
-  const score = (query: z.output<typeof Stage>['query'], using: string): Map<number, number> => {
+  const score = (query: Query['query'], using: string): Map<number, number> => {
     if (!Array.isArray(query)) return new Map(shards.flatMap((shard) => [...shard.score(query)]))
     const scores = new Map<number, number>()
     for (const { id, vector } of points.values()) {
@@ -79,16 +79,13 @@ export function createFakeCollection(body: unknown): FakeCollection {
     return scores
   }
 
-  const search = (
-    { query, using, limit, offset, filter }: z.output<typeof Stage>,
-    among?: Set<number>,
-  ) => {
+  const search = ({ query, using, limit, offset, filter }: Query) => {
     const takes = readFilter(filter)
     return (
       [...score(query, using)]
         .flatMap(([id, value]) => {
           const point = points.get(id)
-          const isTaken = point && takes(point) && (!among || among.has(id))
+          const isTaken = point && takes(point)
           return isTaken ? [{ id, score: Math.fround(value) }] : []
         })
         // Among equals Qdrant promises nothing: the fake is as awkward as it can.
@@ -112,7 +109,8 @@ export function createFakeCollection(body: unknown): FakeCollection {
 
   return {
     description: body,
-    ...{ points, indexes },
+    points,
+    indexes,
     remove,
     put(added) {
       const mistake = added.map(mistakeOf).find((each) => each !== undefined)
@@ -126,15 +124,14 @@ export function createFakeCollection(body: unknown): FakeCollection {
       }
       return undefined
     },
-    query({ prefetch, ...query }) {
+    query(query) {
       const size = description.vectors[query.using]?.size
       if (size !== undefined && Array.isArray(query.query) && query.query.length !== size) {
         return `Vector dimension error: expected dim: ${size}, got ${query.query.length}`
       }
-      const mistake = mistakeIn(query.filter) ?? mistakeIn(prefetch?.filter)
+      const mistake = mistakeIn(query.filter)
       if (mistake !== undefined) return mistake
-      const among = prefetch && new Set(search(prefetch).map(({ id }) => id))
-      return search(query, among)
+      return search(query)
     },
   }
 }

@@ -2,9 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onTestFinished, TestRunner } from 'vitest'
+import { closeAfterUse } from '../close-after-use.ts'
 import { hasDescription, readDescription } from './description.ts'
-import { type Answer, createFakeCalls, type FakeCalls, findCall } from './fake-calls.ts'
+import {
+  type Answer,
+  createFakeCalls,
+  type FakeCalls,
+  findCall,
+  type Strict,
+} from './fake-calls.ts'
 
 /** What to do instead of answering. */
 export type Misfortune =
@@ -38,7 +44,7 @@ export interface FakeQdrant {
   /** Copies of each shard that are on nodes which are away: they count as copies that have not taken a change. */
   deadCopies: number
   /** What strict mode allows at most, where it is on. */
-  strict: { limit: number; batch: number } | undefined
+  strict: Strict | undefined
   /** Asked before each answer. */
   mishap: (request: FakeRequest) => Misfortune
   /** How long it takes to answer, in milliseconds. */
@@ -96,7 +102,9 @@ export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQd
 
   const fake: FakeQdrant = {
     url: `http://127.0.0.1:${port}`,
-    ...{ requests, mistakes, store },
+    requests,
+    mistakes,
+    store,
     version: '1.19.1',
     change: 'completed',
     apiKey: undefined,
@@ -110,7 +118,7 @@ export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQd
         server.closeAllConnections()
       }),
   }
-  if (TestRunner.getCurrentTest()) onTestFinished(fake.close)
+  closeAfterUse(fake.close)
   return fake
 }
 

@@ -12,15 +12,17 @@ const TOP_K = 5
 export async function startWithVectors(more: Record<string, string> = {}) {
   const embedder = await startScriptedEmbedder()
   const started = await startShared({
-    ...{ EMBEDDING_MODEL: 'hashed-words', EMBEDDING_BASE_URL: embedder.url },
-    ...{ EMBEDDING_API_KEY: 'embedding-key-5521', ...more },
+    EMBEDDING_MODEL: 'hashed-words',
+    EMBEDDING_BASE_URL: embedder.url,
+    EMBEDDING_API_KEY: 'embedding-key-5521',
+    ...more,
   })
   for (let number = 0; number < DOCUMENTS; number++) {
     const text = `Otters of river ${number} hold hands${' stones'.repeat(number)}.`
     await started.server.ingest({ text })
   }
   const ready = async () => (await readiness(started.server)).body
-  await expect.poll(ready).toMatchObject({ meaning: { state: 'done', missing: 0 } })
+  await expect.poll(ready).toMatchObject({ embeddings: { state: 'done', missing: 0 } })
   return started
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { moveCorpus, type Watch } from '../../../src/services/transfer/move-corpus.ts'
+import { moveCorpus, type Watch } from '../../../src/knowledge/transfer/move-corpus.ts'
 import type { CopyCheckpoint, CorpusRecord } from '../../../src/stores/corpus.ts'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     const wrong = { documents: 1, chunks: 1, digest: 'other' }
     const go = (after?: CopyCheckpoint) =>
       copies?.continueAfter(after, source.corpus.readCorpus(signal), signal)
-    await expect(go(wrong)).rejects.toThrow('Somebody else')
+    await expect(go(wrong)).rejects.toThrow('Another process')
     const store = await target.data.open()
     await store.add({ id: 'theirs', text: 'x' })
     await store.close()

@@ -56,10 +56,10 @@ async function copied({ data }: Destination): Promise<number | undefined> {
   return row && Number(row.documents)
 }
 
-function pointsOf({ qdrant: { store } }: Destination, kind: 'terms' | 'meaning') {
+function pointsOf({ qdrant: { store } }: Destination, kind: 'terms' | 'vectors') {
   const points = store.collections.get(`agent-server-${kind}-1`)?.points ?? new Map()
   return [...points.values()]
-    .map(({ id, payload, vector }) => ({ id, payload, meaning: vector.meaning }))
+    .map(({ id, payload, vector }) => ({ id, payload, vectors: vector.vectors }))
     .toSorted((a, b) => a.id - b.id)
 }
 
@@ -89,7 +89,7 @@ async function killWhileCopying(directory: string, destination: Destination): Pr
     const output = await killOnce(migrate(directory, destination), hasGoneOn, laterMs)
     // What it has sent is written all the same.
     await expect.poll(() => destination.data.sql(CONNECTED)).toEqual([])
-    if (before > 0) expect(output).toContain(`Going on after ${before} documents`)
+    if (before > 0) expect(output).toContain(`Continuing after ${before} documents`)
     const now = await copied(destination)
     if (now === undefined) break
     before = now
@@ -114,12 +114,12 @@ describe.skipIf(!hasPostgres)('npm run migrate that is killed (needs PostgreSQL)
       }
       const last = migrate(directory, killed)
       expect(await last.exited).toMatchObject({ code: 0 })
-      expect(last.stderr).toContain('Everything is there')
+      expect(last.stderr).toContain('Everything was copied')
 
       const records = ({ data }: Destination) =>
         Array.fromAsync(createPostgresCorpus(data.url).readCorpus(signal))
       expect(await records(killed)).toEqual(await records(alone))
-      for (const kind of ['terms', 'meaning'] as const) {
+      for (const kind of ['terms', 'vectors'] as const) {
         expect(pointsOf(killed, kind)).toHaveLength(CHUNKS)
         expect(pointsOf(killed, kind)).toEqual(pointsOf(alone, kind))
       }

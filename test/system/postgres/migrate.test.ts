@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runMigrate } from '../../../src/commands/transfer.ts'
 import { loadConfig } from '../../../src/config.ts'
+import { openDirectory } from '../../stores/sqlite/store-data.ts'
 import { search } from '../../support/knowledge.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { startScriptedEmbedder } from '../../support/scripted-embedder.ts'
@@ -15,7 +14,8 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 async function migrate(environment: Record<string, string>, ...parameters: string[]) {
   let output = ''
   const code = await runMigrate({
-    ...{ parameters, environment },
+    parameters,
+    environment,
     config: () =>
       loadConfig({ SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment }),
     createLog: () => pino({ level: 'silent' }),
@@ -43,9 +43,9 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     await before.ingest({ title: 'Otters', text: 'Otters hold hands.' })
     await before.close()
     const embedded = embedder.requests.length
-    const accepted = { url: 'https://example.org/mcp', tools: { add: 'a digest' } }
-    const lockFileContent = { version: 1, connections: { one: accepted } }
-    await writeFile(join(directory, 'mcp-lock.json'), JSON.stringify(lockFileContent))
+    const stored = await openDirectory(directory)
+    await stored.acceptedTools.see('one', 'https://example.org/mcp', new Map([['add', 'a digest']]))
+    await stored.close()
 
     const qdrant = await startFakeQdrant()
     const data = await createPostgresData()
@@ -55,17 +55,16 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     const first = await migrate(environment, ...destination)
     expect(first).toMatchObject({ code: 0, output: expect.stringContaining('Copied 2 documents') })
     const again = await migrate(environment, ...destination)
-    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('there already') })
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('already copied') })
     expect(first.output + again.output).not.toContain(data.url)
     expect(embedder.requests).toHaveLength(embedded)
-    const [lockFile] = await data.sql('SELECT name, content FROM agent_server.ledgers')
-    expect([lockFile?.name, JSON.parse(String(lockFile?.content))]).toEqual([
-      'mcp-lock',
-      lockFileContent,
+    expect(await data.sql('SELECT * FROM agent_server.mcp_tools')).toEqual([
+      { connection: 'one', name: 'add', digest: 'a digest' },
     ])
 
     const after = await startServer({
-      ...{ DATABASE_URL: data.url, QDRANT_URL: qdrant.url },
+      DATABASE_URL: data.url,
+      QDRANT_URL: qdrant.url,
       ...embedding,
     })
     expect((await search(after, 'automobile', 1)).map(({ documentId }) => documentId)).toEqual([id])

@@ -4,8 +4,8 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { SkillList } from '../../../src/schemas/agent.ts'
+import { plainSkill } from '../../agent/skills/skill-for-test.ts'
 import { verifies } from '../../requirements.ts'
-import { plainSkill } from '../../services/skills/skill-for-test.ts'
 import { askBy } from '../../support/every-way.ts'
 import { connections, settled, testOf } from '../../support/mcp-connections.ts'
 import { startHttp, startModernServer } from '../../support/mcp-servers.ts'
@@ -24,8 +24,10 @@ async function startShared(agent: object) {
   const qdrant = await startFakeQdrant()
   const upstream = await startScriptedUpstream()
   const environment = modelAt(upstream, {
-    ...{ DATABASE_URL: data.url, QDRANT_URL: qdrant.url },
-    ...{ AGENT_CONFIG: await writeAgentFile(agent), OUTBOUND_ALLOW: '127.0.0.1' },
+    DATABASE_URL: data.url,
+    QDRANT_URL: qdrant.url,
+    AGENT_CONFIG: await writeAgentFile(agent),
+    OUTBOUND_ALLOW: '127.0.0.1',
   })
   const start = (more: Record<string, string> = {}) =>
     startServerProcess({ ...environment, ...more })
@@ -89,7 +91,7 @@ describe.skipIf(!hasPostgres)('Servers on one database (needs PostgreSQL)', () =
       expect(await connections(second)).toMatchObject([{ tools: 0, waiting: ['mcp__one__add'] }])
       expect(await skillsOf(second)).toMatchObject([
         { name: 'a', state: 'on' },
-        { reason: expect.stringContaining('the copy that was accepted is used') },
+        { reason: expect.stringContaining('the accepted copy is used') },
       ])
 
       const { digest } = await testOf(second, 'one')

@@ -120,7 +120,9 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
     const url = new URL(data.url)
     url.searchParams.set('options', '-c default_transaction_read_only=on')
     const standby = createPostgresStore({
-      ...{ url: url.href, poolSize: 2, queueLimit: 9 },
+      url: url.href,
+      poolSize: 2,
+      queueLimit: 9,
       log: { info: () => undefined, warn: () => undefined },
     })
     await expect(standby).rejects.toMatchObject({ message: expect.stringContaining('read-only') })

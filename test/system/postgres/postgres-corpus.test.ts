@@ -19,7 +19,7 @@ describe.skipIf(!hasPostgres)('The whole corpus (needs PostgreSQL)', () => {
     const data = await open()
     const read = (url: string) =>
       Array.fromAsync(createPostgresCorpus(url).readCorpus(AbortSignal.timeout(20_000)))
-    await expect(read(data.url)).rejects.toThrow(/no documents in this database/)
+    await expect(read(data.url)).rejects.toThrow(/database contains no documents/)
     const store = await data.open()
     await store.close()
     // A role of every server of PostgreSQL, which may read nothing of ours.

@@ -11,7 +11,8 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       const store = await data.open()
       onTestFinished(() => store.close())
       return {
-        ...{ store, outbox: store.outbox },
+        store,
+        outbox: store.outbox,
         async reopen() {
           await store.close()
           return open()

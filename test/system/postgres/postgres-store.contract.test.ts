@@ -1,7 +1,13 @@
 import { describe } from 'vitest'
+import { describeAccepted } from '../../contracts/accepted.contract.ts'
+import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeDocumentStore('PostgreSQL', createPostgresData)
+  describeKeyStore('PostgreSQL', createPostgresData)
+  describeConversationStore('PostgreSQL', createPostgresData)
+  describeAccepted('PostgreSQL', createPostgresData)
 })

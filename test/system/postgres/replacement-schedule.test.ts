@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
+import { replaceWhilePublishing } from '../../knowledge/ingestion/replacement-schedule.ts'
 import { verifies } from '../../requirements.ts'
-import { replaceWhilePublishing } from '../../services/ingestion/replacement-schedule.ts'
 import { isLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'

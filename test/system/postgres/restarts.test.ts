@@ -73,12 +73,12 @@ describe.skipIf(!hasPostgresEngine)(
           {
             msg: 'waiting for PostgreSQL, for 60 s at most',
             database: `PostgreSQL at 127.0.0.1:${new URL(engine.url).port}/postgres`,
-            reason: 'nobody listens at its address',
+            reason: 'nothing is listening at its address',
           },
         ])
-        expect(launched.stdout).not.toContain('listening at')
+        expect(launched.stdout).not.toContain('listening at http')
         await engine.start()
-        const line = await launched.said(/listening at/)
+        const line = await launched.said(/listening at http/)
         const [url = ''] = /http:\/\/[\d.:]+/.exec(line) ?? []
         const readiness = async () => (await fetch(`${url}/readiness`)).status
         await expect.poll(readiness, { timeout: 20_000 }).toBe(200)
@@ -92,7 +92,7 @@ describe.skipIf(!hasPostgresEngine)(
       const launched = await launchWithout(engine.url)
       launched.send('SIGTERM')
       expect(await launched.exited).toEqual({ code: 0, signal: null })
-      expect(launched.stderr).toBe('SIGTERM: stopped before it served\n')
+      expect(launched.stderr).toBe('SIGTERM: stopped before the server was ready\n')
     })
 
     it(
@@ -103,14 +103,16 @@ describe.skipIf(!hasPostgresEngine)(
         await engine.stop()
         const lines: object[] = []
         const opening = createPostgresStore({
-          ...{ url: withPassword(engine.url), poolSize: 2, queueLimit: 9 },
+          url: withPassword(engine.url),
+          poolSize: 2,
+          queueLimit: 9,
           deadline: { milliseconds: 5_000 },
           log: { info: () => undefined, warn: (fields) => void lines.push(fields) },
         })
         await expect(opening).rejects.toMatchObject({
           code: 'store_unavailable',
           message: expect.stringMatching(
-            /^PostgreSQL at 127\.0\.0\.1:\d+\/postgres is unavailable, after \d+ s: nobody listens at its address$/,
+            /^PostgreSQL at 127\.0\.0\.1:\d+\/postgres is unavailable, after \d+ s: nothing is listening at its address$/,
           ),
         })
         expect(lines.length).toBeGreaterThan(1)
@@ -132,9 +134,9 @@ describe.skipIf(!hasPostgresEngine)(
       await engine.adopt(rules, 'pg_hba.conf')
       await runSql(engine.url, 'SELECT pg_reload_conf()')
       await expect(open(withPassword(engine.url))).rejects.toThrow(/: it refuses the password$/)
-      await expect(open(engine.url)).rejects.toThrow(/: it asks for a password$/)
+      await expect(open(engine.url)).rejects.toThrow(/: it requires a password$/)
       const stranger = withPassword(engine.url).replace('agent', 'stranger')
-      await expect(open(stranger)).rejects.toThrow(/: it does not let this user in from here/)
+      await expect(open(stranger)).rejects.toThrow(/: it does not allow this user from here/)
     })
   },
 )
@@ -164,7 +166,7 @@ describe.skipIf(!hasPostgresEngine)('A server (needs PostgreSQL, as root)', () =
     await waitUntilIdle(server)
     await expectSettled(server, expected)
     await expectEachOnce({ sql })
-    expect(server.stdout.match(/listening at/g)).toHaveLength(1)
+    expect(server.stdout.match(/listening at http/g)).toHaveLength(1)
     expect(qdrant.mistakes).toEqual([])
   })
 })

@@ -97,6 +97,40 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     }
   })
 
+  it('see the keys of one another at once, and lose nothing of their use', async () => {
+    const stores = await openAll(3)
+    const [one, other] = stores
+    const key = { id: 'a', name: 'A', scopes: ['query' as const], createdAt: 1, digest: 'd' }
+    await one?.keys.add(key, 9)
+    expect(await other?.keys.find('a')).toMatchObject(key)
+    const use = { id: 'a', lastUsedAt: 1, day: 1, tokens: 1 }
+    await Promise.all(inTurn(stores, 30, ({ keys }) => keys.addUse([use])))
+    expect((await one?.keys.find('a'))?.use).toMatchObject({ tokens: 30 })
+    await other?.keys.remove('a')
+    expect(await one?.keys.find('a')).toBeUndefined()
+  })
+
+  it('accept what one of them sees first, of tools and of skills', async () => {
+    const stores = await openAll(3)
+    const seen = await Promise.all(
+      inTurn(stores, 3, ({ acceptedTools }, i) =>
+        acceptedTools.see('one', 'https://example.org/mcp', new Map([['a', `${i}`]])),
+      ),
+    )
+    expect(new Set(seen.map((tools) => tools.get('a'))).size).toBe(1)
+    const source = 'https://example.org/a.zip'
+    const kept = await Promise.all(
+      inTurn(stores, 3, ({ skillCopies }, i) =>
+        skillCopies.keep(source, { digest: `${i}`, bytes: Uint8Array.of(i) }, undefined),
+      ),
+    )
+    expect(kept.filter(Boolean)).toHaveLength(1)
+    const digest = `${kept.indexOf(true)}`
+    for (const { skillCopies } of stores) {
+      expect(await skillCopies.read(source)).toMatchObject({ digest })
+    }
+  })
+
   it('hear of jobs and of documents that are done elsewhere', async () => {
     const [one, other] = await Promise.all([open(), open()])
     const heard: string[] = []
@@ -105,7 +139,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
       documentEnded: (id = 'any') => void heard.push(id),
     })
     const listening = `SELECT 1 FROM pg_stat_activity
-      WHERE datname = current_database() AND query = 'LISTEN agent_server_ended'`
+      WHERE datname = current_database() AND query = 'LISTEN agent_server'`
     await expect.poll(() => data.sql(listening)).toHaveLength(2)
     heard.length = 0
     await one.add({ id: 'ready', text: 'x' })

@@ -26,7 +26,7 @@ HOURS = "The library opens at nine on weekdays. On Saturdays it opens at ten."
 OWLS = "Owls hunt at night."
 ANSWER = "At ten [1]."
 LIT = "The lamp is on."
-DIMENSION = 32
+DIMENSION = 512
 
 
 @dataclass
@@ -37,8 +37,10 @@ class Model:
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def roles(self) -> list[str]:
-        """Of the messages that came last."""
-        return [message["role"] for message in self.requests[-1]["messages"]]
+        """Of the messages that came last, but for the server's own example of a question and an answer."""
+        roles = [message["role"] for message in self.requests[-1]["messages"]]
+        assert roles[:3] == ["system", "user", "assistant"]
+        return [roles[0], *roles[3:]]
 
 
 def deltas_of(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
@@ -141,7 +143,7 @@ def base_url(model: Model) -> Iterator[str]:
             text=True,
         )
         try:
-            url = f"{address_of(process)}/v1"
+            url = f"{address_of(process)}/openai/v1"
             upload(url, {"vs_hours": ("hours.txt", HOURS), "vs_birds": ("owls.txt", OWLS)})
             yield url
         finally:

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { createCitations } from '../../src/agent/citations/citations.ts'
+import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
+
+/** What was asked, and what a right answer says. */
+export interface PromptQuestion {
+  question: string
+  /** Ids of the passages that are shown, in order. */
+  passages: readonly string[]
+  /** A pattern of the fact, and the id of the only passage that holds it; neither if no passage answers. */
+  answer?: string
+  source?: string
+  heldOut?: boolean
+}
+
+/** The passages by id, and what is asked of them. */
+interface PromptQuestions {
+  passages: Record<string, { title: string; text: string }>
+  questions: readonly PromptQuestion[]
+}
+
+export function readPromptQuestions(): PromptQuestions {
+  return JSON.parse(readFileSync(new URL('prompt-questions.json', import.meta.url), 'utf8'))
+}
+
+export interface Judgement {
+  /** The fact is there, or it is said to be missing where it is. */
+  right: boolean
+  /** The passage that holds the fact is cited. */
+  cited: boolean
+  /** Numbers that are cited and belong to no passage. */
+  unknown: number
+  /** Numbers that are cited and belong to another passage. */
+  other: number
+}
+
+const MARK = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g
+const MISSING =
+  /\b(?:not|no|cannot|can't|unable|missing|isn't|doesn't|don't|nicht|kein\w*|fehlt)\b/i
+
+export function judge(text: string, { passages, answer, source }: PromptQuestion): Judgement {
+  const numbers = [...text.matchAll(MARK)].flatMap(([, list = '']) => list.split(',').map(Number))
+  const said = text.replaceAll(MARK, '')
+  const expected = source === undefined ? undefined : passages.indexOf(source) + 1
+  return {
+    right: answer === undefined ? MISSING.test(said) : new RegExp(answer).test(said),
+    cited: expected !== undefined && numbers.includes(expected),
+    unknown: numbers.filter((number) => number < 1 || number > passages.length).length,
+    other: numbers.filter((number) => number !== expected && number <= passages.length).length,
+  }
+}
+
+/** An answer as the server shows it: with its own code, and the analyser of English documents. */
+export function asShown(
+  text: string,
+  passages: readonly { title: string; text: string }[],
+): string {
+  const analyser = createAnalyser('english')
+  const citations = createCitations()
+  const place = { score: 1, start: 0, end: 0 }
+  citations.add(
+    passages.map((passage, id) => ({ ...passage, ...place, id: `${id}`, documentId: `${id}` })),
+  )
+  const check = citations.check(false, (each) => analyser.query(each).terms)
+  return check.write(text) + check.end()
+}

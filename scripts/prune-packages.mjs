@@ -1,0 +1,63 @@
+// npm's `postinstall`: deletes the files of packages that nothing here reads, half of an installation. It runs on
+// whatever Node.js is there, so it keeps to what Node 20 knows.
+import { existsSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const { platform, arch } = process
+
+/** Paths, from the package's name on. */
+const UNREAD = [
+  // Native parts for other platforms (288 MB of the built-in embedder), what they are built from, and their headers.
+  new RegExp(`^onnxruntime-node/(script/|bin/(?!napi-v6/${platform}/${arch}/))`),
+  new RegExp(`^usearch/prebuilds/(?!${platform}-[^/]*${arch}[^/]*/)`),
+  /^usearch\/(c|cmake|cpp|include|numkong)\//,
+  /^node-[^/]*\/(include|share)\//,
+  // recognise.ts loads one build, and the small model of a language.
+  /^tesseract\.js-core\/tesseract-core(?!-simd-lstm\.(js|wasm)$)/,
+  /^@tesseract\.js-data\/[^/]*\/4\.0\.0\//,
+  // What shows pages in a browser, and bundles for it.
+  /^pdfjs-dist\/(legacy|web|image_decoders|standard_fonts|iccs)\//,
+  /^pdfjs-dist\/build\/.*\.min\.mjs$/,
+  /^@e965\/xlsx\/(dist\/|bin\/|bower\.json|xlsx(worker)?\.js$)/,
+  /^@cantoo\/pdf-lib\/(dist\/[^/]*$|ts3\.4\/|cjs\/.*\.js$)/,
+  /^@cantoo\/fontkit\/(src\/|dist\/(browser|fontkit\.umd))/,
+  /^vega(-[^/]*)?\/build\/.*\.min\.js$/,
+  // Fonts and tests that are never opened.
+  /^dejavu-fonts-ttf\/(ttf\/(?!DejaVuSans(-Bold)?\.ttf$)|.*\.txt$)/,
+  /^@mixmark-io\/domino\/(test|\.yarn)\//,
+  // Only debuggers read source maps, and Node.js loads no TypeScript from packages.
+  /\.map$/,
+  /(?<!\.d)\.[cm]?tsx?$/,
+]
+/** What only a compiler reads, which is not there without the packages for development. */
+const DECLARATIONS = /\.d\.[cm]?ts$/
+
+/**
+ * Deletes the files, and folders that this leaves empty. Links, such as those to workspaces, are not followed.
+ * @param {string} packages
+ */
+export function prunePackages(packages) {
+  const unread = existsSync(join(packages, 'typescript')) ? UNREAD : [...UNREAD, DECLARATIONS]
+  prune(packages, '', (path) => unread.some((pattern) => pattern.test(path)))
+}
+
+/**
+ * @param {string} folder
+ * @param {string} path from the package's name on, with a slash at its end
+ * @param {(path: string) => boolean} isUnread
+ */
+function prune(folder, path, isUnread) {
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []
+  for (const entry of entries) {
+    const full = join(folder, entry.name)
+    if (entry.name === 'node_modules') prune(full, '', isUnread)
+    else if (entry.isDirectory()) prune(full, `${path}${entry.name}/`, isUnread)
+    else if (isUnread(`${path}${entry.name}`)) unlinkSync(full)
+  }
+  if (entries.length > 0 && readdirSync(folder).length === 0) rmdirSync(folder)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  prunePackages(fileURLToPath(new URL('../node_modules', import.meta.url)))
+}

@@ -1,0 +1,61 @@
+import { CodeScanner, type Span } from '../../lib/markdown/code-spans.ts'
+
+/**
+ * Splits a streamed answer into text and code: as JSON if that was requested or the answer begins with `{`, otherwise as
+ * Markdown. In JSON, strings are text; everything else, such as arrays of numbers, is code, up to the end of the value.
+ */
+export function createAnswerScanner(isJsonAsked: boolean) {
+  const markdown = new CodeScanner()
+  let json: JsonScanner | undefined
+  let isBegun = false
+
+  return {
+    /** Takes the next piece; returns what is decided. */
+    write(piece: string): Span[] {
+      const [first] = piece.trimStart()
+      if (!isBegun && first === undefined) return [{ text: piece, code: 'none' }]
+      if (!isBegun && (isJsonAsked || first === '{')) json = new JsonScanner()
+      isBegun = true
+      if (!json) return markdown.write(piece)
+      const { spans, rest } = json.take(piece)
+      return [...spans, ...markdown.write(rest)]
+    },
+    /** Ends the text; returns the rest of it. */
+    end: (): Span[] => markdown.end(),
+    /** Whether the answer is known to be Markdown. */
+    isMarkdown: () => isBegun && !json,
+  }
+}
+
+class JsonScanner {
+  #depth = 0
+  #isString = false
+  #isEscaped = false
+  #isOver = false
+
+  /** The spans of a piece, and what follows the value. */
+  take(piece: string): { spans: Span[]; rest: string } {
+    const spans: Span[] = []
+    let at = 0
+    for (; at < piece.length && !this.#isOver; at++) {
+      const text = piece.charAt(at)
+      this.#read(text)
+      const code = this.#isString ? 'none' : 'certain'
+      const last = spans.at(-1)
+      if (last?.code === code) last.text += text
+      else spans.push({ text, code })
+    }
+    return { spans, rest: piece.slice(at) }
+  }
+
+  #read(character: string): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (character === '\\') this.#isEscaped = this.#isString
+    else if (character === '"') this.#isString = !this.#isString
+    else if (!this.#isString && '{['.includes(character)) this.#depth += 1
+    else if (!this.#isString && '}]'.includes(character)) {
+      this.#depth -= 1
+      this.#isOver = this.#depth <= 0
+    }
+  }
+}

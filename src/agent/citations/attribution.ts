@@ -1,0 +1,216 @@
+import type { Hit } from '../../schemas/query.ts'
+
+/** The search terms of a text, e.g. its stemmed words. */
+export type TermsOf = (text: string) => Iterable<number>
+
+export type Attribution = ReturnType<typeof createAttribution>
+
+/** A text has its source where it shares at least this part of its terms, and this many. */
+const MIN_SHARE = 0.5
+const MIN_TERMS = 2
+/** A mark stays if its passage shares more than this part of what the source shares. */
+const MAX_SHARE_OF_SOURCE = 0.5
+/** Maximum UTF-16 code units of a sentence that are compared, and of a pause that is held back. */
+const MAX_SENTENCE = 1_000
+const MAX_PAUSE = 100
+
+/** Stands for a number that no hit has, which is shown as `[?]`. */
+const UNKNOWN = 0
+const MARK = /\[(\d+|\?)\]/g
+/** What stands between two words or after a sentence: white space, and punctuation that may close a sentence. */
+const PAUSE = String.raw`[\s.!?\u2026\u3002\uff01\uff1f"'\u201c\u201d\u2019\u00bb\u300d)*_]`
+const PAUSES_AND_WORDS = new RegExp(`(${PAUSE}+)|(?:(?!${PAUSE}).)+`, 'gsu')
+const STOP = /[.!?\u2026\u3002\uff01\uff1f]/
+const SENTENCE_END = /[.!?\u2026]\S*\s|[\u3002\uff01\uff1f]|\n/
+/** An empty line, or the mark of a list item. */
+const NEW_BLOCK = /\n\s*[\n*]/
+/** What a full stop may follow within a sentence: a single letter, an ordinal number, an abbreviation. */
+const ABBREVIATION =
+  /(?:^|[\s(.])(?:\p{L}|\d{1,2}|approx|bzw|ca|cf|co|dr|eq|etc|fig|inc|jr|ltd|mr|mrs|ms|no|nr|pp|prof|sr|st|vol|vs)$/iu
+/** The end of a question, of an introduction, or of a heading in bold. */
+const UNCITED = /[:?\uff1a\uff1f]$|(?<![.!])(?:\*\*|__)$/
+/** Scripts that put no space before a mark. */
+const UNSPACED = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]$/u
+
+/**
+ * Repairs the citations of a streamed answer, because small models say what one passage says and cite another one, or
+ * none. The source of a sentence is the one passage that shares most of its terms with it, if that is at least half of
+ * them. A sentence without a mark gets the mark of its source, when it ends. A mark is replaced only if its passage
+ * shares at most half as much as the source with the text before it, and the source was not cited there first: what a
+ * model says in words of its own, or in another language than the passage, keeps its mark. A mark before its sentence
+ * stays; if it is wrong by this measure, the right one follows the sentence. Headings, tables, questions and code get no
+ * marks.
+ *
+ * Nothing is held back but white space and punctuation, until the next word or mark.
+ */
+export function createAttribution(hits: readonly Hit[], termsOf: TermsOf) {
+  const compare = createComparison(hits, termsOf)
+  let sentence = createSentence(compare)
+  /** White space and punctuation since the last word or mark, and what was not shown yet. */
+  let pause = '\n'
+  let held = ''
+  /** Whether the last mark stands behind the end of its sentence. */
+  let isOver = false
+  let isUncitedLine = false
+
+  return {
+    /** Takes text that is neither code nor a mark; returns what can be shown now. */
+    text: (piece: string): string =>
+      piece.replaceAll(PAUSES_AND_WORDS, (run, pauses) => (pauses ? hold(run) : read(run))),
+
+    /** Takes code, in a line or in lines of its own; these belong to no sentence. */
+    code(piece: string): string {
+      const shown = read(piece)
+      if (piece.includes('\n')) isUncitedLine = true
+      return shown
+    },
+
+    /** Takes marks that follow one another, such as `[1][?]`; returns what can be shown now. */
+    marks(marks: string): string {
+      const isNewLine = pause.includes('\n')
+      const isNext = isNewLine || (sentence.hasMarks() && SENTENCE_END.test(pause))
+      const ended = isNext ? endSentence() : ''
+      if (isNewLine) isUncitedLine = false
+      const shown = isUncitedLine ? marks : sentence.cite(marks)
+      isOver ||= STOP.test(pause)
+      pause = ''
+      // The space before a mark that goes would be a space too many.
+      if (shown === '') held = held.trimEnd()
+      return ended + release() + shown
+    },
+
+    /** Ends the text; returns the rest of it. A sentence that is cut off gets no mark. */
+    end: (isWhole: boolean): string => (isWhole ? endSentence() : release()),
+  }
+
+  function hold(pauses: string): string {
+    const take = (character: string) => {
+      pause = (pause + character).slice(-MAX_PAUSE)
+      held += character
+      return held.length > MAX_PAUSE ? release() : ''
+    }
+    return Array.from(pauses, take).join('')
+  }
+
+  function read(words: string): string {
+    const isNewLine = pause.includes('\n')
+    const shown = isNewSentence(words) ? endSentence() : release()
+    if (isNewLine) isUncitedLine = /^[|#]/.test(words)
+    sentence.add(pause, words)
+    pause = ''
+    return shown + words
+  }
+
+  function isNewSentence(next: string): boolean {
+    if (!SENTENCE_END.test(isOver ? `.${pause}` : pause)) return false
+    if (/^\p{Ll}/u.test(next) && !NEW_BLOCK.test(pause)) return false
+    return pause.includes('\n') || !pause.startsWith('.') || !sentence.endsAbbreviated()
+  }
+
+  function endSentence(): string {
+    const mark = isUncitedLine ? '' : sentence.missingMark(pause)
+    sentence = createSentence(compare)
+    pause = ''
+    isOver = false
+    return mark + release()
+  }
+
+  function release(): string {
+    const shown = held
+    held = ''
+    return shown
+  }
+}
+
+/** What one sentence says and cites. */
+function createSentence(compare: ReturnType<typeof createComparison>) {
+  let isEmpty = true
+  /** The text since the last mark, and how the text before that mark compared. */
+  let claim = ''
+  let compared = compare('')
+  /** The numbers before the sentence, and those behind its last part. */
+  const leading: number[] = []
+  const following = new Set<number>()
+  /** Whether the model itself has cited the source there: then its other marks are right, too. */
+  let isRight = false
+
+  return {
+    hasMarks: () => leading.length > 0 || following.size > 0,
+    endsAbbreviated: () => ABBREVIATION.test(claim),
+    add(pause: string, words: string) {
+      isEmpty = false
+      claim = `${claim}${claim && pause}${words}`.slice(0, MAX_SENTENCE)
+    },
+    /** Returns how the next marks are shown: before the sentence as they are, behind it without repetitions. */
+    cite(marks: string): string {
+      if (isEmpty) {
+        leading.push(...numbersIn(marks))
+        return marks
+      }
+      if (claim !== '') {
+        const own = compare(claim)
+        if (own.size > 0) compared = own
+        following.clear()
+        isRight = false
+        claim = ''
+      }
+      return marks.replaceAll(MARK, settle)
+    },
+    /** The mark that the sentence needs at its end, with the space before it. */
+    missingMark(pause: string): string {
+      const ending = pause.replace(/\n.*/s, '')
+      if (following.size > 0 || UNCITED.test((claim + ending).trimEnd())) return ''
+      const { source, rightNumber } = compare(claim)
+      if (source === undefined) return ''
+      if (leading.some((number) => rightNumber(number) === number)) return ''
+      return `${UNSPACED.test(claim) ? '' : ' '}[${source}]`
+    },
+  }
+
+  /** The mark that is shown for a number; none where it would stand twice. */
+  function settle(mark: string, number: string): string {
+    if (number === '?') {
+      following.add(UNKNOWN)
+      return mark
+    }
+    isRight ||= Number(number) === compared.source && following.size === 0
+    const right = isRight ? Number(number) : compared.rightNumber(Number(number))
+    if (following.has(right)) return ''
+    following.add(right)
+    return `[${right}]`
+  }
+}
+
+function numbersIn(marks: string): number[] {
+  return Array.from(marks.matchAll(MARK), ([, digits]) => Number(digits)).filter(Number.isInteger)
+}
+
+/** Compares texts with the hits, by the terms that they share. */
+function createComparison(hits: readonly Hit[], termsOf: TermsOf) {
+  let read: Set<number>[] | undefined
+  /** Read with the first sentence: an answer may have none, but only calls of tools. */
+  const passages = () =>
+    (read ??= hits.map(
+      ({ title, heading = '', text }) => new Set(termsOf(`${title} ${heading} ${text}`)),
+    ))
+  return (text: string) => {
+    const terms = [...new Set(termsOf(text))]
+    const sharedBy = (passage: Set<number>) => terms.filter((term) => passage.has(term)).length
+    const shared = terms.length === 0 ? [] : passages().map(sharedBy)
+    const most = Math.max(0, ...shared)
+    const isEnough = most >= Math.max(MIN_TERMS, terms.length * MIN_SHARE)
+    const isOne = shared.indexOf(most) === shared.lastIndexOf(most)
+    const source = isEnough && isOne ? shared.indexOf(most) + 1 : undefined
+    return {
+      /** How many terms the text has. */
+      size: terms.length,
+      /** The number of its source, if it has one. */
+      source,
+      /** The number itself, or that of the source if the number's passage shares far less. */
+      rightNumber(number: number): number {
+        const isWrong = (shared[number - 1] ?? 0) <= most * MAX_SHARE_OF_SOURCE
+        return source !== undefined && isWrong ? source : number
+      },
+    }
+  }
+}

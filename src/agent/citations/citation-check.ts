@@ -1,0 +1,207 @@
+import type { Span } from '../../lib/markdown/code-spans.ts'
+import { createAnswerScanner } from './answer-code.ts'
+import type { Attribution } from './attribution.ts'
+
+export type CitationCheck = ReturnType<typeof createCitationCheck>
+
+/** Matches names, found only in code, after which brackets are an index, as in `a[3]` or `row_sum[0]`. */
+const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
+const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
+/** Maximum UTF-16 code units of a name that are examined. */
+const MAX_NAME = 40
+
+/**
+ * Checks each citation in a streamed text against what was retrieved. It holds back only code that is not closed yet,
+ * and brackets with numbers that are still open, or that need one more character to be distinguished from a link. The
+ * output does not depend on how the text is split into pieces. Code, JSON arrays and links keep their brackets. An
+ * attribution, if there is one, gets all text and marks, and decides what is shown.
+ */
+export function createCitationCheck(
+  known: KnownNumbers,
+  isJsonAsked = false,
+  attribution?: Attribution,
+) {
+  const scanner = createAnswerScanner(isJsonAsked)
+  let held = ''
+  /** The last characters shown. */
+  let before = ''
+  let isIndex = false
+
+  return {
+    /** Takes the next piece; returns the text that can be shown now. */
+    write: (piece: string): string => scanner.write(piece).map(read).join(''),
+    /** Ends the text, which is whole unless it was cut off; returns the rest of it. */
+    end(isWhole = true): string {
+      const shown = scanner.end().map(read).join('')
+      const rest = held.endsWith(']') ? settle() : flush()
+      return shown + rest + (attribution?.end(isWhole) ?? '')
+    },
+  }
+
+  function read({ text, code }: Span): string {
+    if (code === 'none') return readText(text)
+    const released = release(text.charAt(0))
+    remember(text)
+    return released + (repaired()?.code(text) ?? text)
+  }
+
+  function readText(text: string): string {
+    let shown = ''
+    for (let at = 0; at < text.length; ) {
+      const plain = held === '' ? (text.slice(at).split('[', 1)[0] ?? '') : ''
+      shown += plain === '' ? take(text.charAt(at)) : show(plain)
+      at += plain.length || 1
+    }
+    return shown
+  }
+
+  /** Takes a character outside of code; returns the text that can be shown now. */
+  function take(character: string): string {
+    const released = release(character)
+    if (held !== '') held += character
+    else if (character === '[' && !continuesName()) held = character
+    else return released + show(character)
+    return !attribution && isSettled(held, known) ? released + flush() : released
+  }
+
+  function release(next: string): string {
+    if (held === '' || goesOn(next)) return ''
+    return held.endsWith(']') && next !== '(' ? settle() : flush()
+  }
+
+  /** Whether the held text may still become a citation with the next character. */
+  function goesOn(next: string): boolean {
+    if (held.endsWith(']')) return false
+    if (next === ']') return isCitationMark(held + next)
+    return held.length < MAX_MARK && WITHIN_MARK.test(next)
+  }
+
+  function continuesName(): boolean {
+    isIndex = CODE_NAME.test(before) || (isIndex && before.endsWith(']'))
+    return isIndex
+  }
+
+  function settle(): string {
+    const mark = held
+    held = ''
+    const settled = settleMark(mark, known, before.endsWith(']'))
+    if (!settled.startsWith('[')) return show(settled)
+    remember(settled)
+    return repaired()?.marks(settled) ?? settled
+  }
+
+  function flush(): string {
+    const text = held
+    held = ''
+    return show(text)
+  }
+
+  function show(text: string): string {
+    remember(text)
+    return repaired()?.text(text) ?? text
+  }
+
+  /** The attribution, where it has a say. */
+  function repaired(): Attribution | undefined {
+    return scanner.isMarkdown() ? attribution : undefined
+  }
+
+  function remember(text: string): void {
+    before = (before.slice(-MAX_NAME) + text.slice(-MAX_NAME)).slice(-MAX_NAME)
+  }
+}
+
+/** Maximum UTF-16 code units of a mark; anything longer is not a citation. */
+const MAX_MARK = 200
+/** Placeholder for a mark; does not occur in messages. */
+const NO_MARK = '\u0000'
+const MARKS = new RegExp(` *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
+/** Maximum numbers in a range such as `[2-9]`; a wider one is not a citation. */
+const MAX_RANGE = 50
+/** Longer unknown numbers are years and the like, not citations. */
+const MAX_DIGITS = 3
+const ITEM = /^(\d+)(?: ?[-\u2013\u2014] ?(\d+))?$/
+
+/** Replaces a citation of an unknown number. */
+const UNKNOWN_MARK = '[?]'
+
+interface KnownNumbers {
+  /** Whether a hit of the run has the number. */
+  has(number: number): boolean
+  /** Called with each cited number that no hit has. */
+  onUnknown(number: number): unknown
+  /** What is shown for a known number; by default the number in brackets. */
+  mark?(number: number): string
+}
+
+/** Whether the brackets contain numbers in a form in which models cite: `[1]`, `[1, 2]`, `[1-3]`. */
+function isCitationMark(mark: string): boolean {
+  return numbersIn(mark) !== undefined
+}
+
+/** Whether a mark is already in its final form. */
+function isSettled(mark: string, known: Pick<KnownNumbers, 'has' | 'mark'>): boolean {
+  return !known.mark && /^\[\d+\]$/.test(mark) && known.has(Number(mark.slice(1, -1)))
+}
+
+/**
+ * A mark as it is shown: known numbers as `[1][2]`, unknown ones as `[?]`. An unknown number with more than
+ * `MAX_DIGITS` digits, and a list without any known number, are data rather than citations: their square brackets
+ * become round ones, unless the mark is attached to a bracket, where round ones would make a link.
+ */
+function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): string {
+  const numbers = numbersIn(mark) ?? []
+  const cited = numbers.filter((number) => known.has(number))
+  for (const number of numbers) {
+    if (!known.has(number) && String(number).length <= MAX_DIGITS) known.onUnknown(number)
+  }
+  if (cited.length > 0) {
+    const marks = cited.map(known.mark ?? ((number) => `[${number}]`)).join('')
+    return cited.length < numbers.length ? marks + UNKNOWN_MARK : marks
+  }
+  const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MAX_DIGITS)
+  return isData && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
+}
+
+/** The numbers of a mark; undefined if it is not a citation. A list with a zero, like `[0, 1]`, is not a citation. */
+function numbersIn(mark: string): number[] | undefined {
+  const items = mark
+    .slice(1, -1)
+    .split(/[,;]/)
+    .map((item) => expand(item.trim()))
+  const numbers = items.flatMap((item) => item ?? [])
+  if (items.includes(undefined) || (numbers.length > 1 && numbers.includes(0))) return undefined
+  return numbers
+}
+
+function expand(item: string): number[] | undefined {
+  const [, first, last] = ITEM.exec(item) ?? []
+  if (first === undefined) return undefined
+  if (last === undefined) return [Number(first)]
+  const length = Number(last) - Number(first) + 1
+  if (length < 2 || length > MAX_RANGE) return undefined
+  return Array.from({ length }, (_, index) => Number(first) + index)
+}
+
+/** The citations in an already checked text, in order: the number of each mark and the index where the mark begins. */
+export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
+  const known = {
+    has: (number: number) => number > 0 && number <= count,
+    onUnknown: () => undefined,
+    // Must be as long as the mark, so that indexes stay the same.
+    mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
+  }
+  const check = createCitationCheck(known, isJsonAsked)
+  const marked = check.write(text) + check.end()
+  const marks = marked.matchAll(new RegExp(`${NO_MARK}(\\d+)${NO_MARK}`, 'g'))
+  return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
+}
+
+/** Removes the citations of an earlier answer, whose numbers belong to another run. Code keeps its brackets. */
+export function withoutCitations(text: string): string {
+  if (!/\[[\d?]/.test(text)) return text
+  const has = (number: number) => String(number).length <= MAX_DIGITS
+  const check = createCitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
+  const unmarked = check.write(text) + check.end()
+  return unmarked.replaceAll(MARKS, '')
+}

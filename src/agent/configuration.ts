@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { SetupError } from '../errors.ts'
+import { readIfPresent } from '../lib/files.ts'
+import { placeOfJsonMistake, reasonOfJsonMistake } from '../lib/text/json.ts'
+import { boundedText } from '../schemas/fields.ts'
+import { type Issue, issuesOf } from '../schemas/invalid-request.ts'
+import { McpServers } from './mcp/settings.ts'
+import { SandboxSection } from './sandbox/code-sandbox.ts'
+import { SkillSettings } from './skills/skills.ts'
+import { SWITCH_NAMES, TOOL_SWITCHES } from './tools/catalogue.ts'
+import { APPROVALS } from './tools/define-tool.ts'
+
+/** Off, on, or on with each call waiting for the client's approval. */
+const Switch = z.union([z.boolean(), z.strictObject({ approval: z.enum(APPROVALS) })]).default(true)
+const described = SWITCH_NAMES.map(
+  (name) => [name, Switch.describe(TOOL_SWITCHES[name].description)] as const,
+)
+// `Object.fromEntries` does not keep the type of the names.
+const Switches = Object.fromEntries(described) as Record<keyof typeof TOOL_SWITCHES, typeof Switch>
+
+/** Plugins run as code of the server, so no other folder will do, and no other kind of file. */
+const PLUGIN = /^(?:\.\/)?plugins\/(?:[\w-][\w.-]*\/)*[A-Za-z\d][\w-]{0,23}\.[cm]?[jt]s$/
+
+/** The agent's configuration file; read once, at start-up. */
+export const AgentConfiguration = z
+  .strictObject({
+    $schema: z
+      .string()
+      .optional()
+      .describe('For editors: `./agent.schema.json`, or the path of that file.'),
+    name: boundedText(100)
+      .regex(/^\S(.*\S)?$/, 'must not be empty or padded')
+      .default('agent')
+      .describe('Name of the agent; also the model name in the OpenAI-compatible API.'),
+    description: boundedText(2_000)
+      .default('Answers questions from the ingested documents.')
+      .describe('Description of the agent, shown to clients.'),
+    prompt: boundedText(100_000)
+      .default('')
+      .describe('The system prompt, which follows the server’s own rules.'),
+    tools: z
+      .strictObject(Switches)
+      .prefault({})
+      .describe(
+        'Enables or disables built-in tools. With `{"approval": "always"}`, every call needs the client’s approval.',
+      ),
+    skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
+    mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent can use.'),
+    links: z
+      .enum(['no-images', 'known', 'all'])
+      .default('no-images')
+      .describe(
+        'Links in answers. `no-images`: external images become plain links. `known`: in addition, links to hosts named neither in the retrieved documents nor in this file become plain text. `all`: links are not changed.',
+      ),
+    plugins: z
+      .array(
+        boundedText(500).regex(
+          PLUGIN,
+          'must be a module in the folder plugins beside this file, with a name of 1 to 24 letters, digits, _ or -: ./plugins/desk.mjs',
+        ),
+      )
+      .max(50)
+      .default([])
+      .describe('ES modules with tools, in the folder `plugins` beside this file.'),
+    sandbox: SandboxSection.default('auto').describe('Where code is run, and its limits.'),
+    limits: z
+      .strictObject({
+        rounds: z.int().min(1).max(100).default(8).describe('Maximum number of model calls.'),
+        toolCalls: z.int().min(0).max(1_000).default(64).describe('Maximum number of tool calls.'),
+        seconds: z
+          .int()
+          .min(1)
+          .max(3_600)
+          .default(300)
+          .describe(
+            'Seconds after which no more tools are run, counted from the model’s first output. An answer being written is not cut off.',
+          ),
+        tokens: z
+          .int()
+          .min(1_000)
+          .max(100_000_000)
+          .default(1_000_000)
+          .describe('Maximum number of tokens of all model calls, sent and received.'),
+      })
+      .prefault({})
+      .describe('Limits for answering one question.'),
+  })
+  .meta({ id: 'AgentConfiguration' })
+
+export type AgentConfiguration = z.output<typeof AgentConfiguration>
+
+export interface LoadedConfiguration {
+  configuration: AgentConfiguration
+  /** Whether there was a file. */
+  found: boolean
+  /** The top-level fields in which the file now differs from what was loaded, including those that are now invalid. */
+  changedFields(): Promise<string[]>
+}
+
+/** Thrown if the file is not a valid configuration; the message lists every mistake. */
+export class AgentConfigurationError extends SetupError {
+  override readonly name = 'AgentConfigurationError'
+}
+
+/** `agent` has all features; `knowledge` only answers from documents, without tools, skills, MCP and sandbox. */
+type ServerMode = 'agent' | 'knowledge'
+
+/** Reads the file, or uses the defaults if there is none. Throws `AgentConfigurationError`. */
+export async function loadConfiguration(
+  path: string,
+  mode: ServerMode = 'agent',
+): Promise<LoadedConfiguration> {
+  const read = async () => (await readIfPresent(path))?.toString()
+  const text = await read()
+  const { configuration, mistakes } = readConfiguration(text ?? '{}')
+  if (!configuration) {
+    const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)
+    const message = `${path} is not a valid agent configuration:\n${lines.join('\n')}`
+    throw new AgentConfigurationError(message)
+  }
+  const loaded = inMode(mode, configuration)
+  return {
+    configuration: loaded,
+    found: text !== undefined,
+    changedFields: async () => {
+      const now = readConfiguration((await read()) ?? '{}')
+      if (now.configuration) return differentFields(loaded, inMode(mode, now.configuration))
+      const wrong = now.mistakes.map(({ field }) => field.split('.')[0] ?? '')
+      return wrong.includes('') ? Object.keys(configuration) : [...new Set(wrong)]
+    },
+  }
+}
+
+/** The configuration as it applies in a mode. */
+function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfiguration {
+  if (mode === 'agent') return configuration
+  const tools = { ...configuration.tools }
+  for (const name of SWITCH_NAMES) tools[name] = false
+  const skills = SkillSettings.parse({})
+  return { ...configuration, tools, skills, mcpServers: {}, plugins: [], sandbox: 'none' }
+}
+
+interface ReadConfiguration {
+  /** Absent if there are mistakes. */
+  configuration?: AgentConfiguration
+  /** The field of a mistake is empty if it concerns the file as a whole. */
+  mistakes: Issue[]
+}
+
+/** Parses an agent configuration; returns it or every mistake in it. No mistake quotes the text, which may be any file. */
+export function readConfiguration(read: string): ReadConfiguration {
+  const text = read.replace(/^\ufeff/, '')
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (cause) {
+    const { line, column } = placeOfJsonMistake(text)
+    const place = `line ${line}, column ${column}`
+    const message = `is not valid JSON at ${place}: ${reasonOfJsonMistake(cause)}`
+    return { mistakes: [{ field: '', message }] }
+  }
+  const { data, error } = AgentConfiguration.safeParse(json)
+  return data ? { configuration: data, mistakes: [] } : { mistakes: issuesOf(error) }
+}
+
+/** The top-level fields in which two configurations differ. */
+export function differentFields(one: AgentConfiguration, other: AgentConfiguration): string[] {
+  const values: Record<string, unknown> = other
+  return Object.entries({ ...other, ...one }).flatMap(([name, value]) =>
+    isDeepStrictEqual(value, values[name]) ? [] : [name],
+  )
+}

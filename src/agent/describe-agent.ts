@@ -1,0 +1,84 @@
+import type { VectorBacklog } from '../knowledge/embedding/backlog.ts'
+import type { Embedding } from '../knowledge/embedding/embedding.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { AgentRecord, Capabilities, ToolList } from '../schemas/agent.ts'
+import type { LoadedConfiguration } from './configuration.ts'
+import type { Mcp } from './mcp/mcp.ts'
+import type { ModelWindow } from './run/window.ts'
+import type { CodeSandbox } from './sandbox/code-sandbox.ts'
+import type { Skills } from './skills/skills.ts'
+import type { Plugins } from './tools/plugins.ts'
+import type { ToolRegistry } from './tools/registry.ts'
+
+interface Dependencies {
+  loaded: LoadedConfiguration
+  model: Pick<ChatModel, 'name' | 'supportsTools'>
+  tools: Pick<ToolRegistry, 'records' | 'offering'>
+  window: Pick<ModelWindow, 'size'>
+  /** The tokens that tools may take. */
+  roomForTools: () => number
+  /** The embedding model, if there is one. */
+  embedder?: EmbedderRecord | undefined
+  mcp: Pick<Mcp, 'records'>
+  skills: Pick<Skills, 'records'>
+  plugins: Pick<Plugins, 'records'>
+  sandbox: Pick<CodeSandbox, 'record'>
+  /** The reranking model, if there is one. */
+  reranker?: string | undefined
+}
+
+interface EmbedderRecord extends Pick<Embedding, 'kind' | 'model'> {
+  progress: VectorBacklog['progress']
+}
+
+export type AgentDescription = ReturnType<typeof describeAgent>
+
+/** Describes what the agent can currently do, which may be less than what is configured. */
+export function describeAgent(dependencies: Dependencies) {
+  const { loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox } = dependencies
+  const retrieval = embedder ? 'hybrid' : 'lexical'
+  const { name, description } = loaded.configuration
+  const records = () => tools.records(model.supportsTools)
+  const chat = (): Capabilities['chat'] => {
+    const leftOut = model.supportsTools ? tools.offering(dependencies.roomForTools()).leftOut : []
+    return {
+      model: model.name,
+      tools: model.supportsTools,
+      window: dependencies.window.size(),
+      ...(leftOut.length > 0 && { leftOut }),
+    }
+  }
+
+  return {
+    agent: (): AgentRecord => ({
+      name,
+      profile: { description, model: model.name, retrieval },
+      tools: records()
+        .filter(({ state }) => state === 'on')
+        .map((tool) => ({ name: tool.name, source: tool.source })),
+    }),
+    tools: (): ToolList => ({ tools: records() }),
+    capabilities: async (): Promise<Capabilities> => ({
+      skills: skills.records(),
+      sandbox: await sandbox.record(),
+      mcp: await mcp.records(),
+      plugins: plugins.records(),
+      chat: chat(),
+      retrieval,
+      embedder: embedderRecord(embedder),
+      reranker:
+        reranker === undefined
+          ? { state: 'off', reason: 'RERANK_MODEL is not set' }
+          : { state: 'on', model: reranker },
+      restartRequired: (await loaded.changedFields()).length > 0,
+    }),
+  }
+}
+
+function embedderRecord(embedder: EmbedderRecord | undefined): Capabilities['embedder'] {
+  if (!embedder)
+    return { state: 'off', reason: 'There is no embedding model: search is lexical only' }
+  const { kind, model, progress } = embedder
+  const { missing, reason } = progress()
+  return { state: 'on', kind, model, missing, ...(reason !== undefined && { reason }) }
+}

@@ -1,0 +1,93 @@
+import {
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { AppError } from '../../errors.ts'
+import { MissingVariable } from '../../lib/environment.ts'
+import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
+
+const MAX_DEPTH = 5
+
+/** Explains a server's failure in this program's own words: they contain neither a secret nor text from the server. */
+export function explainFailure(error: unknown): string {
+  for (const one of causes(error)) {
+    const explanation = explainOne(one)
+    if (explanation) return explanation
+  }
+  return 'The server cannot be used; see the log for details'
+}
+
+/** Whether the server no longer knows the session: it did nothing, so the call can be repeated in a new session. */
+export function isForgottenSession(error: unknown): boolean {
+  return (
+    (error instanceof SdkHttpError && [400, 404].includes(error.status)) ||
+    (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
+  )
+}
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+}
+
+/** What may be logged of an error: names and codes, since messages and fields can hold what a server or header said. */
+export function kindOf(error: unknown): string {
+  return causes(error)
+    .map((one) => ('code' in one ? `${one.name} ${String(one.code)}` : one.name))
+    .join(' < ')
+}
+
+function explainOne(error: Error): string | undefined {
+  // Errors of this program, such as an unavailable database of accepted tools.
+  if (error instanceof MissingVariable || error instanceof AppError) return error.message
+  const outbound = outboundCause(error)
+  if (outbound) return outbound.message
+  if (error instanceof UnauthorizedError) return 'The server requires credentials'
+  if (error instanceof OAuthError) return 'The authorization server refused the client'
+  if (error instanceof SseError) {
+    return error.code === undefined ? 'The server cannot be reached' : explainStatus(error.code)
+  }
+  if (error instanceof SdkHttpError) return explainStatus(error.status)
+  if (error instanceof ProtocolError) return `The server returned the error ${error.code}`
+  if (error instanceof SdkError) return explainCode(error)
+  if (error.name === 'TimeoutError') return 'The server did not answer in time'
+  return undefined
+}
+
+function explainStatus(status: number): string {
+  // An event stream was requested, and something else was returned.
+  if (status === 200) return NOT_MCP
+  if (status === 401) return 'The server does not accept the credentials (HTTP 401)'
+  if (status === 403) return 'The server denies access (HTTP 403)'
+  if (status >= 300 && status < 400) {
+    return `The server redirects (HTTP ${status}); set the URL it redirects to`
+  }
+  return `The server returned HTTP ${status}`
+}
+
+const NOT_MCP = 'This URL is not an MCP server (it may be a web page)'
+
+function explainCode({ code, message }: SdkError): string | undefined {
+  if (code === SdkErrorCode.RequestTimeout) return 'The server did not answer in time'
+  if (code === SdkErrorCode.ClientHttpUnexpectedContent) return NOT_MCP
+  if (code === SdkErrorCode.EraNegotiationFailed && message.includes('unusable reply')) {
+    return NOT_MCP
+  }
+  if (code === SdkErrorCode.ConnectionClosed) return 'The server closed the connection'
+  if (code === SdkErrorCode.InvalidResult) return 'The server violated the protocol'
+  return undefined
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = []
+  let current = error
+  while (current instanceof Error && found.length < MAX_DEPTH) {
+    found.push(current)
+    current = current.cause
+  }
+  return found
+}

@@ -1,0 +1,175 @@
+import { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { Capabilities } from '../../schemas/agent.ts'
+import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
+import { createCitations } from '../citations/citations.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import type { Tool } from '../tools/define-tool.ts'
+import { explainFailure } from './explain-failure.ts'
+import {
+  createRemoteServer,
+  type OfferedTool,
+  type RemoteServer,
+  type RemoteServerOptions,
+} from './remote-server.ts'
+import type { McpServer } from './settings.ts'
+import { digestOfAll } from './tool-lock.ts'
+
+/** A server that answered this recently is not checked again. */
+const BELIEVED_MS = 5_000
+/** How long a request for the state of a connection waits for the check. */
+const LOOK_MS = 1_000
+
+interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
+  servers: Readonly<Record<string, McpServer>>
+  /** Stores the files that tested tools return. */
+  artifacts: () => Artifacts
+}
+
+type McpRecord = Capabilities['mcp'][number]
+
+export type Mcp = ReturnType<typeof createMcp>
+
+/** The connections to MCP servers; none of them can delay or break another. */
+export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
+  const create = (name: string, settings: McpServer) =>
+    createRemoteServer({ name, settings, ...shared })
+  const all = Object.entries(servers).map(([name, settings]) => create(name, settings))
+  const enabled = all.filter(({ settings }) => settings.enabled)
+
+  return {
+    /** Starts connecting to every enabled server, without waiting. */
+    start(): void {
+      for (const { connection } of enabled) connection.start()
+    },
+    /** The tools of all servers known so far. */
+    tools: (): readonly Tool[] =>
+      enabled.flatMap((server) => server.tools().flatMap(({ off, tool }) => (off ? [] : [tool]))),
+    /** The current state of each connection. */
+    records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
+    /** Tests one connection step by step. Throws AppError `connection_not_found`. */
+    async test(name: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult> {
+      const known = all.find((server) => server.name === name)
+      if (!known) throw new AppError('connection_not_found', `There is no MCP connection "${name}"`)
+      const tried = known.settings.enabled ? known : create(name, known.settings)
+      try {
+        return await testConnection(tried, request, artifacts(), signal)
+      } finally {
+        if (tried !== known) await tried.connection.close()
+      }
+    },
+    async close(): Promise<void> {
+      await Promise.all(all.map(({ connection }) => connection.close()))
+    },
+  }
+}
+
+async function toRecord({ name, settings, connection, tools }: RemoteServer): Promise<McpRecord> {
+  const record = { name, url: settings.url }
+  if (!settings.enabled) return { ...record, state: 'off' }
+  const late = AbortSignal.timeout(LOOK_MS)
+  if (connection.session) {
+    const proof = untilAborted(connection.prove(BELIEVED_MS), late)
+    await ignore(proof, 'a failure shows in `session` and `reason`')
+  }
+  const { session } = connection
+  if (!session || late.aborted) {
+    const reason = session ? `Did not answer within ${LOOK_MS} ms` : connection.reason
+    return { ...record, state: 'unavailable', reason }
+  }
+  const used = tools().filter(({ off }) => !off)
+  const waiting = used.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
+  const { transport, protocol } = session
+  const usable = used.length - waiting.length
+  return { ...record, state: 'on', transport, protocol, tools: usable, waiting }
+}
+
+/** A connection verified within this time is not verified again by the step `connect`. */
+const CONNECTED_MS = 3_600_000
+
+const OTHER_TOOLS =
+  'Nothing was accepted: send the `digest` of the definitions you have reviewed, as returned here'
+
+/** Takes the steps of a tool call in a chat one by one, until one fails. Throws only the reason of `signal`. */
+async function testConnection(
+  server: RemoteServer,
+  request: McpTestRequest,
+  artifacts: Artifacts,
+  signal: AbortSignal,
+): Promise<McpTestResult> {
+  const { name, connection } = server
+  const steps: McpTestStep[] = []
+  let output: string | undefined
+
+  /** Runs and records a step; resolves with whether it succeeded. `work` may return a message about the success. */
+  async function step(name: McpTestStep['step'], work: () => Promise<string | undefined>) {
+    const started = performance.now()
+    const done = (ok: boolean, message: string | undefined) => {
+      const milliseconds = Math.round(performance.now() - started)
+      steps.push({ step: name, ok, milliseconds, ...(message !== undefined && { message }) })
+      return ok
+    }
+    try {
+      return done(true, await untilAborted(work(), signal))
+    } catch (error) {
+      signal.throwIfAborted()
+      return done(false, explain(error))
+    }
+  }
+
+  async function call(wanted: string): Promise<string | undefined> {
+    const found = server.tools().find(({ remote }) => remote.name === wanted)
+    if (!found) throw new Refusal(`The server has no tool "${wanted}"`)
+    const context = {
+      artifacts,
+      citations: createCitations(),
+      conversation: `test of ${name}`,
+      activeSkills: new Set<string>(),
+    }
+    output = await found.tool.run(request.arguments, context, signal)
+    return undefined
+  }
+
+  const digest = () => digestOfAll(server.tools().map(({ remote }) => remote))
+
+  /** Accepts the definitions that were reviewed, and nothing that changed since. */
+  async function accept(): Promise<undefined> {
+    if (request.digest !== digest()) throw new Refusal(OTHER_TOOLS)
+    await server.accept()
+  }
+
+  const ok =
+    (await step('configuration', async () => void server.checkSettings())) &&
+    (await step('connect', async () => void (await connection.prove(CONNECTED_MS)))) &&
+    (await step('list-tools', async () => void (await connection.prove(0)))) &&
+    (!request.accept || (await step('accept', accept))) &&
+    (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))
+
+  const { session } = connection
+  return {
+    connection: name,
+    ok,
+    steps,
+    ...(session && {
+      server: { ...session.server, transport: session.transport, protocol: session.protocol },
+    }),
+    digest: digest(),
+    tools: server.tools().map(toTested),
+    ...(output !== undefined && { output }),
+    ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),
+  }
+}
+
+function toTested({ remote, off, tool }: OfferedTool): McpTestResult['tools'][number] {
+  const { name, description } = tool
+  const reason = tool.unavailable?.()
+  const tested = { name, remoteName: remote.name, description }
+  if (off || reason === undefined) return { ...tested, state: off ? 'off' : 'on' }
+  return { ...tested, state: 'unavailable', reason }
+}
+
+function explain(error: unknown): string {
+  return error instanceof Refusal ? error.message : explainFailure(error)
+}

@@ -1,0 +1,154 @@
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { untilAborted } from '../../lib/abort.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import { freeObject } from '../../schemas/fields.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import { type Approval, slimSchema, type Tool, ToolInputError } from '../tools/define-tool.ts'
+import { Connection, type ConnectionLog } from './connection.ts'
+import { explainFailure } from './explain-failure.ts'
+import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from './session.ts'
+import type { McpServer } from './settings.ts'
+import type { ToolLock } from './tool-lock.ts'
+import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
+
+/** The total deadline of a call, even one that reports progress. */
+const CALL_MS = 620_000
+/** Before a tool is called, a server that was silent for longer than this is asked for its tools again. */
+const TRUSTED_MS = 30_000
+const MAX_DESCRIPTION = 4_000
+/** UTF-16 code units kept of the server's own message about a refused call. */
+const MAX_MESSAGE = 1_000
+
+/** UTF-16 code units; a shorter value may occur in a text by chance. */
+const MIN_SECRET = 6
+
+export interface RemoteServerOptions {
+  name: string
+  settings: McpServer
+  environment: Environment
+  fetch: Fetch
+  /** The tool definitions that were accepted. */
+  toolLock: ToolLock
+  log: ConnectionLog
+}
+
+export interface OfferedTool extends ResolvedTool {
+  /** The tool as it may be offered to the model. */
+  tool: Tool
+}
+
+export type RemoteServer = ReturnType<typeof createRemoteServer>
+
+/** One configured MCP server: its connection, and the tools that it offers. */
+export function createRemoteServer(options: RemoteServerOptions) {
+  const { name, settings, environment, fetch, toolLock, log } = options
+  const target = () => toSessionTarget(settings, environment, fetch)
+  const connection = new Connection({ name, target, onTools, log })
+  let tools: OfferedTool[] = []
+
+  async function onTools(remotes: readonly RemoteTool[]): Promise<void> {
+    const changes = await toolLock.compare(name, settings.url, remotes)
+    for (const [tool, change] of changes) {
+      if (tools.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
+      log.warn({ connection: name, tool, change }, 'MCP tool needs to be accepted')
+    }
+    tools = resolveTools(remotes, settings.allowTools, changes).map((one) => ({
+      ...one,
+      tool: toTool(one),
+    }))
+  }
+
+  function toTool({ remote, refusal }: ResolvedTool): Tool {
+    return {
+      ...describe(name, remote),
+      approval: approvalOf(remote.name, settings),
+      deadlineMs: CALL_MS,
+      unavailable: () => (connection.session ? refusal : connection.reason),
+      run: (input, { artifacts }, signal) => run(remote.name, input, artifacts, signal),
+    }
+  }
+
+  /** The tool as the server defines it now, if it may still be used. Throws `Refusal`. */
+  async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
+    await untilAborted(connection.prove(TRUSTED_MS), signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new Refusal(explainFailure(error), { cause: error })
+    })
+    const found = tools.find(({ remote }) => remote.name === tool)
+    if (!found) throw new Refusal('The server no longer has this tool')
+    if (found.refusal) throw new Refusal(found.refusal)
+    return found.remote
+  }
+
+  const hide = (text: string) => hideCredentials(text, target())
+  /** Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, and the reason of `signal`. */
+  async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
+    const parsed = Input.safeParse(input)
+    if (!parsed.success) throw new ToolInputError('The arguments must be an object')
+    const remote = await current(tool, signal)
+    const call = { tool: remote, input: parsed.data, idleMs: settings.timeout * 1_000 }
+    try {
+      const result = await connection.call(call, signal)
+      const readResource = (uri: string) => connection.readResource(uri, signal)
+      const text = hide(await readResult(result, { artifacts, readResource }, signal))
+      if (result.isError) throw new Refusal(text)
+      return text
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof Refusal) throw error
+      throw new Refusal(hide(explainCall(error)), { cause: error })
+    }
+  }
+
+  return {
+    name,
+    settings,
+    connection,
+    /** Throws `MissingVariable` if a variable is missing. */
+    checkSettings: () => void target(),
+    /** Every tool of the last listing. */
+    tools: (): readonly OfferedTool[] => tools,
+    /** Accepts the tool definitions of the last listing. */
+    async accept(): Promise<void> {
+      const remotes = tools.map(({ remote }) => remote)
+      await toolLock.accept(name, settings.url, remotes)
+      await onTools(remotes)
+    },
+  }
+}
+
+function approvalOf(tool: string, { approval = 'never' }: McpServer): Approval {
+  if (typeof approval === 'string') return approval
+  return approval.includes(tool) ? 'always' : 'never'
+}
+
+/** Some servers repeat the credentials that they were sent, above all in error messages. */
+function hideCredentials(
+  text: string,
+  { headers, oauth }: Pick<SessionTarget, 'headers' | 'oauth'>,
+): string {
+  const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
+  return [...values, oauth?.clientSecret ?? '']
+    .filter(({ length }) => length >= MIN_SECRET)
+    .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
+}
+
+/** How a tool is described to the model. */
+function describe(connection: string, { name, title, description, ...remote }: RemoteTool) {
+  return {
+    name: mcpToolName(connection, name),
+    title: title ?? remote.annotations?.title ?? name,
+    description: description?.slice(0, MAX_DESCRIPTION) ?? '',
+    source: `mcp:${connection}`,
+    inputSchema: { properties: {}, ...slimSchema(remote.inputSchema) },
+  }
+}
+
+const Input = freeObject()
+
+/** A refusal includes the server's message, which tells the model what to correct; other failures are in our words. */
+function explainCall(error: unknown): string {
+  if (!(error instanceof ProtocolError)) return explainFailure(error)
+  return `${explainFailure(error)}: ${error.message.slice(0, MAX_MESSAGE)}`
+}

@@ -1,0 +1,231 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  type CallToolResult,
+  Client,
+  ClientCredentialsProvider,
+  type FetchLike,
+  type JsonSchemaValidator,
+  type ReadResourceResult,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { untilAborted } from '../../lib/abort.ts'
+import { type Environment, expandVariables } from '../../lib/environment.ts'
+import { ignore } from '../../lib/ignore.ts'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import type { McpServer } from './settings.ts'
+
+const LIST_MS = 10_000
+const READ_MS = 20_000
+/** Maximum pages of a tool list. */
+const MAX_PAGES = 16
+/** The total time of one call, even if it reports progress. */
+const MAX_CALL_MS = 600_000
+const LISTEN_AGAIN_MS = 5_000
+const CLIENT = { name: 'agent-server', version: '1' }
+
+export type RemoteTool = Tool
+type TransportKind = 'streamable-http' | 'sse'
+export type Fetch = GuardedFetch['fetch']
+
+interface SessionEvents {
+  /** The server announced that its tools have changed. */
+  toolsChanged(): void
+  /** Something went wrong; whether the server still answers must be checked. */
+  trouble(): void
+}
+
+export interface RemoteCall {
+  tool: RemoteTool
+  input: Record<string, unknown>
+  /** The call is given up after this long without progress; each progress notification restarts the time. */
+  idleMs: number
+}
+
+/** Connects with the first transport that the server speaks. Throws the last failure, or the signal's reason. */
+export async function openSession(
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<McpSession> {
+  let failure: unknown
+  for (const kind of target.transports) {
+    try {
+      return await connect(kind, target, events, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      failure = error
+      if (!speaksOtherwise(error)) break
+    }
+  }
+  throw failure
+}
+
+async function connect(
+  kind: TransportKind,
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<McpSession> {
+  const client = new Client(CLIENT, {
+    versionNegotiation: { mode: 'auto' },
+    listMaxPages: MAX_PAGES,
+    listChanged: { tools: { autoRefresh: false, onChanged: () => events.toolsChanged() } },
+    jsonSchemaValidator: { getValidator: acceptAnything },
+  })
+  const transport = createTransport(kind, target)
+  try {
+    await untilAborted(client.connect(transport, { signal }), signal)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+  return toSession(kind, client, events)
+}
+
+/** Results are not validated: a server that chose both a pattern and the text could block this process forever. */
+function acceptAnything<Data>(): JsonSchemaValidator<Data> {
+  // The interface promises a type that nobody here relies on: results are read as text.
+  return (input) => ({ valid: true, data: input as Data, errorMessage: undefined })
+}
+
+function createTransport(kind: TransportKind, target: SessionTarget): Transport {
+  const { url, oauth } = target
+  const provider = oauth && createProvider(oauth)
+  const options = {
+    fetch: withHeaders(target),
+    ...(provider && { authProvider: provider, onInsufficientScope: 'throw' as const }),
+  }
+  return kind === 'sse'
+    ? new SSEClientTransport(url, options)
+    : new StreamableHTTPClientTransport(url, options)
+}
+
+function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
+  return new ClientCredentialsProvider({
+    ...client,
+    ...(scope !== undefined && { scope }),
+    // Without an issuer, the secret goes to whichever authorisation server the MCP server names.
+    ...(issuer !== undefined && { expectedIssuer: issuer }),
+  })
+}
+
+/** The configured headers go only to the server itself, not to the authorisation server that it names. */
+function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
+  return (url, { method, headers: own, body, redirect, signal } = {}) => {
+    const all = new Headers(new URL(url).origin === origin ? headers : {})
+    for (const [name, value] of new Headers(own)) all.set(name, value)
+    const text = body instanceof URLSearchParams ? body.toString() : body
+    if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
+    return fetch(url, { method, headers: all, body: text, redirect, signal })
+  }
+}
+
+export type McpSession = ReturnType<typeof toSession>
+
+/** A session with one server over one transport. */
+function toSession(transport: TransportKind, client: Client, events: SessionEvents) {
+  const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
+  let closing = false
+  const complain = () => {
+    if (!closing) events.trouble()
+  }
+  client.onerror = complain
+  client.onclose = complain
+  void keepListening(client, events, () => closing)
+  return {
+    transport,
+    server: { name, version },
+    protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+    /** Lists all tools, which also proves that the server is alive. */
+    async listTools(signal: AbortSignal): Promise<RemoteTool[]> {
+      const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
+      return (await client.listTools({}, options)).tools
+    },
+    callTool({ tool, input, idleMs }: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
+      const options = {
+        signal,
+        toolDefinition: tool,
+        timeout: idleMs,
+        maxTotalTimeout: MAX_CALL_MS,
+        // Requesting progress makes the server report it, which restarts the timeout.
+        onprogress: () => undefined,
+        resetTimeoutOnProgress: true,
+      }
+      return client.callTool({ name: tool.name, arguments: input }, options)
+    },
+    readResource: (uri: string, signal: AbortSignal): Promise<ReadResourceResult> =>
+      client.readResource({ uri }, { signal, timeout: READ_MS }),
+    async close(): Promise<void> {
+      closing = true
+      await client.close()
+    },
+  }
+}
+
+/**
+ * Reopens the stream of change notifications, which ends when anything on the way restarts; since a change may have
+ * been missed, `toolsChanged` is called after it is reopened.
+ */
+async function keepListening(
+  client: Client,
+  events: SessionEvents,
+  isClosing: () => boolean,
+): Promise<void> {
+  let subscription = client.autoOpenedSubscription
+  while (subscription && (await subscription.closed) === 'remote' && !isClosing()) {
+    await setTimeout(LISTEN_AGAIN_MS, undefined, { ref: false })
+    subscription = await ignore(
+      client.listen(subscription.honoredFilter),
+      'the server is checked instead',
+    )
+    if (isClosing()) return
+    if (subscription) events.toolsChanged()
+    else events.trouble()
+  }
+}
+
+const REFUSED_AS_CALLER = [401, 403, 407, 408, 429]
+
+/**
+ * Whether to try an older transport: an older server answers 4xx to a request that it does not know. A server that is
+ * down, or that wants a key, need not be older.
+ */
+function speaksOtherwise(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false
+  const { status } = error
+  return status >= 400 && status < 500 && !REFUSED_AS_CALLER.includes(status)
+}
+
+export type SessionTarget = ReturnType<typeof toSessionTarget>
+
+/**
+ * Where and how to connect, with variables filled in; `fetch` is the guarded one, which reaches only allowed addresses.
+ * Throws `MissingVariable`.
+ */
+export function toSessionTarget(
+  { url, type, headers, oauth }: McpServer,
+  environment: Environment,
+  fetch: Fetch,
+) {
+  const fill = (text: string) => expandVariables(text, environment)
+  const filled = Object.entries(headers).map(([name, value]) => [name, fill(value).trim()])
+  const transports: TransportKind[] = []
+  // A server without a configured type may speak either transport: the current one is tried first.
+  if (type !== 'sse') transports.push('streamable-http')
+  if (type === undefined || type === 'sse') transports.push('sse')
+  return {
+    fetch,
+    transports,
+    url: new URL(fill(url)),
+    headers: Object.fromEntries(filled) as Record<string, string>,
+    oauth: oauth && {
+      ...oauth,
+      clientId: fill(oauth.clientId),
+      clientSecret: fill(oauth.clientSecret),
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { namesVariable, withoutVariables } from '../../lib/environment.ts'
+import { boundedText } from '../../schemas/fields.ts'
+import { APPROVALS } from '../tools/define-tool.ts'
+
+const MAX_CONNECTIONS = 32
+const MAX_HEADERS = 32
+const MAX_ALLOWED_TOOLS = 500
+const DEFAULT_TIMEOUT_SECONDS = 60
+const MAX_TIMEOUT_SECONDS = 600
+
+/** The value of a header with a matching name counts as a secret. */
+export const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
+const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong in this file'
+
+const Secret = boundedText(8_000).refine(namesVariable, NO_SECRET)
+
+const Url = boundedText(2_000).refine(isCallable, {
+  message: 'must be a URL that begins with http:// or https://, without a user or a password',
+})
+
+const Headers = z
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'must be a header name'),
+    boundedText(8_000),
+  )
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!SECRET_HEADER.test(name) || namesVariable(value)) continue
+      context.addIssue({ code: 'custom', path: [name], message: NO_SECRET })
+    }
+  })
+  .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, {
+    message: `must be at most ${MAX_HEADERS} headers`,
+  })
+
+const OAuth = z.strictObject({
+  clientId: boundedText(1_000),
+  clientSecret: Secret,
+  scope: boundedText(1_000).optional(),
+  issuer: Url.optional().describe('The only authorization server that may receive the secret.'),
+})
+
+const McpServer = z
+  .strictObject({
+    type: z.enum(['http', 'streamable-http', 'sse']).optional(),
+    url: Url,
+    headers: Headers.default({}),
+    oauth: OAuth.optional().describe('Client credentials.'),
+    enabled: z.boolean().default(true),
+    allowTools: z
+      .array(boundedText(128))
+      .max(MAX_ALLOWED_TOOLS)
+      .optional()
+      .describe('Names of the tools to use, as the server names them; if absent, all.'),
+    approval: z
+      .union([z.enum(APPROVALS), z.array(boundedText(128)).max(MAX_ALLOWED_TOOLS)])
+      .optional()
+      .describe(
+        '`always`: every call of its tools needs the client’s approval. A list limits this to the named tools.',
+      ),
+    timeout: z
+      .int()
+      .min(1)
+      .max(MAX_TIMEOUT_SECONDS)
+      .default(DEFAULT_TIMEOUT_SECONDS)
+      .describe('Seconds without progress after which a call is cancelled.'),
+    command: z
+      .never({ error: 'is not supported: servers are only reached by their url, not started here' })
+      .optional(),
+  })
+  .meta({ id: 'McpServer' })
+
+/** Connections by name, in the shape that code editors use. */
+export const McpServers = z
+  .record(
+    z
+      .string()
+      .max(32)
+      .regex(
+        /^[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*$/,
+        'must be letters and digits, with single hyphens or underscores between them',
+      ),
+    McpServer,
+  )
+  .refine((servers) => Object.keys(servers).length <= MAX_CONNECTIONS, {
+    message: `must be at most ${MAX_CONNECTIONS} servers`,
+  })
+
+export type McpServer = z.output<typeof McpServer>
+
+function isCallable(text: string): boolean {
+  const url = URL.parse(withoutVariables(text))
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  )
+}

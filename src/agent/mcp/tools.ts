@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto'
+import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
+import { Refusal } from '../../lib/refusal.ts'
+import { freeObject } from '../../schemas/fields.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import { kindOf } from './explain-failure.ts'
+import type { RemoteTool } from './session.ts'
+import type { ToolChange } from './tool-lock.ts'
+
+/** The maximum number of tools taken from one connection; models choose badly among more. */
+const MAX_TOOLS = 128
+/** Maximum UTF-16 code units of a tool's schema as JSON. */
+const MAX_SCHEMA = 50_000
+
+const Schema = freeObject()
+
+export interface ResolvedTool {
+  remote: RemoteTool
+  /** Left out by the configuration. */
+  off: boolean
+  /** Why the tool must not be used; absent if it may be. */
+  refusal?: string
+}
+
+/** The tools of a server, without duplicate names, each with what forbids its use. */
+export function resolveTools(
+  remotes: readonly RemoteTool[],
+  allowed: readonly string[] | undefined,
+  changes: ReadonlyMap<string, ToolChange>,
+): ResolvedTool[] {
+  const each = new Map(remotes.toReversed().map((remote) => [remote.name, remote]))
+  const unique = remotes.filter((remote) => each.get(remote.name) === remote)
+  return unique.slice(0, MAX_TOOLS).map((remote) => {
+    const off = allowed !== undefined && !allowed.includes(remote.name)
+    const refusal = refuse(remote, changes.get(remote.name))
+    return { remote, off, ...(refusal !== undefined && { refusal }) }
+  })
+}
+
+function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): string | undefined {
+  if (change === 'new') return `The server added this tool after its tools were accepted; ${HOW}`
+  if (change === 'changed') return `The definition has changed since it was accepted; ${HOW}`
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA || !Schema.safeParse(inputSchema).success) {
+    return 'The input schema is too large or too deep'
+  }
+  return undefined
+}
+
+const HOW =
+  'review it and accept it with POST /agent/mcp/{connection}/test {"accept": true, "digest": …}'
+
+/** The length limit for tool names in the chat-completions API. */
+const MAX_LENGTH = 64
+const HASH_LENGTH = 8
+
+/**
+ * The name under which the model sees a connection's tool. A name that has to be changed to fit gets a hash of the
+ * original, so that no two tools share a name; it is never parsed back.
+ */
+export function mcpToolName(connection: string, tool: string): string {
+  const wanted = `mcp__${connection}__${tool}`
+  const allowed = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  if (allowed === wanted && wanted.length <= MAX_LENGTH) return wanted
+  const kept = allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)
+  return `${kept}_${hash('sha256', wanted).slice(0, HASH_LENGTH)}`
+}
+
+/** Parts of a result that are read. */
+const MAX_PARTS = 50
+/** Links in a result that are followed, on the server that returned them. */
+const MAX_LINKS = 5
+/** UTF-16 code units of a text resource that the model reads inline; a longer one becomes a file. */
+const MAX_INLINE = 20_000
+const MAX_NAME = 100
+
+interface Dependencies {
+  artifacts: Pick<Artifacts, 'add'>
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
+}
+
+/** Renders the result of a call for the model; images, audio and large resources become files. */
+export async function readResult(
+  { content, structuredContent }: CallToolResult,
+  { artifacts, readResource }: Dependencies,
+  signal: AbortSignal,
+): Promise<string> {
+  let links = 0
+
+  async function keep(name: string, mediaType: string, bytes: Uint8Array): Promise<string> {
+    try {
+      const artifact = await artifacts.add({ name: lastPart(name), mediaType, bytes })
+      return `[file "${artifact.name}", ${artifact.mediaType}, ${artifact.size} bytes: ${artifact.url}]`
+    } catch (error) {
+      const reason = error instanceof Refusal ? error.message : kindOf(error)
+      return `[a file could not be kept: ${reason}]`
+    }
+  }
+
+  async function follow(uri: string): Promise<string> {
+    links += 1
+    if (links > MAX_LINKS) return `[not read: ${uri}]`
+    try {
+      const { contents } = await readResource(uri, signal)
+      const read = contents.slice(0, MAX_PARTS).map(readContents)
+      return (await Promise.all(read)).join('\n')
+    } catch (error) {
+      signal.throwIfAborted()
+      return `[could not be read: ${uri}, ${kindOf(error)}]`
+    }
+  }
+
+  async function readContents(resource: ReadResourceResult['contents'][number]): Promise<string> {
+    const { uri, mimeType } = resource
+    if ('blob' in resource) {
+      return keep(uri, mimeType ?? 'application/octet-stream', Buffer.from(resource.blob, 'base64'))
+    }
+    if (resource.text.length <= MAX_INLINE) return `${uri}:\n${resource.text}`
+    return keep(uri, mimeType ?? 'text/plain', Buffer.from(resource.text))
+  }
+
+  async function readBlock(block: ContentBlock): Promise<string> {
+    switch (block.type) {
+      case 'text':
+        return block.text
+      case 'image':
+      case 'audio':
+        return keep(block.type, block.mimeType, Buffer.from(block.data, 'base64'))
+      case 'resource':
+        return readContents(block.resource)
+      case 'resource_link':
+        return `${block.name} (${block.uri})\n${await follow(block.uri)}`
+    }
+  }
+
+  // Sequentially, so that files are numbered in order.
+  const parts = await Array.fromAsync(content.slice(0, MAX_PARTS), readBlock)
+  const rest = content.length - MAX_PARTS
+  if (rest > 0) parts.push(`[cut: ${rest} more parts]`)
+  const text = parts.join('\n\n')
+  if (text !== '' || structuredContent === undefined) return text || 'The tool answered nothing.'
+  return JSON.stringify(structuredContent)
+}
+
+function lastPart(uri: string): string {
+  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean)?.slice(-MAX_NAME) ?? 'file'
+}

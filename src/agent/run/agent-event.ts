@@ -1,0 +1,81 @@
+import type {
+  ModelEvent,
+  ModelTool,
+  ModelToolCall,
+  Sampling,
+  ToolChoice,
+} from '../../models/chat-model.ts'
+import type { Artifact } from '../../schemas/artifact.ts'
+import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { LimitName } from '../../schemas/fields.ts'
+import type { Filter } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { Hit, SearchMode } from '../../schemas/query.ts'
+import type { Conversation } from './prompt.ts'
+
+/** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
+export type AgentEvent =
+  | { type: 'text-delta'; text: string }
+  /** The model's thinking, or what its server does before the answer begins. */
+  | Extract<ModelEvent, { type: 'reasoning-delta' | 'progress' }>
+  /** The documents were searched, for the question or by a tool call; `known` are all hits so far, as numbered for citations. */
+  | { type: 'retrieved'; query: string; hits: Hit[]; known: Hit[] }
+  | { type: 'tool-call'; callId: string; tool: string; input: unknown }
+  | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
+  /** Calls of the client's own tools; it runs them itself and sends another request. */
+  | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
+  /** Calls that wait for the client's approval. The run ends; a request with the client's decision continues it. */
+  | ({ type: 'approval-required' } & Approval)
+  | RunEnd
+
+export const textDelta = (text: string) => ({ type: 'text-delta' as const, text })
+
+export interface RunEnd {
+  type: 'run-end'
+  reason: RunFinishReason
+  hits: Hit[]
+  /** Calls that wait for the client's approval. */
+  approval?: Approval | undefined
+  /** Files that tools created. */
+  artifacts: Artifact[]
+  usage: Usage | undefined
+  /** The limits that restricted the run. */
+  limitsReached: LimitName[]
+  /** True if a model needed for retrieval failed: for the vector or the reranking. */
+  degraded: boolean
+  /** The standalone question for which chunks were searched, if the model wrote one. */
+  searchedFor?: string | undefined
+  /** Numbers that the model cited but no hit has; they are marked in the text. */
+  unknownCitations: number[]
+}
+
+export interface AgentRequest {
+  /** Who asks, which determines what the run may see and who owns its data. If absent, the master key. */
+  caller?: Caller | undefined
+  conversation: Conversation
+  /** The client's id of the conversation; without one, nothing is kept after the run. */
+  conversationId?: string | undefined
+  /** Number of chunks to retrieve for the question; 0 retrieves none. */
+  topK: number
+  /** Whether a question that cannot stand alone is searched for with its context. */
+  rewrite: boolean
+  /** Restricts the documents that the run may search; all if absent. */
+  filter?: Filter | undefined
+  /** Mode of the run's searches. */
+  mode?: SearchMode | undefined
+  sampling: Sampling
+  /** Tools that the client runs itself. One with the name of a server's tool hides that tool for this run. */
+  clientTools: readonly ModelTool[]
+  toolChoice?: ToolChoice | undefined
+  /** Continues a paused run, with the calls that the client approves. */
+  resume?: Resume | undefined
+}
+
+export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {
+  return clientTools.some((tool) => tool.name === name)
+}
+
+export function asksForJson({ sampling }: AgentRequest): boolean {
+  const type = sampling.responseFormat?.type
+  return type === 'json_object' || type === 'json_schema'
+}

@@ -1,0 +1,115 @@
+import { createDeadline } from '../../lib/abort.ts'
+import type { ModelUsage } from '../../models/chat-model.ts'
+import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { LimitName } from '../../schemas/fields.ts'
+
+/** Limits of one run. */
+export interface RunLimits {
+  /** Maximum number of model calls; in the last one no tools may be called, so that the model answers. */
+  rounds: number
+  toolCalls: number
+  /** Time, from the model's first sign of life, after which no tool runs and the model must answer. */
+  seconds: number
+  /** Maximum tokens of all model calls, sent and received; the last call may exceed it. */
+  tokens: number
+}
+
+/** An answer that has stood still for `seconds` and these is cut off; one that still grows is not. */
+const ANSWER_SECONDS = 60
+
+export const LIMIT_REASONS = {
+  rounds: 'round_limit',
+  toolCalls: 'call_limit',
+  seconds: 'time_limit',
+  tokens: 'token_limit',
+} as const satisfies Record<LimitName, RunFinishReason>
+
+/** What a run had used up when it was paused. */
+export interface Spent {
+  rounds: number
+  calls: number
+  tokens: number
+  usage?: Usage | undefined
+}
+
+export type RunBudget = ReturnType<typeof createRunBudget>
+
+/**
+ * Tracks what a run uses up. Aborting `signal` also ends its deadlines. Must be disposed of. The time of a slow machine
+ * that still loads the model, or reads the prompt without telling so, does not count.
+ */
+export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?: Spent) {
+  const toolTime = createDeadline(limits.seconds * 1_000, signal)
+  const answerTime = createDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
+  const reached = new Set<LimitName>()
+  let { rounds, calls, tokens, usage }: Spent = before ?? { rounds: 0, calls: 0, tokens: 0 }
+  let hasBegun = false
+  /** Bytes of the present answer. */
+  let received = 0
+
+  const begin = () => {
+    if (!hasBegun) toolTime.renew()
+    hasBegun = true
+  }
+  // The tool calls that were waited for run before the model is asked.
+  if (before) begin()
+
+  return {
+    /** Deadline for tools. */
+    toolTime,
+    /** Deadline after which the answer is cut off. */
+    answerTime,
+    /** Counts a model call; returns the limit that makes it the last one, if any. */
+    beginRound(): LimitName | undefined {
+      rounds += 1
+      received = 0
+      if (rounds >= limits.rounds) return 'rounds'
+      if (calls >= limits.toolCalls) return 'toolCalls'
+      if (tokens >= limits.tokens) return 'tokens'
+      return toolTime.isOver ? 'seconds' : undefined
+    },
+    /** To be called with the bytes of text in each batch of the model's events: what moves is not cut off. */
+    moved(bytes: number): void {
+      begin()
+      received += bytes
+      // Some models write without end.
+      if (tokens + received / BYTES_PER_TOKEN < limits.tokens) answerTime.renew()
+    },
+    /** Counts the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
+    spend(used: ModelUsage | undefined, bytes = 0): void {
+      if (!used) {
+        tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
+        return
+      }
+      const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens
+      const completionTokens = (usage?.completionTokens ?? 0) + used.completionTokens
+      const totalTokens = promptTokens + completionTokens
+      const cachedTokens = sum(usage?.cachedTokens, used.cachedTokens)
+      usage = { promptTokens, completionTokens, totalTokens, cachedTokens }
+      tokens += used.promptTokens + used.completionTokens
+    },
+    /** Counts tool calls; returns how many of them may run. */
+    takeCalls(wanted: number): number {
+      const taken = Math.min(wanted, limits.toolCalls - calls)
+      calls += taken
+      if (taken < wanted) reached.add('toolCalls')
+      return taken
+    },
+    /** Records that a limit restricted the run. */
+    note: (limit: LimitName) => void reached.add(limit),
+    reached: () => [...reached],
+    /** The tokens reported by model calls; undefined if none reported any. */
+    usage: () => usage,
+    spent: (): Spent => ({ rounds, calls, tokens, usage }),
+    [Symbol.dispose]() {
+      toolTime[Symbol.dispose]()
+      answerTime[Symbol.dispose]()
+    },
+  }
+}
+
+/** The sum of two counts, of which either may be unknown. */
+function sum(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0)
+}

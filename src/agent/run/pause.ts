@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import type { Artifact } from '../../schemas/artifact.ts'
+import type { Hit } from '../../schemas/query.ts'
+import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import type { AgentRequest } from './agent-event.ts'
+import type { Spent } from './budget.ts'
+
+/** What a server needs to continue a run. */
+export interface PausedRun {
+  conversation: string
+  hits: Hit[]
+  /** How many of the hits are in the prompt, before the question. */
+  chunks: number
+  /** The messages that the run has added to the prompt; the last one contains the waiting calls. */
+  added: ModelMessage[]
+  artifacts: Artifact[]
+  activeSkills: string[]
+  spent: Spent
+  degraded: boolean
+  searchedFor?: string | undefined
+}
+
+interface Kept {
+  run: PausedRun
+  question: string
+}
+
+export type Pauses = ReturnType<typeof createPauses>
+
+/** Keeps paused runs for a while; each continues once. Uses `store` exclusively. */
+export function createPauses(store: ArtifactStore) {
+  return {
+    /** Returns the state that names the run. Throws AppError `invalid_request` if it is too large, `storage_full`. */
+    async keep(run: PausedRun, request: AgentRequest): Promise<string> {
+      const kept: Kept = { run, question: digestOf(request) }
+      const bytes = Buffer.from(JSON.stringify(kept))
+      if (bytes.length > store.maximumBytes) {
+        const message =
+          'The run has collected more data than can be kept while a tool call waits for approval: ask for less at once'
+        throw new AppError('invalid_request', message)
+      }
+      const file = { id: newId('run'), name: 'run', mediaType: 'application/json', bytes }
+      return (await store.add({ ...file, owner: request.caller?.key?.id })).id
+    },
+    /** Throws AppError `invalid_request` unless the run waits, and for this conversation. */
+    async open(state: string, request: AgentRequest): Promise<PausedRun> {
+      const found = await store.read(state, request.caller?.key?.id)
+      if (!found) throw gone()
+      const { run, question }: Kept = JSON.parse(Buffer.from(found.bytes).toString())
+      if (question !== digestOf(request))
+        throw refusal('belongs to different messages or a different key')
+      return run
+    },
+    /** Call before the run continues. Throws AppError `invalid_request` if it no longer waits. */
+    async take(state: string): Promise<void> {
+      if (!(await store.remove(state))) throw gone()
+    },
+  }
+}
+
+const gone = () => refusal('was already used, or has expired: send the question again without it')
+
+function refusal(message: string): AppError {
+  const param = 'resume.state'
+  return new AppError('invalid_request', `${param}: ${message}`, { param })
+}
+
+function digestOf({ conversation: { messages }, caller }: AgentRequest): string {
+  return hash('sha256', JSON.stringify(messages) + (caller?.key?.id ?? ''))
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../errors.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+
+const RETRY_AFTER_SECONDS = 2
+/** Maximum number of tool names recorded per run, since models may invent names. */
+const MAX_TOOLS = 50
+
+export interface FinishedRun {
+  /** The finish reason, an error code, or `abandoned` if the caller left. */
+  outcome: string
+  milliseconds: number
+  /** Time to the first text, in milliseconds; undefined if there was none. */
+  firstDelta: number | undefined
+  /** Usage of all model calls, including those before a pause; undefined if none was reported. */
+  usage: Usage | undefined
+  /** Number of calls per tool name. */
+  tools: Readonly<Record<string, number>>
+}
+
+/** Notified when a run starts, and when it ends for whatever reason. */
+export interface RunObserver {
+  runStarted(): void
+  runEnded(run: FinishedRun): void
+}
+
+export interface RunGateOptions {
+  /** Maximum number of concurrent runs; more are refused. */
+  maxRuns: number
+  observer: RunObserver
+}
+
+export type RunGate = ReturnType<typeof createRunGate>
+
+/** Limits the number of concurrent runs and reports each to the observer. */
+export function createRunGate({ maxRuns, observer }: RunGateOptions) {
+  let open = 0
+
+  return {
+    /** Starts a run, which must call `leave` in the end. Throws AppError `too_many_runs`. */
+    enter() {
+      if (open >= maxRuns) {
+        const message = `${maxRuns} chats are in progress; try again shortly`
+        throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
+      }
+      open += 1
+      observer.runStarted()
+      const started = performance.now()
+      let outcome = 'abandoned'
+      let firstDelta: number | undefined
+      const tools = new Map<string, number>()
+
+      return {
+        /** To be called when text is sent to the caller. */
+        text() {
+          firstDelta ??= performance.now() - started
+        },
+        called(calls: readonly { name: string }[]) {
+          for (const { name } of calls) {
+            const count = tools.get(name) ?? 0
+            if (count > 0 || tools.size < MAX_TOOLS) tools.set(name, count + 1)
+          }
+        },
+        end(reason: RunFinishReason) {
+          outcome = reason
+        },
+        fail(error: unknown, signal: AbortSignal) {
+          if (error instanceof AppError) outcome = error.code
+          else outcome = signal.aborted ? 'abandoned' : 'internal'
+        },
+        leave(usage: Usage | undefined) {
+          open -= 1
+          const milliseconds = performance.now() - started
+          const called = Object.fromEntries(tools)
+          observer.runEnded({ outcome, firstDelta, milliseconds, usage, tools: called })
+        },
+      }
+    },
+  }
+}

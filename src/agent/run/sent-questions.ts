@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { byShare } from '../../lib/by-share.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import type { Hit } from '../../schemas/query.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { AgentRequest } from './agent-event.ts'
+
+/** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages. */
+const MAX_QUESTIONS = 100
+const MAX_LENGTH = 65_536
+/** No provider keeps its prompt cache for longer without use. */
+const MAX_AGE_MS = 10 * 60_000
+
+type Source = Pick<Hit, 'id' | 'documentId'>
+
+interface SentQuestion {
+  /** The id of the key. */
+  owner: string | undefined
+  /** With the passages. */
+  content: string
+  hits: readonly Source[]
+  at: number
+}
+
+export type SentQuestions = ReturnType<typeof createSentQuestions>
+
+/**
+ * Remembers questions as they were sent, with their passages, so that the next turn of the conversation begins with
+ * what the prompt cache of the model's server holds. A conversation is recognised by its owner and its messages. What
+ * is forgotten, or came from a document that has changed since then, is sent without passages.
+ */
+export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
+  /** The least recently used first. */
+  const kept = new Map<string, SentQuestion>()
+
+  return {
+    /** The earlier questions of the request that are remembered, each with its text as it was sent. */
+    async recall(request: AgentRequest): Promise<ReadonlyMap<ModelMessage, string>> {
+      const remembered = keysOf(request)
+        .slice(0, -1)
+        .flatMap(({ key, question }) => {
+          const sent = kept.get(key)
+          return sent && sent.at + MAX_AGE_MS > Date.now() ? [{ key, question, sent }] : []
+        })
+      const isServed = await readServed(remembered.flatMap(({ sent }) => sent.hits))
+      const current = remembered.filter(({ sent }) => sent.hits.every(isServed))
+      for (const { key, sent } of current) keep(key, sent)
+      return new Map(current.map(({ question, sent }) => [question, sent.content]))
+    },
+    /** Remembers how the request's own question was sent, with these hits. */
+    keep(request: AgentRequest, content: string, hits: readonly Hit[]): void {
+      const key = keysOf(request).at(-1)?.key
+      if (key === undefined || hits.length === 0 || content.length > MAX_LENGTH) return
+      const sources = hits.map(({ id, documentId }) => ({ id, documentId }))
+      keep(key, { owner: request.caller?.key?.id, content, hits: sources })
+      if (kept.size <= MAX_QUESTIONS) return
+      const [first] = byShare(kept, ([, { owner }]) => owner)
+      if (first) kept.delete(first[0])
+    },
+  }
+
+  function keep(key: string, sent: Omit<SentQuestion, 'at'>): void {
+    kept.delete(key)
+    kept.set(key, { ...sent, at: Date.now() })
+  }
+
+  /** Returns whether a hit is of what its document holds now. */
+  async function readServed(hits: readonly Source[]): Promise<(hit: Source) => boolean> {
+    const ids = [...new Set(hits.map(({ documentId }) => documentId))]
+    const found = await Promise.all(ids.map((id) => documents.get(id)))
+    const served = new Map(ids.map((id, index) => [id, found[index]]))
+    return ({ id, documentId }) => {
+      const document = served.get(documentId)
+      return document !== undefined && id.startsWith(`${document.id}-${document.servedRevision}-`)
+    }
+  }
+}
+
+/** A digest of the conversation up to each question, in order, with whose it is and what it may see. */
+function keysOf({ caller, filter, conversation }: AgentRequest) {
+  const { messages, instructions } = conversation
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([caller?.key?.id, filter, instructions]))
+  return messages.flatMap((message) => {
+    hash.update(JSON.stringify([message.role, message.content]))
+    return message.role === 'user' ? [{ key: hash.copy().digest('base64'), question: message }] : []
+  })
+}

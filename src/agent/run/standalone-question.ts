@@ -1,0 +1,152 @@
+import { startDeadline } from '../../lib/abort.ts'
+import { tokenise } from '../../lib/text/tokenise.ts'
+import type { ChatModel, ModelRequest, ModelUsage } from '../../models/chat-model.ts'
+import type { AgentRequest } from './agent-event.ts'
+
+/** Maximum earlier questions that are used as context. */
+const MAX_EARLIER = 2
+/** Maximum UTF-16 code units of a message that are examined. */
+const MAX_READ_CHARACTERS = 1_500
+/** Maximum UTF-16 code units and tokens of the question that the model writes. */
+const MAX_QUESTION = 300
+const MAX_TOKENS = 60
+/** The model is asked only if it writes this many tokens a second: a question then takes less than its time. */
+const MIN_SPEED = 30
+/** How long the answer may be delayed. */
+const REWRITE_MS = 1_000
+
+/** With fewer content words than this, a message depends on what was said before. */
+const FEW_WORDS = 3
+/** With more content words than this, a message can stand alone even if it refers to something. */
+const MANY_WORDS = 8
+
+/** Words that refer to something said before, for languages in which they have few other uses. */
+const REFERRING = new Set(
+  `it its they them their theirs he him his she her hers this that these those one ones there such same both
+  er sie es ihm ihn ihr ihre ihrem ihren ihrer sein seine seinem seinen seiner dies diese diesem diesen dieser
+  dieses dafür dagegen daran darin darüber davon dazu dort
+  il elle ils elles leur leurs celui celle ceux celles cela ceci ça
+  él ella ellos ellas su sus esto eso este esta ese esa estos estas esos esas
+  它 他 她 这 那 這`.split(/\s+/),
+)
+
+interface SearchQuery {
+  query: string
+  /** Earlier questions, the latest first; only if the query cannot stand alone. */
+  context?: readonly string[]
+  /** Whether the model wrote the query, other than by repeating the message. */
+  isRewritten?: boolean
+}
+
+interface Dependencies {
+  model: Pick<ChatModel, 'stream' | 'generates' | 'speed'>
+  isStopWord: (word: string) => boolean
+  /** What a chat would send, with this in place of passages and question, so that the model's cache serves the rest. */
+  promptFor: (message: string) => Pick<ModelRequest, 'messages' | 'tools'>
+  /** Called with the token usage. */
+  spend(usage: ModelUsage): void
+}
+
+/**
+ * Decides what to search for: the last user message if it can stand alone, else a question that the model writes from
+ * the conversation, if it is quick and what it writes is usable, else the message with earlier questions as context.
+ * Throws the abort reason of `signal`.
+ */
+export async function toQuery(
+  { conversation: { messages }, topK, rewrite }: AgentRequest,
+  { isStopWord, ...means }: Dependencies,
+  signal: AbortSignal,
+): Promise<SearchQuery> {
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const query = messages[last]?.content ?? ''
+  const before = messages
+    .slice(0, Math.max(last, 0))
+    .filter(({ role, content }) => (role === 'user' || role === 'assistant') && content.trim())
+  if (topK === 0 || !rewrite || before.length === 0) return { query }
+  const asked = wordsOf(query, isStopWord)
+  if (asked.content.size > (asked.refers ? MANY_WORDS : FEW_WORDS - 1)) return { query }
+  const earlier = before.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const context = earlier.toReversed().slice(0, MAX_EARLIER)
+  const question = await write(query, means, signal)
+  const said = [query, ...before.map(({ content }) => content)]
+  if (question === undefined || !isUsable(question, said, isStopWord)) return { query, context }
+  return { query: question, isRewritten: question !== query }
+}
+
+/** Asks the model for a standalone question; undefined if it is slow, late or fails. */
+async function write(
+  query: string,
+  { model, promptFor, spend }: Omit<Dependencies, 'isStopWord'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!model.generates || (model.speed ?? 0) < MIN_SPEED) return undefined
+  using deadline = startDeadline(REWRITE_MS, signal)
+  const { messages, tools } = promptFor(`${TASK}\n\nThe message: ${query}`)
+  const request: ModelRequest = {
+    messages,
+    tools,
+    ...(tools.length > 0 && { toolChoice: 'none' }),
+    sampling: { maxTokens: MAX_TOKENS },
+    chunks: [],
+  }
+  try {
+    return await read(model.stream(request, deadline.signal), spend)
+  } catch {
+    // Not reported: if the model is down, the request for the answer fails next and says so.
+    signal.throwIfAborted()
+    return undefined
+  }
+}
+
+/** The text of an answer; undefined if it is too long. */
+async function read(
+  answer: ReturnType<ChatModel['stream']>,
+  spend: Dependencies['spend'],
+): Promise<string | undefined> {
+  let text = ''
+  for await (const batch of answer) {
+    for (const event of batch) {
+      if (event.type === 'text-delta') text += event.text
+      if (event.type === 'finish' && event.usage) spend(event.usage)
+    }
+    if (text.length > MAX_QUESTION) return undefined
+  }
+  return text.trim()
+}
+
+const TASK =
+  'Do not answer the following message. Write it as one question that can be understood without the conversation, in the language of the message, and nothing else.'
+
+const MARKUP = /[<>{}[\]|`*#\n]/
+/** A question with fewer words of content finds anything. */
+const MIN_WORDS = 2
+
+/** Whether a text can be searched for: one line without markup that shares words with the conversation. */
+function isUsable(
+  text: string,
+  said: readonly string[],
+  isStopWord: (word: string) => boolean,
+): boolean {
+  if (MARKUP.test(text)) return false
+  const { content } = wordsOf(text, isStopWord)
+  const known = said.map((each) => wordsOf(each, isStopWord).content)
+  return (
+    content.size >= MIN_WORDS && [...content].some((word) => known.some((words) => words.has(word)))
+  )
+}
+
+/** The words of a text that carry content, and whether it has words that refer to something said before. */
+function wordsOf(message: string, isStopWord: (word: string) => boolean) {
+  const content = new Set<string>()
+  let refers = false
+  tokenise(
+    message.slice(0, MAX_READ_CHARACTERS),
+    (text) => text.toLowerCase(),
+    (lower, start, end, also) => {
+      const word = lower.slice(start, end)
+      if (REFERRING.has(word.replace(/['’].*/, ''))) refers = true
+      else if (!also && !isStopWord(word)) content.add(word)
+    },
+  )
+  return { content, refers }
+}

@@ -1,0 +1,82 @@
+import { inSpan } from '../../lib/tracing.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import type { Citations } from '../citations/citations.ts'
+import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
+import type { AgentEvent } from './agent-event.ts'
+import type { RunBudget } from './budget.ts'
+
+/** Maximum tool calls per round; calls beyond that are answered with an error that says so. */
+const MAX_CALLS = 16
+
+const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
+const TOO_MANY = failed('Not run: no more tools can be called for this question. Answer now.')
+const REFUSED = failed('Not run: the user refused this call. Do not repeat it; go on without it.')
+const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
+
+interface Dependencies {
+  tools: Pick<RunTools, 'call'>
+  budget: Pick<RunBudget, 'takeCalls' | 'toolTime' | 'note'>
+  citations: Pick<Citations, 'show'>
+}
+
+export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
+  return calls.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
+}
+
+/**
+ * Runs the calls of one round concurrently, except for those that the client refused. Returns the results, as events
+ * for the caller and as messages for the model, in the order of the calls.
+ */
+export async function runCalls(
+  calls: readonly ToolCall[],
+  {
+    tools,
+    budget,
+    citations,
+    isRefused,
+  }: Dependencies & { isRefused: (call: ToolCall) => boolean },
+  signal: AbortSignal,
+): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
+  const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
+  const results = await Promise.all(
+    calls.map(async (call, index) => {
+      if (isRefused(call)) return { call, result: REFUSED }
+      if (index >= MAX_CALLS) return { call, result: TOO_MANY_AT_ONCE }
+      if (index >= allowed) return { call, result: TOO_MANY }
+      const attributes = {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.name': call.name,
+        'gen_ai.tool.call.id': call.callId,
+      }
+      const result = await inSpan(`execute_tool ${call.name}`, { attributes }, async (span) => {
+        const outcome = await callInTime(call, { tools, budget }, signal)
+        if (outcome.isError) span.setAttributes({ 'error.type': 'tool_error' })
+        return { ...outcome, output: citations.show(outcome.output) }
+      })
+      return { call, result }
+    }),
+  )
+  return {
+    events: results.map(({ call: { callId, name: tool }, result }) => {
+      return { type: 'tool-result', callId, tool, ...result }
+    }),
+    messages: results.map(({ call: { callId }, result }) => {
+      return { role: 'tool', callId, content: result.output }
+    }),
+  }
+}
+
+async function callInTime(
+  call: ToolCall,
+  { tools, budget }: Pick<Dependencies, 'tools' | 'budget'>,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  try {
+    return await tools.call(call, budget.toolTime.signal)
+  } catch (error) {
+    if (signal.aborted || !budget.toolTime.isOver) throw error
+    budget.note('seconds')
+    return TOO_LATE
+  }
+}

@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer'
+import { z } from 'zod'
+import { Refusal } from '../../lib/refusal.ts'
+import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
+import type { Skill } from './read-skill.ts'
+
+/** UTF-16 code units of a resource in one answer. */
+const MAX_PIECE = 40_000
+const SOURCE = 'skill'
+
+/** The tools with which a model reads more of the skills than their descriptions; empty if there are no skills. */
+export function createSkillTools(skills: readonly Skill[]): Tool[] {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]))
+  const [first, ...others] = byName.keys()
+  if (first === undefined) return []
+  const Name = z.enum([first, ...others])
+
+  const named = (name: string): Skill => {
+    const skill = byName.get(name)
+    if (!skill) throw new Refusal(`There is no skill "${name}"`)
+    return skill
+  }
+
+  const activateSkill = defineTool({
+    name: 'activate_skill',
+    title: 'Activate a skill',
+    description:
+      'Returns the instructions of a skill and the list of its resources. Call it before you answer a question that the description of the skill fits.',
+    source: SOURCE,
+    input: z.object({ name: Name }),
+    run: async ({ name }, context) => activate(named(name), context),
+  })
+
+  const readSkillResource = defineTool({
+    name: 'read_skill_resource',
+    title: 'Read a resource of a skill',
+    description: 'Returns a text file of a skill, as the instructions of the skill name it.',
+    source: SOURCE,
+    input: z.object({
+      skill: Name,
+      path: z.string().min(1).max(500).describe('As listed by activate_skill.'),
+      offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+    }),
+    run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
+  })
+  const hasResources = skills.some(({ files }) => files.size > 0)
+  return hasResources ? [activateSkill, readSkillResource] : [activateSkill]
+}
+
+function activate({ name, body, files }: Skill, { activeSkills }: ToolContext): string {
+  if (activeSkills.has(name)) return `The skill "${name}" is active already; see above.`
+  activeSkills.add(name)
+  const resources = [...files].map(([path, { byteLength }]) => `${path} (${byteLength} bytes)`)
+  const list = `\n\n<skill_resources>\n${resources.join('\n')}\n</skill_resources>`
+  return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.size > 0 ? list : ''}\n</skill_content>`
+}
+
+function readResource({ files }: Skill, wanted: string, offset: number): string {
+  const bytes = files.get(wanted.replace(/^(?:\.\/)+/, ''))
+  if (!bytes) throw new Refusal(`The skill has no resource "${wanted}"`)
+  if (!isUtf8(bytes)) throw new Refusal(`"${wanted}" is no text: ${bytes.length} bytes`)
+  const text = new TextDecoder().decode(bytes)
+  const end = offset + MAX_PIECE
+  const rest = text.length - end
+  const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
+  return `${text.slice(offset, end)}${more}`
+}
+
+/**
+ * Returns why a tool may not be called in a run: active skills name the tools that they allow, and this is not one of
+ * them. Names of tools that this server does not have are ignored.
+ */
+export function refuseTool(
+  skills: readonly Skill[],
+  { name, source }: Tool,
+  { activeSkills }: ToolContext,
+  offered: readonly Tool[],
+): string | undefined {
+  if (source === SOURCE) return undefined
+  const active = skills.filter((skill) => activeSkills.has(skill.name))
+  const allowed = active
+    .flatMap(({ allowedTools = [] }) => allowedTools)
+    .filter((one) => offered.some((tool) => matches(one, tool.name)))
+  if (allowed.length === 0 || allowed.some((one) => matches(one, name))) return undefined
+  return `A skill that is active allows only these tools: ${[...new Set(allowed)].join(', ')}`
+}
+
+/** `mcp__tickets__*` matches every tool of a connection. */
+function matches(allowed: string, name: string): boolean {
+  return allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed
+}

@@ -1,0 +1,247 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { TextDecoderStream } from 'node:stream/web'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { encodingOf } from '../../knowledge/extraction/decode-text.ts'
+import { delimiterOf, parseRows } from '../../knowledge/extraction/formats/csv.ts'
+import { readWorkbook } from '../../knowledge/extraction/formats/xlsx.ts'
+import {
+  type Cell,
+  type SheetTable,
+  sheetTables,
+  type TableRow,
+} from '../../knowledge/extraction/sheet-tables.ts'
+import { refuseBadZip } from '../../knowledge/extraction/zip-archive.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import { distinctNames } from './catalogue.ts'
+import { rowsOf, withDatabase } from './duckdb.ts'
+import type { ConvertJob, Sheet } from './table-job.ts'
+import { quoteName, quoteText } from './table-job.ts'
+import { typeColumns } from './type-columns.ts'
+
+const MAX_SHEETS = 50
+/** Notes around one table that are kept; each is at most as long as a cell. */
+const MAX_NOTES = 20
+/** A larger text is read by the engine alone, as a single table. */
+const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
+/** Bytes of a larger text that are examined for its delimiter and its head. */
+const SAMPLE_BYTES = 2 ** 18
+
+/** A part of the file that one `SELECT` reads. */
+interface Part {
+  name: string
+  source: string
+  notes: string[]
+  /** How its texts become values; absent if the engine itself reads typed values. */
+  texts?: { plain: ReadonlySet<number>; hasDecimalComma: boolean }
+}
+
+/** Converts a file into typed tables in a database file. Throws `Refusal` for a file that is not a table. */
+export async function convertTable(job: ConvertJob): Promise<{ sheets: Sheet[] }> {
+  const parts = await partsOf(job)
+  return withDatabase(job.target, async (connection) => ({
+    sheets: await Array.fromAsync(parts, (part, n) => loadPart(connection, part, `table${n}`)),
+  }))
+}
+
+async function loadPart(connection: DuckDBConnection, part: Part, table: string): Promise<Sheet> {
+  await load(connection, table, part.source)
+  const read = await describe(connection, table)
+  if (!part.texts) return { name: part.name, table, ...read }
+  const names = read.columns.map(({ name }) => name)
+  const { guesses, notes } = await typeColumns({ connection, table, columns: names }, part.texts)
+  const { rows, columns: typed } = await describe(connection, table)
+  const columns = typed.map((column) => {
+    const guess = guesses.get(column.name)
+    return guess === undefined ? column : { ...column, guess }
+  })
+  const listed = [...part.notes.slice(0, MAX_NOTES), ...notes]
+  return { name: part.name, table, rows, columns, ...(listed[0] && { notes: listed }) }
+}
+
+/** Options tried in turn if the rows of a text are inconsistent: pad short rows, then accept invalid quoting, too. */
+const LENIENT = [
+  ', null_padding = true, parallel = false',
+  ', null_padding = true, strict_mode = false, parallel = false',
+]
+
+async function load(connection: DuckDBConnection, table: string, source: string): Promise<void> {
+  const isText = source.startsWith('read_csv')
+  const lenient = isText ? LENIENT.map((options) => source.replace(/\)$/, `${options})`)) : []
+  let failure: unknown
+  for (const from of [source, ...lenient]) {
+    try {
+      await connection.run(`CREATE OR REPLACE TABLE ${quoteName(table)} AS SELECT * FROM ${from}`)
+      return
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw unreadable(failure)
+}
+
+async function describe(connection: DuckDBConnection, table: string) {
+  const columns = await rowsOf(
+    connection,
+    `SELECT column_name, data_type FROM information_schema.columns
+     WHERE table_name = ${quoteText(table)} ORDER BY ordinal_position`,
+  )
+  const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${quoteName(table)}`)
+  return {
+    rows: Number(counted?.[0]),
+    columns: columns.map(([name, type]) => ({ name: String(name), type: String(type) })),
+  }
+}
+
+async function partsOf(job: ConvertJob): Promise<Part[]> {
+  const { source, format } = job
+  if (format === 'parquet') return [engineRead(`read_parquet(${quoteText(source)})`)]
+  if (format === 'xlsx') return workbookParts(source)
+  await toUtf8(source)
+  if (format !== 'jsonl') return textParts(source)
+  return [
+    engineRead(`read_json(${quoteText(source)}, format = 'newline_delimited', sample_size = -1)`),
+  ]
+}
+
+const engineRead = (source: string): Part => ({ name: '', source, notes: [] })
+
+const READ_TEXTS = 'all_varchar = true, header = true'
+
+/** The tables of a text file; of a long one, the engine reads everything from the first head on, as one table. */
+async function textParts(path: string): Promise<Part[]> {
+  const { text, isWhole } = await beginningOf(path)
+  const delimiter = delimiterOf(text)
+  const hasDecimalComma = delimiter === ';'
+  const rows = parseRows(text, Number.MAX_SAFE_INTEGER)
+  const tables = sheetTables(rows)
+  if (isWhole) {
+    if (!tables.some(hasColumns)) throw new Refusal('The file has no rows')
+    return writeParts(path, [{ sheet: '', tables }], hasDecimalComma)
+  }
+  const [first] = tables
+  const above = Math.max(0, (first?.first ?? 0) - 1)
+  // Quoted line breaks above the head would count as lines; such a file is read from its start.
+  const skip = text.split('\n').slice(0, above).join('').includes('"') ? 0 : above
+  const source = `read_csv(${quoteText(path)}, ${READ_TEXTS}, delim = ${quoteText(delimiter)}, skip = ${skip})`
+  const notes = first?.notes ?? []
+  return [{ name: '', source, notes, texts: { plain: new Set(), hasDecimalComma } }]
+}
+
+async function beginningOf(path: string): Promise<{ text: string; isWhole: boolean }> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const isWhole = size <= MAX_LAID_OUT_BYTES
+    const buffer = Buffer.alloc(isWhole ? size : SAMPLE_BYTES)
+    await file.read(buffer, 0, buffer.length, 0)
+    const text = buffer.toString('utf8').replaceAll(/\r\n?/g, '\n')
+    return { text: isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1), isWhole }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Re-encodes a text file in any encoding as UTF-8, which the engine reads. */
+async function toUtf8(path: string): Promise<void> {
+  const encoding = await fileEncoding(path)
+  if (encoding === 'utf-8') return
+  const decoder = new TextDecoderStream(encoding)
+  const decoded = `${path}.utf-8`
+  await pipeline(createReadStream(path), decoder, createWriteStream(decoded))
+  await rename(decoded, path)
+}
+
+/**
+ * Detects the encoding from the beginning; if later bytes are not valid UTF-8 after all, assumes windows-1252, the most
+ * common one of Western files.
+ */
+async function fileEncoding(path: string): Promise<string> {
+  const strict = new TextDecoder('utf-8', { fatal: true })
+  let isFirst = true
+  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) {
+    const encoding = isFirst ? (encodingOf(piece) ?? 'windows-1252') : 'utf-8'
+    isFirst = false
+    if (encoding !== 'utf-8') return encoding
+    try {
+      strict.decode(piece, { stream: true })
+    } catch {
+      return 'windows-1252'
+    }
+  }
+  return 'utf-8'
+}
+
+async function workbookParts(source: string): Promise<Part[]> {
+  const bytes = await readFile(source)
+  await refuseBadZip(bytes, 'The file is not a workbook')
+  const sheets = await readWorkbook(bytes)
+  const laidOut = sheets.map(({ sheet, rows }) => ({ sheet, tables: sheetTables(rows) }))
+  const filled = laidOut.filter(({ tables }) => tables.some(hasColumns))
+  if (filled.length === 0) throw new Refusal('The workbook has no sheet with rows')
+  const parts = await writeParts(source, filled, false)
+  await rm(source)
+  return parts
+}
+
+const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.length > 0
+
+/** Writes each table as plain CSV; if a sheet has several tables, each is named by its first note. */
+async function writeParts(
+  path: string,
+  sheets: readonly { sheet: string; tables: SheetTable[] }[],
+  hasDecimalComma: boolean,
+): Promise<Part[]> {
+  const named = sheets.flatMap(({ sheet, tables }) => {
+    const filled = tables.filter(hasColumns)
+    return filled.map((table, index) => {
+      const own = filled.length > 1 ? [table.notes[0] ?? `table ${index + 1}`] : []
+      return { table, name: [...(sheets.length > 1 ? [sheet] : []), ...own].join(' ') }
+    })
+  })
+  const parts: Part[] = []
+  for (const [index, { name, table }] of named.slice(0, MAX_SHEETS).entries()) {
+    const { head, rows, notes } = table
+    const own = `${path}.${index}.csv`
+    const cells: TableRow = head ?? rows[0]?.map(() => '') ?? []
+    const names = distinctNames(
+      cells.map((cell, n) => String(cell ?? '').trim() || `column${n + 1}`),
+    )
+    await writeFile(
+      own,
+      [names, ...rows.filter(isFilled)].map((row) => row.map(toField).join(',')).join('\n'),
+    )
+    const source = `read_csv(${quoteText(own)}, ${READ_TEXTS}, delim = ',')`
+    parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
+  }
+  return parts
+}
+
+const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !== '')
+
+/** Columns with numbers or dates that the file holds as such, and not as text. */
+function plainColumns(rows: readonly TableRow[]): Set<number> {
+  const isTyped = (cell: Cell) => typeof cell === 'number' || cell instanceof Date
+  return new Set(rows.flatMap((row) => row.flatMap((cell, i) => (isTyped(cell) ? [i] : []))))
+}
+
+function toField(value: Cell): string {
+  if (value === null || value === undefined || value === '') return ''
+  if (value instanceof Date) return toTime(value)
+  return `"${String(value).replaceAll('"', '""')}"`
+}
+
+/** A date without a time of day stays a date. */
+function toTime(date: Date): string {
+  return date
+    .toISOString()
+    .replace(/T00:00:00\.000Z$/, '')
+    .replace(/Z$/, '')
+    .replace('T', ' ')
+}
+
+function unreadable(error: unknown): Refusal {
+  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
+  return new Refusal(`The file cannot be read as a table: ${reason.slice(0, 300)}`)
+}

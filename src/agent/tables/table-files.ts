@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { createSharedWork } from '../../lib/coalesce.ts'
+import { exists } from '../../lib/files.ts'
+import { ignore } from '../../lib/ignore.ts'
+import type { JobRunner } from '../../lib/processes/child-process.ts'
+import { JobCrashed } from '../../lib/processes/job.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
+import { Converted, type ConvertJob, type TableFormat } from './table-job.ts'
+
+export const CONVERSION = {
+  task: 'Reading the file as a table',
+  advice: 'it is too large',
+  module: new URL('./convert-table.ts', import.meta.url),
+  run: 'convertTable',
+  heapMegabytes: 640,
+  residentMegabytes: 1_024,
+  mappedMegabytes: 2_048,
+  deadlineMs: 120_000,
+}
+const MAX_SOURCE_BYTES = 500_000_000
+const MAX_TOTAL_BYTES = 5_000_000_000
+/** A file that could not be read as a table is not tried again for this long. */
+const REFUSED_MS = 600_000
+const MAX_REFUSALS = 1_000
+/** Part of each file name: raised when the conversion changes, so that older tables are converted again. */
+const FORMAT_VERSION = 2
+/** The interval at which tables of deleted or replaced documents are removed. */
+const SWEEP_INTERVAL_MS = 60_000
+
+/** What stands beside a database file: its tables, and the document and revision that they were converted from. */
+const Description = Converted.extend({ document: z.string(), revision: z.int() })
+type Description = z.output<typeof Description>
+
+interface TableFile extends Converted {
+  /** The database file. */
+  file: string
+}
+
+interface Dependencies {
+  /** Created with the first table if missing; its contents can be regenerated. */
+  directory: string
+  store: Pick<DocumentStore, 'get' | 'readFile'>
+  lookup: Pick<DocumentLookup, 'readText'>
+  run: JobRunner
+}
+
+/** The files that documents were converted into: one set per revision, the oldest evicted when space runs out. */
+export function createTableFiles(parts: Dependencies) {
+  const { directory, store, run } = parts
+  const stopping = new AbortController()
+  const shareConversion = createSharedWork<TableFile>()
+  const refusals = new Map<string, { reason: string; until: number }>()
+  /** The keys of conversions in progress. */
+  const working = new Set<string>()
+  const timer = setInterval(
+    () => void ignore(sweep(), 'a later sweep removes what is left'),
+    SWEEP_INTERVAL_MS,
+  ).unref()
+
+  async function convertOnce(document: StoredDocument, format: TableFormat, key: string) {
+    const refused = refusals.get(key)
+    if (refused && refused.until > Date.now()) throw new Refusal(refused.reason)
+    working.add(key)
+    try {
+      return await convert(document, format, key)
+    } catch (error) {
+      throw remember(key, error)
+    } finally {
+      working.delete(key)
+    }
+  }
+
+  function remember(key: string, error: unknown): unknown {
+    const isCrash = error instanceof JobCrashed
+    const refusal = isCrash ? new Refusal(`${CONVERSION.task} failed`, { cause: error }) : error
+    if (!(refusal instanceof Refusal)) return error
+    if (refusals.size >= MAX_REFUSALS) refusals.clear()
+    refusals.set(key, { reason: refusal.message, until: Date.now() + REFUSED_MS })
+    return refusal
+  }
+
+  async function convert(
+    document: StoredDocument,
+    format: TableFormat,
+    key: string,
+  ): Promise<TableFile> {
+    await makeDirectory(directory)
+    const file = join(directory, `${key}.duckdb`)
+    const description = join(directory, `${key}.json`)
+    const known = (await exists(file)) && (await readDescription(description))
+    if (known) return { file, sheets: known.sheets }
+    const work = join(directory, `${key}.work`)
+    await rm(work, { recursive: true, force: true })
+    await makeDirectory(work)
+    try {
+      await sweep()
+      const source = join(work, 'source')
+      const target = join(work, 'tables.duckdb')
+      const content = await contentOf(parts, document, stopping.signal)
+      await pipeline(Readable.from(content), createWriteStream(source))
+      const input: ConvertJob = { source, format, target }
+      const { sheets } = await run(
+        { ...CONVERSION, directory: work },
+        Converted,
+        input,
+        stopping.signal,
+      )
+      await rename(target, file)
+      const revision = document.servedRevision ?? document.revision
+      const described: Description = { document: document.id, revision, sheets }
+      await writeFile(description, JSON.stringify(described))
+      return { file, sheets }
+    } finally {
+      await rm(work, { recursive: true, force: true })
+    }
+  }
+
+  let sweeping: Promise<void> | undefined
+  /**
+   * Removes the tables of documents that were deleted or replaced, what an earlier process left unfinished, and the
+   * oldest tables if all take up too much space: they can be regenerated.
+   */
+  function sweep(): Promise<void> {
+    sweeping ??= removeStale(directory, store, working).finally(() => {
+      sweeping = undefined
+    })
+    return sweeping
+  }
+
+  return {
+    /**
+     * The document as typed tables, converted on first use. Throws `Refusal` for a file that is not a table, and
+     * AppError `storage_full`.
+     */
+    tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
+      const { id, servedRevision } = document
+      const digest = hash('sha256', `${id} ${servedRevision} ${FORMAT_VERSION}`)
+      const key = digest.slice(0, 40)
+      return shareConversion(key, () => convertOnce(document, format, key), signal)
+    },
+    /** Also runs before each conversion, and once a minute. */
+    sweep,
+    close() {
+      clearInterval(timer)
+      stopping.abort(new Error('The server stops'))
+    },
+  }
+}
+
+async function contentOf(
+  { store, lookup }: Dependencies,
+  { id, file, servedRevision }: StoredDocument,
+  signal: AbortSignal,
+) {
+  if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new Refusal('The file is too large')
+  const pieces = file ? await store.readFile(id, servedRevision) : undefined
+  return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
+}
+
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new AppError('storage_full', 'Tables cannot be written in DATA_DIR', { cause })
+  }
+}
+
+/** Keeps the tables of documents as they are now, the newest first, and those of `working`; removes all else. */
+export async function removeStale(
+  directory: string,
+  store: Pick<DocumentStore, 'get'>,
+  working: ReadonlySet<string>,
+  maximumBytes = MAX_TOTAL_BYTES,
+): Promise<void> {
+  if (!(await exists(directory))) return
+  const names = (await readdir(directory)).filter((name) => !working.has(keyOf(name)))
+  const kept: { key: string; size: number; mtimeMs: number }[] = []
+  for (const key of new Set(names.map(keyOf))) {
+    const known = await readDescription(join(directory, `${key}.json`))
+    const document = known && (await store.get(known.document))
+    const tables = join(directory, `${key}.duckdb`)
+    if (!document || document.servedRevision !== known.revision || !(await exists(tables))) continue
+    const { size, mtimeMs } = await stat(tables)
+    kept.push({ key, size, mtimeMs })
+  }
+  let room = maximumBytes
+  const fitting = kept
+    .toSorted((a, b) => b.mtimeMs - a.mtimeMs)
+    .filter(({ size }) => {
+      room -= size
+      return room >= 0
+    })
+  const keys = new Set(fitting.map(({ key }) => key))
+  for (const name of names) {
+    if (keys.has(keyOf(name)) && !name.endsWith('.work')) continue
+    await rm(join(directory, name), { recursive: true, force: true })
+  }
+}
+
+const keyOf = (name: string) => name.split('.')[0] ?? ''
+
+/** Undefined if the description is missing, incomplete or older than the schema: the tables are converted again. */
+async function readDescription(path: string): Promise<Description | undefined> {
+  try {
+    return Description.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch {
+    return undefined
+  }
+}

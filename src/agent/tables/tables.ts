@@ -1,0 +1,143 @@
+import { type Job, type JobRunner, runJobInTurn } from '../../lib/processes/child-process.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { Filter } from '../../schemas/metadata.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
+import { distinctNames, listTableEntries, sheetName, type TableEntry } from './catalogue.ts'
+import { type FoundRows, findStatement, type RowCondition, readFound } from './look-up.ts'
+import { createTableFiles } from './table-files.ts'
+import { type QueryJob, QueryResult, quoteName, type Sheet } from './table-job.ts'
+
+export const QUERY: Job = {
+  task: 'The statement',
+  advice: 'ask for less',
+  module: new URL('./query-tables.ts', import.meta.url),
+  run: 'queryTables',
+  heapMegabytes: 256,
+  residentMegabytes: 1_024,
+  mappedMegabytes: 2_048,
+  deadlineMs: 20_000,
+}
+/** Maximum tables in one statement. */
+const MAX_VIEWS = 20
+
+export interface Table extends Sheet {
+  /** Its name in statements. */
+  name: string
+  /** The sheet, if a workbook has several; empty otherwise. */
+  sheet: string
+  title: string
+  document: StoredDocument
+  /** The database file that contains it. */
+  file: string
+}
+
+export interface TableAnswer extends QueryResult {
+  /** The tables that the statement names. */
+  tables: Table[]
+}
+
+export interface RowAnswer extends FoundRows {
+  table: Table
+}
+
+export interface RowQuery {
+  /** The table's name in the catalogue. */
+  table: string
+  /** At least one; all of them must hold. */
+  conditions: RowCondition[]
+  maximumRows: number
+  filter: Filter | undefined
+}
+
+export interface TableQuery {
+  sql: string
+  maximumRows: number
+  filter: Filter | undefined
+  /** True for statements of this program, which are not checked. */
+  isTrusted?: boolean
+}
+
+interface Dependencies {
+  directory: string
+  store: Pick<DocumentStore, 'get' | 'readFile'>
+  lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
+  run?: JobRunner
+}
+
+export type Tables = ReturnType<typeof createTables>
+
+/** Documents that are tables, to be queried in SQL. */
+export function createTables({ directory, store, lookup, run = runJobInTurn }: Dependencies) {
+  const files = createTableFiles({ directory, store, lookup, run })
+
+  const entries = (filter: Filter | undefined, signal: AbortSignal) =>
+    listTableEntries(lookup, filter, signal)
+
+  /** The tables of one document. Throws `Refusal` if it turns out not to be a table. */
+  async function open(entry: TableEntry, signal: AbortSignal): Promise<Table[]> {
+    const { name, title, document, format } = entry
+    const { file, sheets } = await files.tablesOf(document, format, signal)
+    const names = distinctNames(
+      sheets.map((sheet, index) => (sheet.name ? sheetName(name, sheet.name, index) : name)),
+    )
+    return sheets.map((sheet, index) => ({
+      ...sheet,
+      name: names[index] ?? name,
+      sheet: sheet.name,
+      title,
+      document,
+      file,
+    }))
+  }
+
+  const openAll = async (named: readonly TableEntry[], signal: AbortSignal) =>
+    (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
+
+  /** Finds a table by name. Throws `Refusal` if there is none. */
+  async function find(name: string, filter: Filter | undefined, signal: AbortSignal) {
+    const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
+    const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
+    if (!table) throw new Refusal(`There is no table "${name}": list_tables names them`)
+    return table
+  }
+
+  return {
+    entries,
+    open,
+    find,
+    /** Runs one reading statement. Throws `Refusal`, worded for the model. */
+    async query(
+      { sql, maximumRows, filter, isTrusted = false }: TableQuery,
+      signal: AbortSignal,
+    ): Promise<TableAnswer> {
+      const named = namedIn(sql, await entries(filter, signal))
+      if (named.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
+      const tables = await openAll(named, signal)
+      const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
+      return { ...(await run(QUERY, QueryResult, input, signal)), tables }
+    },
+    /** Finds rows of one table. Throws `Refusal`, worded for the model. */
+    async lookUp(
+      { table: name, conditions, maximumRows, filter }: RowQuery,
+      signal: AbortSignal,
+    ): Promise<RowAnswer> {
+      const table = await find(name, filter, signal)
+      // Not through a view, which has no row numbers.
+      const stored = `file0.main.${quoteName(table.table)}`
+      const sql = findStatement(stored, table.columns, conditions, maximumRows)
+      const input: QueryJob = { views: [toView(table)], sql, maximumRows, isTrusted: true }
+      return { ...readFound(await run(QUERY, QueryResult, input, signal)), table }
+    },
+    close: files.close,
+  }
+}
+
+const toView = ({ name, file, table }: Table) => ({ name, file, table })
+
+/** The tables whose names occur anywhere in the statement. A view that the statement does not need does no harm. */
+function namedIn(sql: string, entries: readonly TableEntry[]): TableEntry[] {
+  const words = new Set(sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
+  const roots = new Set([...words].map((word) => word.split('__')[0]))
+  return entries.filter(({ name }) => words.has(name) || roots.has(name))
+}

@@ -1,0 +1,270 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { filledText, freeObject } from '../../schemas/fields.ts'
+import { allOf, Filter, OPERATOR_NAMES } from '../../schemas/metadata.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
+import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
+import type { Citations } from '../citations/citations.ts'
+import { cite } from '../citations/citations.ts'
+import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { mapReduce, PART_CHARACTERS, type ReadDocument } from './map-reduce.ts'
+
+const MAX_LISTED = 200
+/** Maximum documents whose texts are counted. */
+const MAX_COUNTED = 20_000
+/** Maximum documents that the model reads for one question. */
+const MAX_READ = 1_000
+/** Maximum UTF-16 code units that the model reads, which limits its cost. */
+const MAX_CHARACTERS = 4_000_000
+/** Maximum partly read documents that are listed. */
+const MAX_NAMED = 20
+const DEADLINE_MS = 280_000
+
+const FILTER_HELP = `A filter is {"field": name} with one or more of ${OPERATOR_NAMES.join(', ')}; or {"and": [filters]}, {"or": [filters]}, {"not": filter}.`
+
+const Input = z
+  .strictObject({
+    task: z
+      .enum(['count', 'list', 'values', 'timeline', 'terms', 'duplicates', 'question'])
+      .describe(
+        'values, timeline: documents per value or time of a metadata field; terms: frequent words; question: reads every document.',
+      ),
+    // Described in words: the schema of four levels of conditions would take a thousand tokens.
+    filter: freeObject()
+      .transform((filter): unknown => filter)
+      .pipe(Filter)
+      .optional()
+      .describe('By metadata, e.g. {"field": "year", "gte": 2020}.'),
+    field: filledText(64).optional(),
+    per: z.enum(['year', 'month', 'day']).default('month'),
+    question: filledText(2_000).optional(),
+    limit: z.int().min(1).max(MAX_LISTED).default(50),
+  })
+  .refine(({ task, field }) => field !== undefined || !['values', 'timeline'].includes(task), {
+    message: 'field is required for values and timeline',
+  })
+  .refine(({ task, question }) => question !== undefined || task !== 'question', {
+    message: 'question is required for the task question',
+  })
+
+type Input = z.output<typeof Input>
+
+interface Dependencies {
+  lookup: DocumentLookup
+  model: Pick<ChatModel, 'stream'>
+  isStopWord: (word: string) => boolean
+}
+
+/** Answers questions about the whole corpus, and always says how much of it was read. */
+export function analyseCorpus(parts: Dependencies): Tool {
+  return defineTool({
+    name: 'analyse_corpus',
+    title: 'Analyse the corpus',
+    description:
+      'Analyse all documents rather than the best passages: count or list them, or find duplicates, for example.',
+    input: Input,
+    help: FILTER_HELP,
+    deadlineMs: DEADLINE_MS,
+    async run(input, context, signal) {
+      const filter = allOf(input.filter, context.filter)
+      const total = await parts.lookup.countDocuments(filter, signal)
+      const analysis = { ...parts, input, filter, total, context, signal }
+      switch (input.task) {
+        case 'count':
+          return `${total} documents.`
+        case 'list':
+          return list(analysis)
+        case 'values':
+        case 'timeline':
+          return values(analysis)
+        case 'terms':
+          return terms(analysis)
+        case 'duplicates':
+          return duplicates(analysis)
+        case 'question':
+          return question(analysis)
+      }
+    },
+  })
+}
+
+interface Analysis extends Dependencies {
+  input: Input
+  filter: Filter | undefined
+  total: number
+  context: ToolContext
+  signal: AbortSignal
+}
+
+const CHARACTERS = { year: 4, month: 7, day: 10 }
+
+async function list({ lookup, input, filter, total, context, signal }: Analysis): Promise<string> {
+  const { documents } = await lookup.findDocuments({ filter, limit: input.limit }, signal)
+  const lines = documents.map((document) => {
+    const metadata = document.metadata ? ` ${JSON.stringify(document.metadata)}` : ''
+    return citeDocument(context.citations, document) + metadata
+  })
+  return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
+}
+
+async function values({ lookup, input, filter, total, signal }: Analysis): Promise<string> {
+  const { task, field = '', per, limit } = input
+  const inOrder = task === 'timeline'
+  const characters = inOrder ? CHARACTERS[per] : undefined
+  const query = { field, filter, limit, inOrder, characters }
+  const counts = await lookup.metadataValues(query, signal)
+  const covered = await lookup.countDocuments(allOf(filter, present(field)), signal)
+  const lines = counts.map(({ value, documents }) => `${value}: ${documents}`)
+  return `${covered} of ${total} documents have the field ${field}.\n${lines.join('\n')}`
+}
+
+async function terms({ isStopWord, ...analysis }: Analysis): Promise<string> {
+  const counts: TermCounts = new Map()
+  const read = await readEach(analysis, ({ text }) => countTerms(counts, text, isStopWord))
+  const lines = [...counts]
+    .toSorted(([a, one], [b, two]) => two.occurrences - one.occurrences || (a < b ? -1 : 1))
+    .slice(0, analysis.input.limit)
+    .map(([term, count]) => `${term}: ${count.occurrences} in ${count.documents} documents`)
+  return `Read ${read} of ${analysis.total} documents.\n${lines.join('\n')}`
+}
+
+/** Maximum words counted; if there are more, at least the rarest half of them is dropped. */
+const MAX_TERMS = 200_000
+
+type TermCounts = Map<string, { occurrences: number; documents: number }>
+
+/** Counts the words of one more text, in bounded memory. */
+export function countTerms(
+  counts: TermCounts,
+  text: string,
+  isStopWord: (word: string) => boolean,
+): void {
+  const seen = new Set<string>()
+  for (const [word] of text.toLowerCase().matchAll(/\p{L}[\p{L}\p{M}\p{N}'’-]*/gu)) {
+    if (word.length <= 2 || isStopWord(word)) continue
+    const known = counts.get(word) ?? { occurrences: 0, documents: 0 }
+    known.occurrences += 1
+    if (!seen.has(word)) known.documents += 1
+    seen.add(word)
+    counts.set(word, known)
+  }
+  if (counts.size > MAX_TERMS) forgetRarest(counts)
+}
+
+function forgetRarest(counts: TermCounts): void {
+  for (let rare = 1; counts.size > MAX_TERMS / 2; rare *= 2) {
+    for (const [term, { occurrences }] of counts) if (occurrences <= rare) counts.delete(term)
+  }
+}
+
+async function duplicates(analysis: Analysis): Promise<string> {
+  const byDigest = new Map<string, StoredDocument[]>()
+  const read = await readEach(analysis, ({ document, text }) => {
+    const words =
+      text
+        .normalize('NFKC')
+        .toLowerCase()
+        .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+    const digest = hash('sha256', words.join(' '))
+    byDigest.set(digest, [...(byDigest.get(digest) ?? []), document])
+  })
+  const groups = [...byDigest.values()].filter((documents) => documents.length > 1)
+  const lines = groups.slice(0, analysis.input.limit).map((documents) => {
+    const cited = documents.map((each) => citeDocument(analysis.context.citations, each))
+    return `- ${cited.join(' = ')}`
+  })
+  return `Read ${read} of ${analysis.total} documents: ${groups.length} groups of the same text.\n${lines.join('\n')}`
+}
+
+async function question(analysis: Analysis): Promise<string> {
+  const { input, model, total, context, signal } = analysis
+  const parts = await readParts(analysis)
+  const { answer, notes, read, failed } = await mapReduce(
+    { model, spend: (usage) => context.spend?.(usage) },
+    input.question ?? '',
+    parts,
+    signal,
+  )
+  const sources = [...new Set(notes.flatMap((note) => note.documents))]
+    .slice(0, MAX_LISTED)
+    .map((document) => citeDocument(context.citations, document))
+  return [
+    `Read ${read} of ${total} documents.${describeCut(parts)}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
+    answer,
+    ...(sources.length > 0 ? [`Documents with something to say:\n${sources.join('\n')}`] : []),
+  ].join('\n\n')
+}
+
+/** Reads the beginning of every document, then the rest of the longer ones, one by one, as far as the budget allows. */
+async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
+  const parts: ReadDocument[] = []
+  let room = MAX_CHARACTERS
+  const take = ({ document, text, start = 0 }: ReadDocument) => {
+    const part = text.slice(0, Math.min(PART_CHARACTERS, room))
+    room -= part.length
+    // A copy, since a slice would keep the whole text in memory.
+    if (part !== '') parts.push({ document, text: Buffer.from(part).toString(), start })
+  }
+  const takeBeginning = (read: ReadDocument) => {
+    take(read)
+    return room > 0 && parts.length < MAX_READ
+  }
+  await readEach(analysis, takeBeginning, PART_CHARACTERS)
+  for (const { document, text: beginning } of [...parts]) {
+    if (room <= 0) break
+    if (beginning.length < PART_CHARACTERS) continue
+    const part = { documentId: document.id, start: PART_CHARACTERS, end: PART_CHARACTERS + room }
+    const rest = (await analysis.lookup.readPart(part, analysis.signal))?.text ?? ''
+    for (let at = 0; at < rest.length && room > 0; at += PART_CHARACTERS) {
+      take({ document, text: rest.slice(at), start: PART_CHARACTERS + at })
+    }
+  }
+  return parts
+}
+
+/** Says which documents were only partly read, and how far. */
+function describeCut(parts: readonly ReadDocument[]): string {
+  const ends = new Map(parts.map((part) => [part.document, (part.start ?? 0) + part.text.length]))
+  const cut = [...ends].flatMap(([{ id, title, characters }, end]) =>
+    end < characters ? [`${title ?? id}: ${end} of ${characters} characters`] : [],
+  )
+  if (cut.length === 0) return ''
+  const more = cut.length > MAX_NAMED ? `; and ${cut.length - MAX_NAMED} more` : ''
+  return ` Of ${cut.length} only the beginning (${cut.slice(0, MAX_NAMED).join('; ')}${more}).`
+}
+
+/** Passes each document with its text, up to `end`, to `take` until that returns false; returns their number. */
+async function readEach(
+  { lookup, filter, signal }: Pick<Analysis, 'lookup' | 'filter' | 'signal'>,
+  take: (read: ReadDocument) => unknown,
+  end?: number,
+): Promise<number> {
+  let read = 0
+  for await (const document of eachDocument(lookup, { filter }, MAX_COUNTED, signal)) {
+    const part = await lookup.readPart({ documentId: document.id, start: 0, end }, signal)
+    if (!part) continue
+    read += 1
+    if (take({ document, text: part.text }) === false) break
+  }
+  return read
+}
+
+/** A filter for documents that have the field, with a value of any type. */
+function present(field: string): Filter {
+  return {
+    or: [
+      { field, gte: '' },
+      { field, gte: -Number.MAX_VALUE },
+      { field, in: [true, false] },
+    ],
+  }
+}
+
+/** Makes a whole document a citable source; returns its number and its title on one line. */
+function citeDocument(citations: Citations, document: StoredDocument): string {
+  const { id, characters: end } = document
+  const title = document.title?.replaceAll(/\s+/g, ' ') ?? id
+  const source = { id: `${id}-document`, text: `The document ${title}`, end }
+  return `${cite(citations, document, source)} ${title}`
+}

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto'
+import { Refusal } from '../../lib/refusal.ts'
+import { isSameSecret } from '../../lib/same-secret.ts'
+import type { Artifact } from '../../schemas/artifact.ts'
+import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/artifact-store.ts'
+
+/** Maximum number of files that the tools of one run may create. */
+const MAX_ARTIFACTS = 50
+
+/** Reads an artifact by its id; undefined if it no longer exists. */
+export type ArtifactReader = Pick<ArtifactStore, 'read'>
+
+export type Artifacts = ReturnType<typeof createArtifacts>
+
+/** Collects the files that the tools of a run create, for the key `owner`; `before` are those from before a pause. */
+export function createArtifacts(
+  store: Pick<ArtifactStore, 'add' | 'maximumBytes'>,
+  before: readonly Artifact[] = [],
+  owner?: string,
+) {
+  const made = [...before]
+  let begun = made.length
+
+  return {
+    /** Throws `Refusal` if the file is too large or there are too many files. */
+    async add(file: NewArtifact): Promise<Artifact> {
+      if (file.bytes.length > store.maximumBytes) {
+        throw new Refusal(`A file may have at most ${store.maximumBytes} bytes`)
+      }
+      if (begun >= MAX_ARTIFACTS) {
+        throw new Refusal(`At most ${MAX_ARTIFACTS} files can be made for one question`)
+      }
+      begun += 1
+      const artifact = toArtifact(await store.add({ ...file, owner }))
+      made.push(artifact)
+      return artifact
+    },
+    all: () => [...made],
+  }
+}
+
+function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
+  return {
+    ...artifact,
+    url: `/artifacts/${artifact.id}`,
+    expiresAt: new Date(expiresAt).toISOString(),
+  }
+}
+
+/** How long a link gives access to its file without an API key. */
+const LINK_MS = 3_600_000
+
+export type ArtifactLinks = ReturnType<typeof createArtifactLinks>
+
+/** Signed links that give access to one file without an API key, for an hour; signed with the server's key. */
+export function createArtifactLinks(serverKey: string, now = Date.now) {
+  const sign = (id: string, until: string) =>
+    createHmac('sha256', serverKey).update(`artifact ${id} until ${until}`).digest('base64url')
+
+  return {
+    /** Wraps a store so that new files come with a link. */
+    withLinks: <Store extends Pick<ArtifactStore, 'add'>>(store: Store): Store => ({
+      ...store,
+      async add(file: Parameters<Store['add']>[0]) {
+        const artifact = await store.add(file)
+        const until = String(now() + LINK_MS)
+        const query = `until=${until}&signature=${sign(artifact.id, until)}`
+        return { ...artifact, link: `/artifacts/${artifact.id}?${query}` }
+      },
+    }),
+    /** Whether a link is valid: signed with the server's key and not expired. */
+    opens: (id: string, { until, signature }: { until: string; signature: string }): boolean =>
+      isSameSecret(signature, sign(id, until)) && Number(until) > now(),
+  }
+}
+
+const MAX_CHARACTERS = 60
+
+/** Makes the first part of a file name from a text; the store makes the whole name safe. */
+export function safeFileName(words: string): string {
+  const plain = words.normalize('NFC').replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+  return (
+    [...plain]
+      .slice(0, MAX_CHARACTERS)
+      .join('')
+      .replaceAll(/^-+|-+$/g, '') || 'file'
+  )
+}

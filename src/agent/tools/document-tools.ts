@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import { filledText } from '../../schemas/fields.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
+import { renderChunks, toHit } from '../citations/citations.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+import { findDocument } from './tool-files.ts'
+
+const MAX_CHUNKS = 20
+
+/** Searches the corpus again; its hits can be cited like the chunks retrieved for the question. */
+export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
+  return defineTool({
+    name: 'semantic_search',
+    title: 'Semantic search',
+    description: 'Search the documents again, with other words. Returns numbered passages to cite.',
+    input: z.object({
+      query: filledText(2_000),
+      topK: z.int().min(1).max(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
+    }),
+    async run(query, { citations, filter, mode, searched }, signal) {
+      const { hits } = await retrieval.search({ ...query, filter, mode }, signal)
+      const numbered = citations.add(hits)
+      searched?.(query.query, numbered)
+      return renderChunks(numbered, citations.key)
+    },
+  })
+}
+
+/** Maximum UTF-16 code units per call. */
+const MAX_PART = 12_000
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'get'>
+  lookup: Pick<DocumentLookup, 'readPart'>
+}
+
+/** Reads one document from beginning to end, part by part; each part can be cited like a passage. */
+export function readDocument({ store, lookup }: Dependencies): Tool {
+  return defineTool({
+    name: 'read_document',
+    title: 'Read a document',
+    description: `Read a document in order, ${MAX_PART} characters at a time: to summarise it, or to see what surrounds a passage.`,
+    input: z.object({
+      document: filledText(128).describe('The number of one of its passages, or its id.'),
+      start: z.int().min(0).default(0).describe('The first character.'),
+    }),
+    async run({ document: name, start }, context, signal) {
+      const document = await findDocument(store, name, context, 'document')
+      const { id, servedRevision } = document
+      const wanted = { documentId: id, start, end: start + MAX_PART }
+      const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
+      const end = start + text.length
+      if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
+      const { citations } = context
+      const source = { id: `${id}-${servedRevision}-text-${start}`, text, start, end }
+      const rest = end < length ? `Read on with start ${end}.` : 'This is its end.'
+      const shown = renderChunks(citations.add([toHit(document, source)]), citations.key)
+      return `${shown}\nCharacters ${start} to ${end} of ${length}. ${rest}`
+    },
+  })
+}

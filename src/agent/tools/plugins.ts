@@ -1,0 +1,108 @@
+import { basename, dirname, extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { untilAborted } from '../../lib/abort.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
+const MAX_TOOLS = 100
+const LOADING_MS = 10_000
+
+/** Passed to a plugin that exports a function, so that it need not import our modules. */
+const PLUGIN_KIT = { defineTool, z }
+
+const PluginTool = z.custom<Tool>(
+  (tool) =>
+    typeof tool === 'object' &&
+    tool !== null &&
+    'run' in tool &&
+    typeof tool.run === 'function' &&
+    'name' in tool &&
+    TOOL_NAME.test(String(tool.name)) &&
+    'description' in tool &&
+    'inputSchema' in tool,
+  'must be tools made with defineTool, with a name of 1 to 32 letters, digits, _ and -',
+)
+const Exported = z.array(PluginTool).min(1).max(MAX_TOOLS)
+
+interface LoadedPlugin {
+  name: string
+  state: 'on' | 'unavailable'
+  reason?: string
+}
+
+export interface Plugins {
+  tools(): readonly Tool[]
+  records(): LoadedPlugin[]
+}
+
+interface Dependencies {
+  /** Paths of ES modules, relative to the agent configuration. */
+  paths: readonly string[]
+  /** The path of the agent configuration. */
+  configuration: string
+  log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+}
+
+/** Loads the plugins, once at start-up. A plugin that cannot be loaded is logged and does not affect the others. */
+export async function loadPlugins({ paths, configuration, log }: Dependencies): Promise<Plugins> {
+  const tools: Tool[] = []
+  const records: LoadedPlugin[] = []
+  for (const path of paths) {
+    const name = basename(path, extname(path)).toLowerCase()
+    try {
+      if (records.some((other) => other.name === name)) throw new Error('Its name is taken')
+      const made = await load(name, resolve(dirname(configuration), path))
+      tools.push(...made)
+      records.push({ name, state: 'on' })
+      log.info({ plugin: name, tools: made.length }, 'plugin loaded')
+    } catch (error) {
+      const reason = reasonOf(error, path)
+      log.error({ plugin: name, reason }, 'plugin not loaded')
+      records.push({ name, state: 'unavailable', reason })
+    }
+  }
+  return { tools: () => tools, records: () => records }
+}
+
+async function load(name: string, path: string): Promise<Tool[]> {
+  const deadline = AbortSignal.timeout(LOADING_MS)
+  const exported = await untilAborted(exportedBy(path), deadline).catch((error: unknown) => {
+    throw deadline.aborted ? new Error('It took too long to load') : error
+  })
+  const parsed = Exported.safeParse(exported)
+  if (!parsed.success) throw new Error(`Its default export ${z.prettifyError(parsed.error)}`)
+  return parsed.data.map((tool) => toPluginTool(tool, name))
+}
+
+let loads = 0
+
+/** Imports the file anew each time, since a restart happens within the process; what the file itself imports stays. */
+async function exportedBy(path: string): Promise<unknown> {
+  const url = pathToFileURL(path)
+  url.searchParams.set('load', String(++loads))
+  const module: { default?: unknown } = await import(url.href)
+  const { default: exported } = module
+  return typeof exported === 'function' ? exported(PLUGIN_KIT) : exported
+}
+
+/** Renames a plugin's tool so that it cannot clash with tools of other plugins or of the server. */
+function toPluginTool(tool: Tool, plugin: string): Tool {
+  return {
+    ...tool,
+    name: `${plugin}__${tool.name}`,
+    title: tool.title ?? tool.name,
+    source: `plugin:${plugin}`,
+    async run(input, context, signal) {
+      return String(await tool.run(input, context, signal))
+    },
+  }
+}
+
+/** The words of a syntax error, and its stack, may quote the file. */
+function reasonOf(error: unknown, path: string): string {
+  if (error instanceof SyntaxError) {
+    return `Its code has a mistake; to see which, run: node ${path}`
+  }
+  return (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 3).join(' ')
+}

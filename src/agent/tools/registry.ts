@@ -1,0 +1,182 @@
+import { AppError } from '../../errors.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { ToolRecord } from '../../schemas/agent.ts'
+import { type Tool, type ToolContext, ToolInputError } from './define-tool.ts'
+import { createDiscovery } from './discover-tools.ts'
+
+const DEADLINE_MS = 60_000
+const BUILT_IN = 'builtin'
+
+type Log = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>
+
+interface Dependencies {
+  /**
+   * Called again for each run, since the tools of a connection may change. If two tools have the same name, a built-in
+   * one wins, otherwise the first one.
+   */
+  sources: readonly (() => readonly Tool[])[]
+  /** Whether the agent configuration enables a tool. */
+  isEnabled: (name: string) => boolean
+  /** Returns the reason if a tool may not be called at this point of a run. */
+  refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
+  log: Log
+  /** Deadline for each call of a tool without its own. */
+  deadlineMs?: number
+}
+
+export type ToolRegistry = ReturnType<typeof createToolRegistry>
+export type RunTools = ReturnType<ToolRegistry['open']>
+
+export function createToolRegistry(dependencies: Dependencies) {
+  const { sources, isEnabled, refuse, log, deadlineMs = DEADLINE_MS } = dependencies
+  const load = () => {
+    const tools = sources.flatMap((source) => source())
+    return withStates(tools, isEnabled)
+  }
+
+  return {
+    /** Every loaded tool, with its state. */
+    records: (modelCallsTools: boolean): ToolRecord[] =>
+      load().map((loaded) => toRecord(loaded, modelCallsTools)),
+    /** What is offered where the tools may take so many tokens, and the names of the tools that are on but left out. */
+    offering(tokens: number): { offered: readonly Tool[]; leftOut: string[] } {
+      const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
+      const offered = createDiscovery(on).offered(tokens)
+      const leftOut = on.filter((tool) => !offered.includes(tool)).map(({ name }) => name)
+      return { offered, leftOut }
+    },
+    /** The tools of one run, which do not change during the run. */
+    open(context: ToolContext) {
+      const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
+      const { offered, search } = createDiscovery(on)
+      const callable = [search, ...on]
+      const byName = new Map(callable.map((tool) => [tool.name, tool]))
+      const run = async (tool: Tool, input: unknown, signal: AbortSignal) => {
+        const milliseconds = tool.deadlineMs ?? deadlineMs
+        using deadline = startDeadline(milliseconds, signal)
+        try {
+          const running = tool.run(input, context, deadline.signal)
+          const output = await untilAborted(running, deadline.signal)
+          return { output: bounded(output), isError: false }
+        } catch (error) {
+          signal.throwIfAborted()
+          if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
+          return failed(explain(error, tool, log))
+        }
+      }
+      const answer = async ({ name, input, mistake }: ToolCall, signal: AbortSignal) => {
+        const tool = byName.get(name)
+        if (!tool) return failed(`There is no tool "${name}"`)
+        const refusal = refuse?.(tool, context, callable) ?? mistake
+        return refusal === undefined ? run(tool, input, signal) : failed(refusal)
+      }
+      return {
+        /** The tools offered to the model, in at most so many tokens. */
+        offered,
+        /** Whether a call must wait for the client's approval. */
+        needsApproval: (name: string) => byName.get(name)?.approval === 'always',
+        /** Errors of the tool or the model are returned as a result. Throws only the abort reason of `signal`. */
+        async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+          const started = performance.now()
+          let isError = true
+          try {
+            const result = await answer(call, signal)
+            isError = result.isError
+            return result
+          } finally {
+            const milliseconds = Math.round(performance.now() - started)
+            log.info({ tool: call.name, milliseconds, isError }, 'tool call')
+          }
+        },
+      }
+    },
+  }
+}
+
+interface LoadedTool {
+  tool: Tool
+  state: ToolRecord['state']
+  reason?: string
+}
+
+/** Determines the state of each tool; built-in tools come first. */
+function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean): LoadedTool[] {
+  const isBuiltIn = ({ source }: Tool) => source === BUILT_IN
+  const ordered = [...tools.filter(isBuiltIn), ...tools.filter((tool) => !isBuiltIn(tool))]
+  const taken = new Map<string, Tool>()
+  return ordered.map((tool) => {
+    const holder = taken.get(tool.name)
+    if (holder) {
+      const reason = `The name is taken by a tool of ${holder.source}`
+      return { tool, state: 'unavailable', reason }
+    }
+    taken.set(tool.name, tool)
+    if (!isEnabled(tool.name)) return { tool, state: 'off' }
+    const reason = tool.unavailable?.()
+    return reason === undefined ? { tool, state: 'on' } : { tool, state: 'unavailable', reason }
+  })
+}
+
+function toRecord({ tool, state, reason }: LoadedTool, modelCallsTools: boolean): ToolRecord {
+  const { name, title, description, inputSchema, source } = tool
+  const switchName = tool.switch !== undefined && { switch: tool.switch }
+  const approval = tool.approval === 'always' && { approval: tool.approval }
+  const record = { name, title, description, inputSchema, source, ...switchName, ...approval }
+  if (state === 'on' && !modelCallsTools) {
+    return { ...record, state: 'unavailable', reason: 'The chat model does not call tools' }
+  }
+  return { ...record, state, ...(reason !== undefined && { reason }) }
+}
+
+/** Maximum UTF-16 code units of a result that the model sees. */
+const MAX_OUTPUT = 60_000
+
+export interface ToolResult {
+  output: string
+  isError: boolean
+}
+
+/** The result of a call that was not made or failed. */
+export function failed(message: string): ToolResult {
+  return { output: bounded(message), isError: true }
+}
+
+/** A model's tool call with parsed arguments. */
+export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
+  /** The parsed arguments, or their text if that is not valid JSON. */
+  input: unknown
+  /** Why the text is not valid JSON. */
+  mistake?: string
+}
+
+/** Parses the arguments of a call; empty arguments count as `{}`. Does not throw: see `mistake`. */
+export function parseCall({ callId, name, arguments: text }: ModelToolCall): ToolCall {
+  if (text.trim() === '') return { callId, name, input: {} }
+  try {
+    return { callId, name, input: JSON.parse(text) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { callId, name, input: text, mistake: `The arguments are not valid JSON: ${reason}` }
+  }
+}
+
+/** The message about a failure for the model; further details are logged. */
+function explain(error: unknown, { name: tool }: Tool, log: Log): string {
+  if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
+  if (error instanceof Refusal || error instanceof AppError) {
+    const { message, cause } = error
+    if (cause !== undefined) log.warn({ err: cause, tool }, `tool failed: ${message}`)
+    return `The tool failed: ${message}`
+  }
+  log.error({ err: error, tool }, 'tool failed')
+  return 'The tool failed; see the server log'
+}
+
+/** Cuts a long output, and replaces lone surrogates, which would result in JSON that some servers reject. */
+function bounded(output: string): string {
+  const shown = output.slice(0, MAX_OUTPUT).toWellFormed()
+  const rest = output.length - MAX_OUTPUT
+  return rest > 0 ? `${shown}\n[cut: ${rest} more characters]` : shown
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { Refusal } from '../../lib/refusal.ts'
+import { filledText } from '../../schemas/fields.ts'
+import type { Citations } from '../citations/citations.ts'
+import { cite } from '../citations/citations.ts'
+import type { TableEntry } from '../tables/catalogue.ts'
+import { type QueryResult, quoteName } from '../tables/table-job.ts'
+import type { TableAnswer, Tables } from '../tables/tables.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+
+const MAX_LISTED = 100
+/** Maximum tables listed with their columns; each may have to be read first. */
+const MAX_OPENED = 10
+const SAMPLES = 5
+const MAX_ROWS = 1_000
+/** Maximum columns that are described. */
+const MAX_DESCRIBED = 500
+const SUMMARY =
+  'column_name, column_type, min, max, approx_unique AS approximately_distinct, null_percentage'
+/** Mostly for the conversion of large files. */
+const DEADLINE_MS = 180_000
+
+type Asked = Pick<Tables, 'entries' | 'find' | 'open' | 'query'>
+
+/** Tools for exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
+export function tableTools(tables: Asked): Tool[] {
+  return [listTables(tables), describeTable(tables), queryTable(tables)]
+}
+
+function listTables(tables: Asked): Tool {
+  return defineTool({
+    name: 'list_tables',
+    title: 'List tables',
+    description:
+      'List the documents that are tables, with their columns. Use it before query_table.',
+    input: z.object({
+      search: filledText(200).optional().describe('Part of the name or title.'),
+    }),
+    deadlineMs: DEADLINE_MS,
+    async run({ search = '' }, { filter }, signal) {
+      const wanted = search.toLowerCase()
+      const found = (await tables.entries(filter, signal)).filter(({ name, title }) =>
+        `${name} ${title}`.toLowerCase().includes(wanted),
+      )
+      if (found.length === 0) return 'There are no such tables.'
+      const opened = await Promise.all(
+        found.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, signal)),
+      )
+      const named = found.slice(MAX_OPENED, MAX_LISTED).map(toLine)
+      return [`${found.length} tables.`, ...opened, ...named, more(found.length)].join('\n').trim()
+    },
+  })
+}
+
+function describeTable(tables: Asked): Tool {
+  return defineTool({
+    name: 'describe_table',
+    title: 'Describe a table',
+    description:
+      'Describe a table: type, range and distinct values of each column, and the first rows.',
+    input: z.object({ table: filledText(200) }),
+    deadlineMs: DEADLINE_MS,
+    async run({ table }, { filter }, signal) {
+      const { name, rows, columns, notes = [] } = await tables.find(table, filter, signal)
+      const ask = (sql: string, maximumRows: number) =>
+        tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
+      const summarised = `SUMMARIZE ${quoteName(name)}`
+      const [summary, sample] = await Promise.all([
+        ask(`SELECT ${SUMMARY} FROM (${summarised})`, MAX_DESCRIBED),
+        ask(`SELECT * FROM ${quoteName(name)}`, SAMPLES),
+      ])
+      const guesses = columns.flatMap((column) =>
+        column.guess ? [`- ${column.name}: ${column.guess}`] : [],
+      )
+      return [
+        `${rows} rows.`,
+        ...(notes.length > 0 ? [`Around the table: ${notes.join(' / ')}`] : []),
+        renderRows(summary),
+        ...(guesses.length > 0 ? [`Guessed from the texts:\n${guesses.join('\n')}`] : []),
+        `The first rows:\n${renderRows(sample)}`,
+      ].join('\n\n')
+    },
+  })
+}
+
+function queryTable(tables: Asked): Tool {
+  return defineTool({
+    name: 'query_table',
+    title: 'Query tables',
+    description:
+      'Run one SELECT (DuckDB SQL) over tables. Use it to count, sum, compare or join: its results are exact, passages are not.',
+    input: z.object({
+      sql: filledText(10_000),
+      maximumRows: z.int().min(1).max(MAX_ROWS).default(100),
+    }),
+    deadlineMs: DEADLINE_MS,
+    async run({ sql, maximumRows }, { filter, citations }, signal) {
+      const answer = await tables.query({ sql, maximumRows, filter }, signal)
+      const { rows, rowCount, isMore } = answer
+      const all = isMore ? `more than ${rowCount}` : String(rowCount)
+      const shown =
+        rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
+      return `${citeTables(answer, sql, citations)}\nRows: ${shown}\n${renderRows(answer)}`
+    },
+  })
+}
+
+async function describeEntry(
+  tables: Asked,
+  entry: TableEntry,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const opened = await tables.open(entry, signal)
+    return opened
+      .map(({ name, title, rows, columns }) => {
+        const described = columns.map((column) => `${column.name} ${column.type}`).join(', ')
+        return `- ${name} (${title}): ${rows} rows; ${described}`
+      })
+      .join('\n')
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return `${toLine(entry)}: ${error.message}`
+  }
+}
+
+const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
+
+const more = (count: number) =>
+  count > MAX_LISTED ? `and ${count - MAX_LISTED} more: search for them by name` : ''
+
+/** Makes each queried table a citable source; returns the list of their numbers. */
+export function citeTables(
+  { tables, rowCount }: Pick<TableAnswer, 'tables' | 'rowCount'>,
+  sql: string,
+  citations: Citations,
+): string {
+  const lines = tables.map(({ name, sheet, title, document }) => {
+    const source = cite(
+      citations,
+      { ...document, title },
+      {
+        id: `${document.id}-table-${name}-${sql}`,
+        text: `Table ${name}, asked with ${sql}: ${rowCount} rows`,
+        ...(sheet !== '' && { sheet }),
+      },
+    )
+    return `${source} ${name}: ${title}${sheet && `, sheet ${sheet}`}`
+  })
+  return `Sources to cite:\n${lines.join('\n')}`
+}
+
+/** Renders rows as CSV, which models read well and which takes the fewest tokens. */
+export function renderRows({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>): string {
+  const head = columns.map(({ name }) => toField(name)).join(',')
+  return [head, ...rows.map((row) => row.map(toField).join(','))].join('\n')
+}
+
+function toField(value: QueryResult['rows'][number][number]): string {
+  if (value === null) return ''
+  const text = String(value)
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,107 @@
+import { isFileName, type SandboxFile } from '../../sandboxes/sandbox.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import type { FileStore } from '../../stores/file-store.ts'
+import { type ToolContext, ToolInputError } from './define-tool.ts'
+
+const HIT_NUMBER = /^\[?(\d{1,4})\]?$/
+const ARTIFACT = /^art_/
+
+interface Dependencies {
+  documents: Pick<DocumentStore, 'get'> & Pick<FileStore, 'readFile'>
+  artifacts: Pick<ArtifactStore, 'read'>
+}
+
+type Scope = Pick<ToolContext, 'citations' | 'filter' | 'owner'>
+export type ReadToolFiles = ReturnType<typeof createToolFiles>
+
+/**
+ * Reads the files that a call names: documents by id or by the number of a chunk, artifacts by id. Throws
+ * `ToolInputError` if one does not exist or together they exceed `maximumBytes`.
+ */
+export function createToolFiles({ documents, artifacts }: Dependencies) {
+  async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
+    if (ARTIFACT.test(name)) return readArtifact(name, scope)
+    const { id, file } = await findDocument(documents, name, scope, 'files')
+    if (!file) {
+      throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
+    }
+    if (file.size > most) throw tooLarge(most)
+    const pieces = await documents.readFile(id)
+    if (!pieces) throw new ToolInputError(`files: the file of "${name}" no longer exists`)
+    return { name: file.name, bytes: Buffer.concat(await Array.fromAsync(pieces)) }
+  }
+
+  async function readArtifact(id: string, { owner }: Scope): Promise<SandboxFile> {
+    const found = await artifacts.read(id, owner)
+    if (!found) throw new ToolInputError(`files: there is no artifact "${id}", or no longer`)
+    return { name: found.artifact.name, bytes: found.bytes }
+  }
+
+  return async (names: readonly string[], scope: Scope, maximumBytes: number) => {
+    const files: SandboxFile[] = []
+    let left = maximumBytes
+    for (const name of new Set(names)) {
+      const file = await read(name, scope, left)
+      left -= file.bytes.byteLength
+      if (left < 0) throw tooLarge(maximumBytes)
+      files.push({ ...file, name: freeName(file.name, files) })
+    }
+    return files
+  }
+}
+
+/** Whether a run may see a document: if it has a filter, only documents that it found, since these match. */
+export function isVisible(id: string, { citations, filter }: Scope): boolean {
+  return !filter || citations.all().some(({ documentId }) => documentId === id)
+}
+
+/** Failures after which the file is still usable: a form may have fields but no text, code can read a picture. */
+const HARMLESS: readonly unknown[] = ['empty_document', 'unsupported_file']
+
+/** Why tools cannot open a document: ingestion has not read it yet, or failed. Undefined if they can. */
+export function unservedReason(document: StoredDocument): string | undefined {
+  const { id, status, error, servedRevision } = document
+  if (servedRevision !== undefined || HARMLESS.includes(error?.code)) return undefined
+  return `the document "${id}" cannot be opened: it is ${status}, not ready`
+}
+
+/**
+ * The document that a call names by its id or by the number of a passage. Throws `ToolInputError` if it does not exist
+ * or cannot be opened.
+ */
+export async function findDocument(
+  documents: Pick<DocumentStore, 'get'>,
+  name: string,
+  scope: Scope,
+  field: string,
+): Promise<StoredDocument> {
+  const document = await documents.get(documentId(name, scope, field))
+  const mistake = document ? unservedReason(document) : `there is no document "${name}"`
+  if (!document || mistake) throw new ToolInputError(`${field}: ${mistake}`)
+  return document
+}
+
+function documentId(name: string, scope: Scope, field: string): string {
+  const number = HIT_NUMBER.exec(name)?.[1]
+  if (number !== undefined) {
+    const hit = scope.citations.all()[Number(number) - 1]
+    if (!hit) throw new ToolInputError(`${field}: there is no passage ${number}`)
+    return hit.documentId
+  }
+  if (!isVisible(name, scope)) throw new ToolInputError(`${field}: there is no document "${name}"`)
+  return name
+}
+
+const tooLarge = (most: number) =>
+  new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
+
+/** The file's name, without characters not allowed in a path; made unique by a number if it is taken. */
+function freeName(wanted: string, taken: readonly SandboxFile[]): string {
+  const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
+  const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
+  let free = name
+  for (let number = 2; taken.some((file) => file.name === free); number++)
+    free = `${number}-${name}`
+  return free
+}

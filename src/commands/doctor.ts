@@ -1,0 +1,160 @@
+import { readFile, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { arch, availableParallelism, platform, release, totalmem } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { AgentServer, ConnectionError } from '../../client/src/agent-server.ts'
+import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
+import { BUILTIN, type Config, embeddingModel } from '../config.ts'
+import { isMissing } from '../lib/files.ts'
+import { checkProcess } from '../lib/processes/child-process.ts'
+import { type Command, parseParameters } from './command.ts'
+
+const ANSWER_MS = 10_000
+/** Below this, a database or a search index cannot be rewritten safely. */
+const LOW_DISK_BYTES = 1_000_000_000
+
+const Manifest = z.object({ name: z.string(), version: z.string() })
+
+interface Finding {
+  part: string
+  words: string
+  /** Present if the part does not work. */
+  remedy?: string | undefined
+}
+
+/**
+ * `npm run doctor`: prints what one needs to know to help somebody with this server, without secrets. Returns 1 if
+ * something does not work.
+ */
+export const runDoctor: Command = async (context) => {
+  const { parameters, stderr } = context
+  const { positionals } = parseParameters(parameters, {})
+  if (positionals.length > 0) {
+    stderr.write(
+      'Usage: npm run doctor\n\nChecks the server of this directory and names a remedy for what fails.\n',
+    )
+    return 2
+  }
+  let failed = 0
+  const report = ({ part, words, remedy }: Finding) => {
+    stderr.write(`${remedy ? 'FAILED' : 'ok    '} ${part.padEnd(14)} ${words}\n`)
+    if (!remedy) return
+    stderr.write(`       ${''.padEnd(14)} → ${remedy}\n`)
+    failed += 1
+  }
+  report(await describeVersions())
+  const config = loadSettings(context)
+  report(config.finding)
+  if (!config.loaded) return 1
+  for (const finding of await checkProcesses(config.loaded)) report(finding)
+  report(await checkDisk(config.loaded))
+  for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
+  stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
+  return failed === 0 ? 0 : 1
+}
+
+async function describeVersions(): Promise<Finding> {
+  const file = resolve(import.meta.dirname, '../../package.json')
+  const { name, version } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')))
+  const machine = `${platform()} ${release()} ${arch()}, ${availableParallelism()} processors, ${inGigabytes(totalmem())}`
+  return {
+    part: 'versions',
+    words: `${name} ${version}, Node.js ${process.versions.node}, ${machine}`,
+  }
+}
+
+function loadSettings({ config }: Parameters<Command>[0]): { finding: Finding; loaded?: Config } {
+  const part = 'settings'
+  try {
+    const loaded = config()
+    const words = [
+      loaded.DATABASE_URL ? 'PostgreSQL' : 'SQLite',
+      loaded.QDRANT_URL ? 'Qdrant' : 'embedded index',
+      `chat model ${loaded.CHAT_MODEL}`,
+      `embedding model ${embeddingModel(loaded) ?? 'none'}`,
+    ]
+    return { finding: { part, words: words.join(', ') }, loaded }
+  } catch (error) {
+    const words = 'not valid'
+    return { finding: { part, words, remedy: messageOf(error) } }
+  }
+}
+
+function checkProcesses(config: Config): Promise<Finding[]> {
+  const check = async ({ name: part, entry }: ReturnType<typeof processesOf>[number]) => {
+    try {
+      await checkProcess(entry)
+      return { part, words: 'its process starts' }
+    } catch (error) {
+      const words = `its process does not start: ${messageOf(error)}`
+      return { part, words, remedy: PROCESS_REMEDY }
+    }
+  }
+  return Promise.all(processesOf(embeddingModel(config) === BUILTIN).map(check))
+}
+
+/** The free space where the data are, or will be. */
+async function checkDisk({ DATA_DIR }: Config): Promise<Finding> {
+  const folder = resolve(DATA_DIR)
+  let present = folder
+  for (;;) {
+    try {
+      const { bavail, bsize } = await statfs(present)
+      const words = `${inGigabytes(bavail * bsize)} free in ${folder}`
+      const remedy = 'free some space: documents are refused when the disk is full'
+      return { part: 'disk', words, ...(bavail * bsize < LOW_DISK_BYTES && { remedy }) }
+    } catch (error) {
+      if (!isMissing(error) || present === dirname(present))
+        return {
+          part: 'disk',
+          words: messageOf(error),
+          remedy: 'set DATA_DIR to a folder that can be read and written',
+        }
+      present = dirname(present)
+    }
+  }
+}
+
+/** What the running server says of itself; if none runs, whether one could listen. */
+async function checkServer(config: Config, signal: AbortSignal): Promise<Finding[]> {
+  const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
+  const baseURL = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}`
+  const client = new AgentServer({ baseURL, apiKey: config.SERVER_API_KEY, maxRetries: 0 })
+  const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]) }
+  try {
+    const { status, checks, degraded } = await client.admin.readiness(options)
+    const parts = Object.entries(checks).map(([part, { state, milliseconds, message }]) => ({
+      part,
+      words: state === 'ok' ? `works (${milliseconds} ms)` : 'does not work',
+      remedy: state === 'ok' ? undefined : (message ?? 'see the log'),
+    }))
+    return [
+      { part: 'server', words: `${baseURL} is ${status}${degraded ? ', degraded' : ''}` },
+      ...parts,
+    ]
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) {
+      const words = `what answers at ${baseURL} is not this server: ${messageOf(error)}`
+      return [{ part: 'server', words, remedy: 'stop the other program, or set another PORT' }]
+    }
+    signal.throwIfAborted()
+    const taken = await whyNotFree(config)
+    const words = `does not run; ${taken ?? `port ${config.PORT} is free`}`
+    const remedy = taken
+      ? 'stop the other program, or set another PORT'
+      : 'run npm start, then npm run doctor again'
+    return [{ part: 'server', words, remedy }]
+  }
+}
+
+function whyNotFree({ HOST, PORT }: Config): Promise<string | undefined> {
+  return new Promise((resolved) => {
+    const server = createServer()
+    server.once('error', (error) => resolved(error.message))
+    server.listen(PORT, HOST, () => server.close(() => resolved(undefined)))
+  })
+}
+
+const inGigabytes = (bytes: number) => `${(bytes / 1_000_000_000).toFixed(1)} GB`
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

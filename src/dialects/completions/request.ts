@@ -1,0 +1,79 @@
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import { toProviderData } from '../provider-data.ts'
+import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
+
+/** Reads what the agent is asked. */
+export function toAgentRequest(
+  request: CompletionRequest,
+  caller: Caller,
+  settings: DialectSettings,
+): AgentRequest {
+  const choice = request.tool_choice ?? undefined
+  return {
+    ...readAgentFields(request, settings),
+    caller,
+    conversation: {
+      messages: request.messages.flatMap(toModelMessage),
+      instructions: request.messages
+        .filter(isInstruction)
+        .map((message) => toPlain(message).content),
+    },
+    sampling: toSampling(request),
+    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
+      name: tool.name,
+      description: tool.description ?? '',
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
+    })),
+    toolChoice: typeof choice === 'string' ? choice : choice?.function,
+  }
+}
+
+function isInstruction({ role }: CompletionMessage): boolean {
+  return role === 'system' || role === 'developer'
+}
+
+function toModelMessage(message: CompletionMessage): ModelMessage[] {
+  const { content } = toPlain(message)
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return []
+    case 'user': {
+      const images = imagesOf(message)
+      return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
+    }
+    case 'assistant':
+      return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
+    case 'tool':
+      return [{ role: 'tool', callId: message.tool_call_id, content }]
+    default:
+      return message satisfies never
+  }
+}
+
+type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
+
+function toCalls(message: AssistantMessage): ModelToolCall[] {
+  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }, index) => ({
+    callId: id,
+    ...call,
+    ...toProviderData(extra_content, index === 0 ? message : {}),
+  }))
+}
+
+function toSampling(request: CompletionRequest): Sampling {
+  return {
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    stop: typeof request.stop === 'string' ? [request.stop] : (request.stop ?? undefined),
+    presencePenalty: request.presence_penalty ?? undefined,
+    frequencyPenalty: request.frequency_penalty ?? undefined,
+    seed: request.seed ?? undefined,
+    responseFormat: request.response_format ?? undefined,
+    reasoningEffort: request.reasoning_effort ?? undefined,
+  }
+}

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { AppError } from '../../errors.ts'
+import { prefersJson } from '../../http/event-stream.ts'
+import { hasOpenAiDefaults } from '../../http/openai-base-path.ts'
+import { groupRoutes } from '../../http/reference.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { createEndpoint, type DialectServices } from '../dialect.ts'
+import { createCompletionsDialect, createModels } from './dialect.ts'
+import {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  Model,
+  ModelList,
+  ModelParams,
+} from './schema.ts'
+
+interface Services extends DialectServices {
+  limitedTo: LimitedTo
+}
+
+export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  groupRoutes(app, 'chat')
+  const { dialects, limitedTo } = services
+  const completions = createEndpoint(services, createCompletionsDialect(dialects))
+  const models = createModels(dialects, limitedTo)
+
+  app.post('/v1/chat/completions', {
+    config: { scopes: ['chat'] },
+    schema: {
+      operationId: 'createChatCompletion',
+      summary: 'Create a chat completion',
+      description:
+        'Streams unless `stream` is false or, where it is omitted, the `Accept` header names JSON and does not prefer event streams. Below `/openai/v1`, an omitted `stream` is false. The server runs its own tools; `agent.hits` holds the passages that `[n]` cites.',
+      body: CompletionRequest,
+      response: {
+        200: {
+          description: 'The completion, or its chunks as they are generated.',
+          content: {
+            'application/json': { schema: Completion },
+            'text/event-stream': { schema: CompletionChunk },
+          },
+        },
+        ...errorResponses(429, 502, 504),
+      },
+    },
+    handler: (request, reply) => {
+      const { body, headers } = request
+      const isStreamed = body.stream ?? !(hasOpenAiDefaults(request) || prefersJson(headers))
+      return isStreamed ? completions.stream(body, reply) : completions.whole(body, reply)
+    },
+  })
+
+  app.get('/v1/models', {
+    config: { scopes: ['query', 'chat'] },
+    schema: {
+      operationId: 'listModels',
+      summary: 'List the agent as a model',
+      response: {
+        200: ModelList.describe('The agent, and the agent over each collection.'),
+        ...errorResponses(),
+      },
+    },
+    handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
+  })
+
+  app.get('/v1/models/:model', {
+    config: { scopes: ['query', 'chat'] },
+    schema: {
+      operationId: 'getModel',
+      summary: 'Get the agent as a model',
+      params: ModelParams,
+      response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }, reply) => models.get(params.model, caller, callSignal(reply)),
+  })
+
+  app.post('/v1/completions', { config: { scopes: ['chat'] }, schema: { hide: true } }, () => {
+    const message = '/v1/completions is not supported. Use /v1/chat/completions or /v1/responses.'
+    throw new AppError('route_not_found', message)
+  })
+}

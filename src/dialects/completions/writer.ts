@@ -1,0 +1,167 @@
+import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Hit } from '../../schemas/query.ts'
+import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
+import {
+  type Completion,
+  type CompletionChunk,
+  MessageReasoning,
+  type UrlCitation,
+} from './schema.ts'
+
+/** Fields shared by all chunks of a completion. */
+interface CompletionHead {
+  id: string
+  created: number
+  model: string
+}
+
+interface WriterOptions {
+  includeUsage: boolean
+  isJsonAsked: boolean
+}
+
+type Choice = CompletionChunk['choices'][number]
+type FinishReason = Completion['choices'][number]['finish_reason']
+
+/** Maps the run's reason to one of the protocol's four; the original is sent in `agent`. */
+const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
+  stop: 'stop',
+  length: 'length',
+  content_filter: 'content_filter',
+  tool_calls: 'tool_calls',
+  round_limit: 'stop',
+  call_limit: 'stop',
+  time_limit: 'length',
+  token_limit: 'length',
+  approval_required: 'stop',
+}
+
+/** Converts a run into the chunks of a completion, and collects them into one. */
+export function createCompletionWriter(
+  head: CompletionHead,
+  { includeUsage, isJsonAsked }: WriterOptions,
+) {
+  let hasBegun = false
+  let text = ''
+  let calls: readonly ModelToolCall[] = []
+  let end: RunEnd | undefined
+
+  const toChunks = (event: AgentEvent): CompletionChunk[] => {
+    switch (event.type) {
+      case 'text-delta':
+      case 'approval-required': {
+        const content = textOf(event)
+        text += content
+        return [toChunk(head, { delta: { content } })]
+      }
+      case 'retrieved':
+      case 'tool-call':
+      case 'tool-result':
+      case 'reasoning-delta':
+      case 'progress':
+        return []
+      case 'client-tool-calls': {
+        calls = event.calls
+        const tool_calls = calls.map((call, index) => ({ index, ...toMessageToolCall(call) }))
+        return [toChunk(head, { delta: { tool_calls, ...toReasoning(calls) } })]
+      }
+      case 'run-end':
+        end = event
+        return toLastChunks(event)
+      default:
+        return event satisfies never
+    }
+  }
+
+  const toLastChunks = (run: RunEnd): CompletionChunk[] => {
+    const annotations = toUrlCitations(text, run.hits, isJsonAsked)
+    const last = toChunk(head, {
+      delta: annotations.length > 0 ? { annotations } : {},
+      finish_reason: FINISH_REASON[run.reason],
+    })
+    const chunks = [{ ...last, agent: toAgentExtra(run) }]
+    // Clients that did not request the usage cannot handle a chunk without choices.
+    if (!includeUsage || !run.usage) return chunks
+    return [...chunks, { ...toChunk(head), usage: toCompletionUsage(run.usage) }]
+  }
+
+  return {
+    /** Clients take the role from the first chunk, so one with it comes before the others. */
+    write(events: readonly AgentEvent[]): CompletionChunk[] {
+      const chunks = events.flatMap(toChunks)
+      const begins = !hasBegun && events.some(({ type }) => type !== 'retrieved')
+      hasBegun ||= begins
+      return begins
+        ? [toChunk(head, { delta: { role: 'assistant', content: '' } }), ...chunks]
+        : chunks
+    },
+    whole(): Completion {
+      if (!end) throw new Error('An agent run ended without run-end')
+      const annotations = toUrlCitations(text, end.hits, isJsonAsked)
+      const hasCalls = calls.length > 0
+      return {
+        ...head,
+        object: 'chat.completion',
+        choices: [
+          {
+            index: 0,
+            message: {
+              role: 'assistant',
+              content: text === '' && hasCalls ? null : text,
+              refusal: null,
+              ...(annotations.length > 0 && { annotations }),
+              ...(hasCalls && { tool_calls: calls.map(toMessageToolCall), ...toReasoning(calls) }),
+            },
+            logprobs: null,
+            finish_reason: FINISH_REASON[end.reason],
+          },
+        ],
+        ...(end.usage && { usage: toCompletionUsage(end.usage) }),
+        agent: toAgentExtra(end),
+      }
+    },
+  }
+}
+
+export function toMessageToolCall({ callId, name, arguments: text, providerData }: ModelToolCall) {
+  const extra_content = providerData?.call?.extra_content
+  return {
+    id: callId,
+    type: 'function' as const,
+    function: { name, arguments: text },
+    ...(extra_content !== undefined && { extra_content }),
+  }
+}
+
+/** The reasoning that the model's provider expects back with the results of the calls. */
+export function toReasoning(calls: readonly ModelToolCall[]) {
+  return MessageReasoning.safeParse(calls[0]?.providerData?.message).data ?? {}
+}
+
+function toCompletionUsage({ promptTokens, completionTokens, totalTokens, cachedTokens }: Usage) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: totalTokens,
+    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  }
+}
+
+function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChunk {
+  const choices = choice
+    ? [{ index: 0, delta: {}, logprobs: null, finish_reason: null, ...choice }]
+    : []
+  return { ...head, object: 'chat.completion.chunk', choices }
+}
+
+/** The citations of an answer in the format of chat completions; only those of documents with a web address. */
+function toUrlCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): UrlCitation[] {
+  return citedBy(text, hits, isJsonAsked).flatMap(({ hit, number, index }) => {
+    const { url = '', title } = hit
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return []
+    const place = { start_index: index, end_index: index + `[${number}]`.length }
+    return [{ type: 'url_citation', url_citation: { ...place, url, title: title || url } }]
+  })
+}

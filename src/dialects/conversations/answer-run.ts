@@ -1,0 +1,133 @@
+import type { FastifyRequest } from 'fastify'
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { Agent } from '../../agent/run/run-agent.ts'
+import { report } from '../../http/error-handler.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { ignore } from '../../lib/ignore.ts'
+import type { ChatFrame } from '../../schemas/chat.ts'
+import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
+import { toChatFrame } from '../chat/dialect.ts'
+import { type AnswerRecord, endOf, framesOf } from './answer-record.ts'
+
+const SAVE_MS = 1_000
+/** How often an answer that does not change is written: less than the silence that counts as its end. */
+const HEARTBEAT_MS = 3_000
+
+export type Frames = AsyncGenerator<ChatFrame[]>
+type StopReason = 'cancelled' | 'interrupted'
+
+/** The reason for which a run is stopped from outside. */
+class Stopped extends Error {
+  override readonly name = 'Stopped'
+  readonly reason: StopReason
+
+  constructor(reason: StopReason) {
+    super(`The answer was ${reason}`)
+    this.reason = reason
+  }
+}
+
+interface RunParts {
+  agent: Agent
+  store: Pick<ConversationStore, 'write'>
+  ref: ItemRef
+  record: AnswerRecord
+  request: AgentRequest
+  /** Whose request it is, for the log. */
+  by: FastifyRequest
+}
+
+export type AnswerRun = ReturnType<typeof startAnswer>
+
+/** Generates an answer whether or not anybody follows, and stores it as it grows. */
+export function startAnswer({ agent, store, ref, record, request, by }: RunParts) {
+  const stopping = new AbortController()
+  const stop = (reason: StopReason) => stopping.abort(new Stopped(reason))
+  /** All frames so far; the limits of the run bound them. */
+  const frames = framesOf(record.answer())
+  const begun = frames.length
+  let isEnded = false
+  /** Resolves with the next frames, or at the end. */
+  let changed = Promise.withResolvers<void>()
+  const tell = (more: readonly ChatFrame[]) => {
+    frames.push(...more)
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+
+  const run = async () => {
+    const saving = keepSaving(store, ref, record, () => stop('cancelled'))
+    try {
+      for await (const events of agent.run(request, stopping.signal)) {
+        for (const event of events) record.take(event)
+        const told = events.flatMap((event) => toChatFrame(event, true) ?? [])
+        // What ends a stream is told once it is stored.
+        tell(told.filter(({ type }) => type !== 'done' && type !== 'approval-required'))
+      }
+    } catch (error) {
+      if (error instanceof Stopped) record.stop(error.reason)
+      else record.fail(report(error, by).error)
+    }
+    try {
+      await saving.end()
+    } catch (error) {
+      report(error, by)
+    }
+    isEnded = true
+    tell(endOf(record.answer()))
+  }
+
+  return {
+    ended: run(),
+    stop,
+    /** Tells the answer from its beginning or, if it was taken up after a pause, only what is new. */
+    async *follow(signal: AbortSignal, onlyNew = false): Frames {
+      for (let next = onlyNew ? begun : 0; ; ) {
+        const { promise } = changed
+        const more = frames.slice(next)
+        next += more.length
+        if (more.length > 0) yield more
+        else if (isEnded) return
+        else await untilAborted(promise, signal)
+      }
+    },
+  }
+}
+
+/**
+ * Writes an answer as it grows, and now and then to show that it is still generated; `onGone` is called if it is
+ * not to be generated any more.
+ */
+function keepSaving(
+  store: Pick<ConversationStore, 'write'>,
+  ref: ItemRef,
+  record: AnswerRecord,
+  onGone: () => void,
+) {
+  const read = () => JSON.stringify(record.answer())
+  let saved = read()
+  let savedAt = performance.now()
+  let writing: Promise<unknown> | undefined
+
+  const save = async () => {
+    const json = read()
+    if (json === saved && performance.now() - savedAt < HEARTBEAT_MS) return
+    if (!(await store.write(ref, json, true))) onGone()
+    saved = json
+    savedAt = performance.now()
+  }
+  const timer = setInterval(() => {
+    writing ??= ignore(save(), 'the answer is written again').finally(() => {
+      writing = undefined
+    })
+  }, SAVE_MS)
+
+  return {
+    /** Writes the answer for the last time. */
+    async end(): Promise<void> {
+      clearInterval(timer)
+      await writing
+      await store.write(ref, read(), false)
+    },
+  }
+}

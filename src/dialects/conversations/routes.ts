@@ -1,0 +1,184 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { sendEvents } from '../../http/event-stream.ts'
+import { groupRoutes } from '../../http/reference.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import { ChatFrame } from '../../schemas/chat.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { CHAT_FORMAT } from '../chat/dialect.ts'
+import type { Answers } from './answers.ts'
+import { type Conversations, refOf } from './conversations.ts'
+import {
+  AnswerEventsQuery,
+  Conversation,
+  ConversationDeleted,
+  ConversationItem,
+  ConversationItemList,
+  ConversationItemParams,
+  ConversationItemsQuery,
+  ConversationList,
+  ConversationListQuery,
+  ConversationParams,
+  ConversationPatch,
+  NewConversation,
+  NewConversationItems,
+} from './schema.ts'
+
+interface Services {
+  conversations: Conversations
+  answers: Answers
+}
+
+export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  groupRoutes(app, 'chat', ['chat'])
+  app.addHook('onClose', () => services.answers.close())
+  const { conversations } = services
+  const answered = { 200: Conversation.describe('The conversation.'), ...errorResponses(404) }
+
+  app.post('/v1/conversations', {
+    schema: {
+      operationId: 'createConversation',
+      summary: 'Create a conversation',
+      description:
+        'Conversations are stored for the key that creates them: at most 10,000 and 1 GB, the least recently changed being deleted first, for a year after their last change. Continue one with `conversation` in `/v1/responses` or `/chat`.',
+      body: NewConversation,
+      response: { 200: Conversation.describe('The conversation.'), ...errorResponses(409, 507) },
+    },
+    handler: ({ body, caller }) => conversations.create(body, caller),
+  })
+
+  app.get('/v1/conversations', {
+    schema: {
+      operationId: 'listConversations',
+      summary: 'List conversations',
+      description: 'Extension of the protocol. The most recently changed first.',
+      querystring: ConversationListQuery,
+      response: { 200: ConversationList.describe('A page of conversations.'), ...errorResponses() },
+    },
+    handler: ({ query, caller }) => conversations.list(query, caller),
+  })
+
+  app.get('/v1/conversations/:id', {
+    schema: {
+      operationId: 'getConversation',
+      summary: 'Get a conversation',
+      params: ConversationParams,
+      response: answered,
+    },
+    handler: ({ params, caller }) => conversations.get(params.id, caller),
+  })
+
+  app.post('/v1/conversations/:id', {
+    schema: {
+      operationId: 'updateConversation',
+      summary: 'Update a conversation',
+      params: ConversationParams,
+      body: ConversationPatch,
+      response: answered,
+    },
+    handler: ({ params, body, caller }) => conversations.change(params.id, body, caller),
+  })
+
+  app.delete('/v1/conversations/:id', {
+    schema: {
+      operationId: 'deleteConversation',
+      summary: 'Delete a conversation',
+      description: 'Deletes it with all its items. An answer in progress is stopped.',
+      params: ConversationParams,
+      response: { 200: ConversationDeleted.describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: async ({ params: { id }, caller }) => {
+      await conversations.remove(id, caller)
+      return { id, object: 'conversation.deleted' as const, deleted: true as const }
+    },
+  })
+
+  await app.register(itemRoutes, services)
+}
+
+const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations, answers }) => {
+  app.post('/v1/conversations/:id/items', {
+    schema: {
+      operationId: 'createConversationItems',
+      summary: 'Add items',
+      description: 'Adds up to 20 items at the end of the current branch.',
+      params: ConversationParams,
+      body: NewConversationItems,
+      response: {
+        200: ConversationItemList.describe('The new items.'),
+        ...errorResponses(404, 409, 507),
+      },
+    },
+    handler: ({ params, body, caller }) => conversations.addItems(params.id, body.items, caller),
+  })
+
+  app.get('/v1/conversations/:id/items', {
+    schema: {
+      operationId: 'listConversationItems',
+      summary: 'List items',
+      description: 'The items of the current branch or, with `branches`, of all branches.',
+      params: ConversationParams,
+      querystring: ConversationItemsQuery,
+      response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },
+    },
+    handler: ({ params, query, caller }) => conversations.listItems(params.id, query, caller),
+  })
+
+  app.get('/v1/conversations/:id/items/:item', {
+    schema: {
+      operationId: 'getConversationItem',
+      summary: 'Get an item',
+      params: ConversationItemParams,
+      response: { 200: ConversationItem.describe('The item.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }) => conversations.getItem(params.id, params.item, caller),
+  })
+
+  app.delete('/v1/conversations/:id/items/:item', {
+    schema: {
+      operationId: 'deleteConversationItem',
+      summary: 'Delete an item',
+      description: 'Items that followed it then follow the one before it.',
+      params: ConversationItemParams,
+      response: { 200: Conversation.describe('The conversation.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }) => conversations.removeItem(params.id, params.item, caller),
+  })
+
+  app.get('/v1/conversations/:id/items/:item/events', {
+    schema: {
+      operationId: 'followAnswer',
+      summary: 'Follow an answer',
+      description:
+        'Extension of the protocol. Streams an answer of `/chat` from its beginning with the same frames, and goes on while it is generated: by any client, as often as needed, also after a lost connection.',
+      params: ConversationItemParams,
+      querystring: AnswerEventsQuery,
+      response: {
+        200: {
+          description: 'The answer.',
+          content: { 'text/event-stream': { schema: ChatFrame } },
+        },
+        ...errorResponses(404),
+      },
+    },
+    handler({ params: { id, item }, query, caller }, reply) {
+      const ref = { ...refOf(id, caller), item }
+      const frames = answers.follow(ref, query.includeSteps, callSignal(reply))
+      sendEvents(reply, frames, CHAT_FORMAT)
+    },
+  })
+
+  app.post('/v1/conversations/:id/items/:item/cancel', {
+    schema: {
+      operationId: 'cancelAnswer',
+      summary: 'Stop an answer',
+      description:
+        'Extension of the protocol. Stops an answer of `/chat` that is being generated; what there is of it is kept.',
+      params: ConversationItemParams,
+      response: { 200: ConversationItem.describe('The answer.'), ...errorResponses(404) },
+    },
+    handler: async ({ params: { id, item }, caller }) => {
+      await answers.cancel({ ...refOf(id, caller), item })
+      return conversations.getItem(id, item, caller)
+    },
+  })
+}

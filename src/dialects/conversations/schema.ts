@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { ANSWER_REASONS, Approval, RUN_OUTCOME, Usage } from '../../schemas/chat.ts'
+import { ErrorDetail } from '../../schemas/error.ts'
+import { boundedText, Flag, filledText } from '../../schemas/fields.ts'
+import { Hit } from '../../schemas/query.ts'
+import { listOf } from '../files/schema.ts'
+import { InputItem, InputItemsQuery } from '../responses/schema.ts'
+
+// Shapes of the Conversations protocol: https://github.com/openai/openai-openapi.
+
+const MAX_TITLE = 200
+const MAX_ITEMS_AT_ONCE = 20
+
+const ConversationId = z.string().min(1).max(64)
+const ItemId = z.string().min(1).max(256)
+
+const Metadata = z
+  .record(z.string().max(64), boundedText(512))
+  .refine((metadata) => Object.keys(metadata).length <= 16, {
+    message: 'must have at most 16 fields',
+  })
+const Title = filledText(MAX_TITLE)
+
+export const NewConversation = z
+  .object({
+    items: z.array(InputItem).max(MAX_ITEMS_AT_ONCE).nullish().describe('The first items.'),
+    metadata: Metadata.nullish(),
+    title: Title.nullish().describe(
+      'Extension of the protocol. Default: made from the first question.',
+    ),
+  })
+  .meta({ id: 'NewConversation', examples: [{ metadata: { topic: 'library' } }] })
+
+export const ConversationPatch = z
+  .object({
+    metadata: Metadata.nullish().describe('Replaces all metadata.'),
+    title: Title.nullish().describe('Extension of the protocol: the new title.'),
+    last_item_id: ItemId.nullish().describe(
+      'Extension of the protocol: the last item of the branch to continue with.',
+    ),
+  })
+  .meta({ id: 'ConversationPatch', examples: [{ metadata: { topic: 'library' } }] })
+
+export const Conversation = z
+  .object({
+    id: z.string(),
+    object: z.literal('conversation'),
+    created_at: z.int(),
+    metadata: z.record(z.string(), z.string()),
+    title: z.string().nullable(),
+    updated_at: z
+      .int()
+      .describe('When an item was last added or completed, in seconds since 1970.'),
+    last_item_id: z
+      .string()
+      .nullable()
+      .describe('The last item of the current branch: what lists of items end with.'),
+  })
+  .meta({ id: 'Conversation' })
+
+export const ConversationDeleted = z
+  .object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) })
+  .meta({ id: 'ConversationDeleted' })
+
+const Step = z
+  .object({
+    callId: z.string(),
+    tool: z.string(),
+    input: z.unknown(),
+    output: z.string().optional().describe('Cut after 20,000 characters.'),
+    isError: z.boolean().optional(),
+    milliseconds: z.int().optional(),
+  })
+  .meta({ id: 'AnswerStep', description: 'A tool call, with its result if there is one.' })
+
+export const AnswerExtra = z
+  .object({
+    hits: z.array(Hit),
+    steps: z.array(Step),
+    milliseconds: z.int(),
+    ...RUN_OUTCOME,
+    finishReason: z.enum(ANSWER_REASONS).optional(),
+    approval: Approval.optional(),
+    usage: Usage.optional(),
+    error: ErrorDetail.optional(),
+  })
+  .meta({
+    id: 'AnswerExtra',
+    description: 'Of an answer of `/chat`: what led to it, and how it ended.',
+  })
+
+/** What is stored of an answer of the agent's chat. */
+export const StoredAnswer = z.object({
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  status: z.enum(['in_progress', 'completed', 'incomplete']),
+  content: z.array(
+    z.object({
+      type: z.literal('output_text'),
+      text: z.string(),
+      annotations: z.array(z.unknown()),
+      logprobs: z.array(z.unknown()),
+    }),
+  ),
+  agent: AnswerExtra,
+})
+
+export const ConversationItem = z
+  .looseObject({
+    id: z.string(),
+    type: z.string(),
+    status: z.string().optional(),
+    parent_id: z
+      .string()
+      .nullable()
+      .describe('Extension of the protocol: the item that it follows; null at the start.'),
+    agent: AnswerExtra.partial().optional(),
+  })
+  .meta({ id: 'ConversationItem' })
+
+export const ConversationItemList = listOf(ConversationItem).meta({ id: 'ConversationItemList' })
+export const ConversationList = listOf(Conversation).meta({ id: 'ConversationList' })
+
+export const NewConversationItems = z
+  .object({ items: z.array(InputItem).min(1).max(MAX_ITEMS_AT_ONCE) })
+  .meta({
+    id: 'NewConversationItems',
+    examples: [{ items: [{ role: 'user', content: 'When does the library open?' }] }],
+  })
+
+export const ConversationParams = z.object({ id: ConversationId })
+export const ConversationItemParams = z.object({ id: ConversationId, item: ItemId })
+
+export const ConversationListQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  after: z.string().max(64).optional().describe('The last conversation of the previous page.'),
+  search: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Only conversations with this text in the title or in a question; case is ignored.'),
+})
+
+export const ConversationItemsQuery = InputItemsQuery.extend({
+  branches: Flag.default(false).describe(
+    'Extension of the protocol: list the items of all branches, in the order in which they were added.',
+  ),
+})
+
+export const AnswerEventsQuery = z.object({
+  includeSteps: Flag.default(false).describe(
+    'Also stream tool calls, tool results, reasoning and progress.',
+  ),
+})
+
+export type NewConversation = z.output<typeof NewConversation>
+export type ConversationPatch = z.output<typeof ConversationPatch>
+export type Conversation = z.output<typeof Conversation>
+export type ConversationItem = z.output<typeof ConversationItem>
+export type ConversationItemList = z.output<typeof ConversationItemList>
+export type ConversationItemsQuery = z.output<typeof ConversationItemsQuery>
+export type ConversationList = z.output<typeof ConversationList>
+export type ConversationListQuery = z.output<typeof ConversationListQuery>
+export type StoredAnswer = z.output<typeof StoredAnswer>

@@ -1,0 +1,128 @@
+import type { FastifyReply } from 'fastify'
+import { type AgentEvent, type AgentRequest, asksForJson } from '../agent/run/agent-event.ts'
+import type { Agent } from '../agent/run/run-agent.ts'
+import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
+import { callSignal } from '../http/shutdown.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { AgentFields } from '../schemas/chat.ts'
+import type { ErrorBody } from '../schemas/error.ts'
+import { within } from '../schemas/metadata.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
+
+/** A protocol in which clients chat with the agent. */
+export interface Dialect<Body, Event, Whole> {
+  /** Reads a validated request. Throws AppError, `invalid_request` among others. */
+  read(body: Body, caller: Caller): Exchange<Event, Whole> | Promise<Exchange<Event, Whole>>
+  /** Writes an event of a streamed answer, as a server-sent event unless `kind` names another format. */
+  encode(event: Event): string
+  kind?: FrameFormat<Event>['kind']
+  /** Written after the last event of an answer that did not fail. */
+  end: string
+  /** The end of a streamed answer that failed. */
+  encodeFailure(body: ErrorBody): string
+}
+
+/** One request in a protocol, and its answer. */
+export interface Exchange<Event, Whole> {
+  request: AgentRequest
+  /** Converts events of the run, in their order; may hold some back until the answer begins. */
+  write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>
+  /** The end of a streamed answer that failed, if it depends on what has been written; else the dialect's. */
+  encodeFailure?(body: ErrorBody): string
+  /** The answer as one object, once `write` has had `run-end`. */
+  whole(): Whole
+}
+
+/** What a dialect needs to know of the agent. */
+export interface DialectSettings {
+  /** The agent's model name in OpenAI's protocols; `<name>:<collection>` is the agent over a collection. */
+  modelName: string
+  defaultTopK: number
+  chatModel: Pick<ChatModel, 'generates' | 'supportsTools'>
+}
+
+/** What the routes of a dialect are registered with. */
+export interface DialectServices {
+  agent: Agent
+  dialects: DialectSettings
+}
+
+/** Answers requests of a dialect with the agent. */
+export function createEndpoint<Body, Event, Whole>(
+  { agent, dialects: { chatModel } }: DialectServices,
+  dialect: Dialect<Body, Event, Whole>,
+) {
+  const { encode, end, kind } = dialect
+  const read = async (body: Body, reply: FastifyReply) => {
+    const exchange = await dialect.read(body, reply.request.caller)
+    warnOfIgnored(exchange.request, chatModel, reply)
+    return exchange
+  }
+  return {
+    /** Streams the answer; a failure before its first event becomes an HTTP error. */
+    stream(body: Body, reply: FastifyReply): void {
+      const signal = callSignal(reply)
+      let exchange: Exchange<Event, Whole> | undefined
+      async function* events() {
+        exchange = await read(body, reply)
+        yield* answerEvents(agent, exchange, signal)
+      }
+      const encodeError = (failure: ErrorBody) =>
+        exchange?.encodeFailure?.(failure) ?? dialect.encodeFailure(failure)
+      sendEvents(reply, events(), { encode, end, encodeError, ...(kind && { kind }) })
+    },
+    async whole(body: Body, reply: FastifyReply): Promise<Whole> {
+      const exchange = await read(body, reply)
+      for await (const events of agent.run(exchange.request, callSignal(reply))) {
+        await exchange.write(events)
+      }
+      return exchange.whole()
+    },
+  }
+}
+
+/** Names in the header `warnings` what a client asks for and the model cannot do. */
+function warnOfIgnored(
+  request: AgentRequest,
+  { generates, supportsTools }: DialectSettings['chatModel'],
+  reply: FastifyReply,
+): void {
+  const ignored = [
+    ...(request.clientTools.length > 0 && !supportsTools ? ['tools'] : []),
+    ...(asksForJson(request) && !generates ? ['response format'] : []),
+  ]
+  if (ignored.length === 0) return
+  const warning = `ignored by the model: ${ignored.join(', ')}`
+  const others = reply.getHeader('warnings')
+  reply.header('warnings', others === undefined ? warning : `${others}; ${warning}`)
+}
+
+/** Runs the agent; yields the protocol's events in non-empty batches. */
+export async function* answerEvents<Event>(
+  agent: Agent,
+  { request, write }: Pick<Exchange<Event, unknown>, 'request' | 'write'>,
+  signal: AbortSignal,
+): AsyncGenerator<Event[]> {
+  for await (const events of agent.run(request, signal)) {
+    const written = await write(events)
+    if (written.length > 0) yield written
+  }
+}
+
+/** The part of a run's request that has the same fields in every protocol. */
+export function readAgentFields(
+  fields: AgentFields & { model?: string | null | undefined },
+  { modelName, defaultTopK }: DialectSettings,
+) {
+  const { topK, filter, rewrite, resume, mode, conversationId, model } = fields
+  const prefix = `${modelName}:`
+  const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
+  return {
+    topK: topK ?? defaultTopK,
+    filter: within({ filter, collection: fields.collection ?? named }),
+    rewrite,
+    resume,
+    mode,
+    conversationId,
+  }
+}

@@ -1,0 +1,66 @@
+import { AppError } from '../../errors.ts'
+import type { Embedding } from '../../knowledge/embedding/embedding.ts'
+import { EmbedderError } from '../../models/embedder.ts'
+import { estimateTokens } from '../../models/token-estimate.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { Embeddings, EmbeddingsRequest } from './schema.ts'
+
+interface Asked {
+  texts: readonly string[]
+  /** What the client expects: refused if the model has others. */
+  dimensions?: number | null | undefined
+}
+
+/** Embeds text for clients with the model that is used for the documents, if there is one. */
+export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undefined) {
+  return async ({ texts, dimensions }: Asked, caller: Caller, signal: AbortSignal) => {
+    if (!embedding) {
+      throw refusal(
+        'model',
+        'is not available: this server has no embedding model. Set EMBEDDING_MODEL.',
+      )
+    }
+    await caller.verify(true)
+    const chunks = texts.map((text) => ({ title: '', heading: '', text }))
+    const { model, dimension, values } = await embedding.documents(chunks, signal).catch(explain)
+    const tokens = estimateTokens(texts.join(''))
+    caller.spend(tokens)
+    if (dimensions && dimensions !== dimension) {
+      throw refusal('dimensions', `must be ${dimension}, which the model determines`)
+    }
+    const vectors = texts.map((_text, index) =>
+      values.subarray(index * dimension, (index + 1) * dimension),
+    )
+    return { model, vectors, tokens }
+  }
+}
+
+export type Embed = ReturnType<typeof createEmbeddings>
+
+/** Vectors as OpenAI's protocol has them. */
+export function toEmbeddings(
+  { model, vectors, tokens }: Awaited<ReturnType<Embed>>,
+  format: EmbeddingsRequest['encoding_format'],
+): Embeddings {
+  const encode = (vector: Float32Array<ArrayBuffer>) =>
+    format === 'base64'
+      ? Buffer.from(new Uint8Array(vector.slice().buffer)).toString('base64')
+      : [...vector]
+  return {
+    object: 'list',
+    model,
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encode(vector),
+    })),
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof EmbedderError)) throw error
+  if (error.kind === 'refused') throw refusal('input', error.message)
+  throw new AppError('upstream_failed', error.message, { cause: error })
+}

@@ -1,0 +1,32 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { callSignal } from '../../http/shutdown.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { type Embed, toEmbeddings } from './embeddings.ts'
+import { Embeddings, EmbeddingsRequest } from './schema.ts'
+
+interface Services {
+  embed: Embed
+}
+
+export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { embed }) => {
+  app.post('/v1/embeddings', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'createEmbeddings',
+      summary: 'Create embeddings with the server’s embedding model',
+      description: 'Requires `EMBEDDING_MODEL`.',
+      tags: ['knowledge'],
+      body: EmbeddingsRequest,
+      response: {
+        200: Embeddings.describe('The embeddings, in the order of the input.'),
+        ...errorResponses(502),
+      },
+    },
+    handler: async ({ body, caller }, reply) => {
+      const { input, dimensions, encoding_format } = body
+      const texts = [input].flat()
+      const embedded = await embed({ texts, dimensions }, caller, callSignal(reply))
+      return toEmbeddings(embedded, encoding_format)
+    },
+  })
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { filledText, optional, optionalOr } from '../../schemas/fields.ts'
+
+const Text = filledText(200_000)
+
+export const DIMENSIONS = z
+  .int()
+  .min(1)
+  .max(65_536)
+  .nullish()
+  .describe('Must be those of the model, if given.')
+
+export const EmbeddingsRequest = z
+  .object({
+    model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
+    input: z.union([Text, z.array(Text).min(1).max(256)], {
+      error: 'must be a text or a list of up to 256 texts; token arrays are not supported',
+    }),
+    encoding_format: optionalOr(z.enum(['float', 'base64']), 'float'),
+    dimensions: DIMENSIONS,
+  })
+  .meta({ id: 'EmbeddingsRequest', examples: [{ input: 'When does the library open?' }] })
+
+export const Embeddings = z
+  .object({
+    object: z.literal('list'),
+    model: z.string(),
+    data: z.array(
+      z.object({
+        object: z.literal('embedding'),
+        index: z.int(),
+        embedding: z
+          .union([z.array(z.number()), z.string()])
+          .describe('A vector of length 1; with `base64`, encoded as little-endian 32-bit floats.'),
+      }),
+    ),
+    usage: z
+      .object({ prompt_tokens: z.int(), total_tokens: z.int() })
+      .describe('Estimated from the length of the texts.'),
+  })
+  .meta({ id: 'Embeddings' })
+
+export type EmbeddingsRequest = z.output<typeof EmbeddingsRequest>
+export type Embeddings = z.output<typeof Embeddings>

@@ -1,0 +1,352 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { attachment } from '../../http/download.ts'
+import { acceptForms, formParts, MULTIPART } from '../../http/multipart.ts'
+import { groupRoutes } from '../../http/reference.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import { admit, type UploadServices } from '../../routes/document-uploads.ts'
+import { DocumentParams } from '../../schemas/document.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { FILE_CONTENT } from '../../schemas/fields.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import { FileBatch, FileBatchListQuery, FileBatchParams, NewFileBatch } from './batch-schema.ts'
+import { createFileSearch, type FileSearch } from './files.ts'
+import {
+  FileForm,
+  FileList,
+  FileListQuery,
+  FileObject,
+  NewVectorStore,
+  NotForm,
+  Removed,
+  StoreFile,
+  StoreFileContent,
+  StoreFileContentQuery,
+  StoreFileInput,
+  StoreFileList,
+  StoreFileListQuery,
+  StoreFileParams,
+  StoreFileUpdate,
+  StoreParams,
+  StoreSearch,
+  StoreSearchResults,
+  VectorStore,
+  VectorStoreList,
+} from './schema.ts'
+
+export interface FileServices extends UploadServices {
+  /** Keeps batches of files. */
+  records: Pick<ArtifactStore, 'add' | 'read'>
+}
+
+interface Plugged extends UploadServices {
+  fileSearch: (caller: Caller) => FileSearch
+}
+
+/** Documents and collections as OpenAI's files and vector stores. */
+export const fileSearchRoutes: FastifyPluginAsyncZod<FileServices> = async (app, given) => {
+  const { limitedTo, records } = given
+  const fileSearch = (caller: Caller) =>
+    createFileSearch({ ...limitedTo(caller), records, owner: caller.key?.id })
+  const services = { ...given, fileSearch }
+  groupRoutes(app, 'knowledge')
+  app.register(fileRoutes, services)
+  app.register(storeRoutes, services)
+  app.register(storeFileRoutes, services)
+  app.register(fileBatchRoutes, services)
+}
+
+const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
+  const { limitedTo, maxFileBytes, admission, fileSearch } = services
+  await acceptForms(app)
+  app.post('/v1/files', {
+    config: { alsoTakes: { 'multipart/form-data': FileForm }, scopes: ['ingest'] },
+    schema: {
+      operationId: 'createFile',
+      summary: 'Upload a file as a document',
+      description: 'Same as `POST /documents` with a form. Ingestion continues in the background.',
+      body: NotForm,
+      response: { 200: FileObject.describe('The file.'), ...errorResponses(507) },
+    },
+    handler: () => Promise.reject(new TypeError('No body of JSON fits')),
+  })
+  app.post('/v1/files', {
+    constraints: MULTIPART,
+    config: { scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: { operationId: 'createFile', hide: true, response: { 200: FileObject } },
+    handler: async (request) => {
+      const { files } = limitedTo(request.caller)
+      const { id } = await files.create(formParts(request, maxFileBytes))
+      return fileSearch(request.caller).file(id)
+    },
+  })
+  app.get('/v1/files', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'listFiles',
+      summary: 'List documents as files',
+      querystring: FileListQuery,
+      response: { 200: FileList.describe('A page of files.'), ...errorResponses(404) },
+    },
+    handler: ({ query, caller }, reply) => fileSearch(caller).listFiles(query, callSignal(reply)),
+  })
+  app.get('/v1/files/:id', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'getFile',
+      summary: 'Get a document as a file',
+      params: DocumentParams,
+      response: { 200: FileObject.describe('The file.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }) => fileSearch(caller).file(params.id),
+  })
+  app.get('/v1/files/:id/content', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'getFileContent',
+      summary: 'Download a file',
+      description: 'The original file, or the text of a document that was sent as text.',
+      params: DocumentParams,
+      response: {
+        200: { description: 'The file.', content: FILE_CONTENT },
+        ...errorResponses(404),
+      },
+    },
+    async handler({ params: { id }, caller }, reply) {
+      const { documents, files } = limitedTo(caller)
+      if ((await documents.get(id)).file) {
+        const { name, mediaType, size, pieces } = await files.read(id)
+        const headers = { ...attachment(name, mediaType), 'content-length': size }
+        return reply.headers(headers).send(Readable.from(pieces))
+      }
+      const { size, read } = await documents.openText(id, {}, callSignal(reply))
+      const headers = {
+        ...attachment(`${id}.txt`, 'text/plain; charset=utf-8'),
+        'content-length': size,
+      }
+      return reply.headers(headers).send(Readable.from(read(0, size)))
+    },
+  })
+  app.delete('/v1/files/:id', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'deleteFile',
+      summary: 'Delete a document',
+      params: DocumentParams,
+      response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: async ({ params: { id }, caller }) => {
+      await limitedTo(caller).documents.remove(id)
+      return { id, object: 'file', deleted: true as const }
+    },
+  })
+}
+
+const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) => {
+  app.get('/v1/vector_stores', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'listVectorStores',
+      summary: 'List vector stores',
+      response: {
+        200: VectorStoreList.describe('The whole corpus first, then each collection.'),
+        ...errorResponses(),
+      },
+    },
+    handler: ({ caller }, reply) => fileSearch(caller).list(callSignal(reply)),
+  })
+  app.post('/v1/vector_stores', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'createVectorStore',
+      summary: 'Create a vector store',
+      description:
+        'A vector store is a collection. It exists as soon as it is named; add documents to it as its files.',
+      body: NewVectorStore,
+      response: { 200: VectorStore.describe('The store.'), ...errorResponses(404) },
+    },
+    handler: ({ body, caller }, reply) => fileSearch(caller).create(body, callSignal(reply)),
+  })
+  app.get('/v1/vector_stores/:store', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'getVectorStore',
+      summary: 'Get a vector store',
+      params: StoreParams,
+      response: { 200: VectorStore.describe('The store.'), ...errorResponses() },
+    },
+    handler: ({ params, caller }, reply) =>
+      fileSearch(caller).readStore(params.store, callSignal(reply)),
+  })
+  app.delete('/v1/vector_stores/:store', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'deleteVectorStore',
+      summary: 'Delete a vector store',
+      description: 'Removes all documents from the collection; they stay in the corpus.',
+      params: StoreParams,
+      response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }, reply) =>
+      fileSearch(caller).remove(params.store, callSignal(reply)),
+  })
+  app.post('/v1/vector_stores/:store/search', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'searchVectorStore',
+      summary: 'Search a vector store',
+      description: 'Same as `POST /query`, limited to the collection.',
+      params: StoreParams,
+      body: StoreSearch,
+      response: { 200: StoreSearchResults.describe('Best first.'), ...errorResponses() },
+    },
+    handler: ({ params, body, caller }, reply) =>
+      fileSearch(caller).search(params.store, body, callSignal(reply)),
+  })
+}
+
+/** Most documents are ready within it; without the header, OpenAI's clients wait for five seconds. */
+const POLL_AFTER_MS = 250
+
+function sayWhenToPoll(reply: FastifyReply, { status }: { status: string }): void {
+  if (status === 'in_progress') reply.header('openai-poll-after-ms', POLL_AFTER_MS)
+}
+
+const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) => {
+  app.post('/v1/vector_stores/:store/files', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'attachFile',
+      summary: 'Add a file to a vector store',
+      description: 'The document moves from its current collection. Attributes become metadata.',
+      params: StoreParams,
+      body: StoreFileInput,
+      response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
+    },
+    handler: ({ params, body, caller }, reply) =>
+      fileSearch(caller).attach(params.store, body, callSignal(reply)),
+  })
+  app.get('/v1/vector_stores/:store/files', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'listAttachedFiles',
+      summary: 'List the files of a vector store',
+      params: StoreParams,
+      querystring: StoreFileListQuery,
+      response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
+    },
+    handler: ({ params, query, caller }, reply) =>
+      fileSearch(caller).listStoreFiles(params.store, query, callSignal(reply)),
+  })
+  app.get('/v1/vector_stores/:store/files/:id', {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'getAttachedFile',
+      summary: 'Get a file’s ingestion status',
+      params: StoreFileParams,
+      response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
+    },
+    handler: async ({ params, caller }, reply) => {
+      const file = await fileSearch(caller).readFile(params.store, params.id)
+      sayWhenToPoll(reply, file)
+      return file
+    },
+  })
+  app.post('/v1/vector_stores/:store/files/:id', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'updateAttachedFile',
+      summary: 'Change a file’s attributes',
+      params: StoreFileParams,
+      body: StoreFileUpdate,
+      response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
+    },
+    handler: ({ params: { store, id }, body, caller }, reply) =>
+      fileSearch(caller).update(store, id, body.attributes, callSignal(reply)),
+  })
+  app.get('/v1/vector_stores/:store/files/:id/content', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'getAttachedFileContent',
+      summary: 'Get a file’s text',
+      params: StoreFileParams,
+      querystring: StoreFileContentQuery,
+      response: { 200: StoreFileContent.describe('A page of the text.'), ...errorResponses(404) },
+    },
+    handler: ({ params: { store, id }, query, caller }, reply) =>
+      fileSearch(caller).content(store, id, query.page, callSignal(reply)),
+  })
+  app.delete('/v1/vector_stores/:store/files/:id', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'detachFile',
+      summary: 'Remove a file from a vector store',
+      params: StoreFileParams,
+      response: { 200: Removed.describe('The file was removed.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }, reply) =>
+      fileSearch(caller).detach(params.store, params.id, callSignal(reply)),
+  })
+}
+
+const PATH = '/v1/vector_stores/:store/file_batches'
+
+/** OpenAI's file batches: several files at once. */
+const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) => {
+  app.post(PATH, {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'createFileBatch',
+      summary: 'Add several files to a vector store',
+      description:
+        'If one of the documents does not exist, none is added. Attributes become metadata.',
+      params: StoreParams,
+      body: NewFileBatch,
+      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404, 507) },
+    },
+    handler: ({ params, body, caller }, reply) =>
+      fileSearch(caller).batches.create(params.store, body, callSignal(reply)),
+  })
+  app.get(`${PATH}/:batch`, {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'getFileBatch',
+      summary: 'Get a batch’s ingestion status',
+      params: FileBatchParams,
+      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
+    },
+    handler: async ({ params: { store, batch }, caller }, reply) => {
+      const found = await fileSearch(caller).batches.read(store, batch)
+      sayWhenToPoll(reply, found)
+      return found
+    },
+  })
+  app.get(`${PATH}/:batch/files`, {
+    config: { scopes: ['query', 'ingest'] },
+    schema: {
+      operationId: 'listFileBatch',
+      summary: 'List the files of a batch',
+      params: FileBatchParams,
+      querystring: FileBatchListQuery,
+      response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
+    },
+    handler: ({ params: { store, batch }, query, caller }) =>
+      fileSearch(caller).batches.list(store, batch, query),
+  })
+  app.post(`${PATH}/:batch/cancel`, {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'cancelFileBatch',
+      summary: 'Cancel a batch',
+      description:
+        'Removes files that are not ready yet from the vector store; their documents stay.',
+      params: FileBatchParams,
+      response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
+    },
+    handler: ({ params: { store, batch }, caller }, reply) =>
+      fileSearch(caller).batches.cancel(store, batch, callSignal(reply)),
+  })
+}

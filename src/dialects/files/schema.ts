@@ -1,0 +1,275 @@
+import { z } from 'zod'
+import { DocumentId } from '../../schemas/document.ts'
+import { boundedText, filledText, optional, optionalOr, unsupported } from '../../schemas/fields.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import { CollectionName, Filter, Metadata, OPERATOR_NAMES, within } from '../../schemas/metadata.ts'
+import { DocumentForm } from '../../schemas/new-document.ts'
+
+// Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
+
+/** The id of the store with every document. */
+export const WHOLE_CORPUS = 'corpus'
+const PREFIX = 'vs_'
+
+/** `corpus`, or `vs_` followed by a collection's name. */
+export const VectorStoreId = z
+  .string()
+  .max(70)
+  .refine((id) => id === WHOLE_CORPUS || CollectionName.safeParse(collectionOf(id)).success, {
+    message: `must be "${WHOLE_CORPUS}", or "${PREFIX}" followed by a collection name`,
+  })
+  .describe('`corpus` for all documents, or `vs_<collection>` for a collection.')
+
+/** The id of the store for a collection. */
+export function storeOf(collection: string): string {
+  return PREFIX + collection
+}
+
+/** The collection of a store; undefined for the one with every document, empty for an id that is no store. */
+export function collectionOf(id: string): string | undefined {
+  if (id === WHOLE_CORPUS) return undefined
+  return id.startsWith(PREFIX) ? id.slice(PREFIX.length) : ''
+}
+
+const Value = z.union([boundedText(500), z.number(), z.boolean()])
+
+const Comparison = z.object({
+  type: z.enum([...OPERATOR_NAMES, 'ne', 'nin']),
+  key: z.string().min(1).max(64),
+  value: z.union([Value, z.array(Value).min(1).max(100)]),
+})
+
+const compound = <Part extends z.ZodType>(part: Part) =>
+  z.union([
+    Comparison,
+    z.object({ type: z.enum(['and', 'or']), filters: z.array(part).min(1).max(20) }),
+  ])
+
+// As deep as the server's own filters, to which they are translated.
+export const AttributeFilter = compound(compound(compound(Comparison))).describe(
+  'Filter on attributes, which are the metadata of documents. `ne` and `nin` also match documents without the attribute.',
+)
+
+export type AttributeFilter = z.output<typeof AttributeFilter>
+
+/** Translates to a filter of `/query` and checks its limits. Throws `invalid_request`. */
+export function toFilter(filter: AttributeFilter, field: string): Filter {
+  const { data, error } = Filter.safeParse(translated(filter))
+  if (error) throw refusal(field, error.issues[0]?.message ?? 'is not a valid filter')
+  return data
+}
+
+function translated(filter: AttributeFilter): unknown {
+  if ('filters' in filter) return { [filter.type]: filter.filters.map(translated) }
+  const { type, key: field, value } = filter
+  if (type === 'ne') return { not: { field, eq: value } }
+  if (type === 'nin') return { not: { field, in: value } }
+  return { field, [type]: value }
+}
+
+/** A filter for the documents of these stores; undefined, for all documents, if one store has them all. */
+export function withinStores(ids: readonly string[]): Filter | undefined {
+  const parts = ids.map((id) => within({ collection: collectionOf(id) }))
+  const named = parts.filter((part) => part !== undefined)
+  const [first, ...others] = named
+  if (named.length < parts.length || !first) return undefined
+  return others.length > 0 ? { or: named } : first
+}
+
+export const FileCounts = z.object({
+  in_progress: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+  total: z.int(),
+})
+
+/** A collection, or the whole corpus, as a vector store. */
+export const VectorStore = z
+  .object({
+    id: z.string(),
+    object: z.literal('vector_store'),
+    name: z.string(),
+    created_at: z
+      .int()
+      .describe('When the oldest document was created; the current time if there is none.'),
+    last_active_at: z.null(),
+    metadata: z.object({}),
+    status: z.enum(['in_progress', 'completed']),
+    usage_bytes: z.int().describe('Not known; always 0.'),
+    file_counts: FileCounts,
+  })
+  .meta({ id: 'VectorStore' })
+
+export const VectorStoreList = z
+  .object({ object: z.literal('list'), data: z.array(VectorStore), has_more: z.literal(false) })
+  .meta({ id: 'VectorStoreList' })
+
+export const NewVectorStore = z
+  .object({
+    name: CollectionName.describe('Name of the collection.'),
+    file_ids: optional(z.array(DocumentId).max(100)).describe('Documents to add.'),
+    expires_after: unsupported('documents are kept until they are deleted'),
+    chunking_strategy: unsupported('the server splits documents itself'),
+  })
+  .meta({ id: 'NewVectorStore', examples: [{ name: 'handbook' }] })
+
+export const StoreSearch = z
+  .object({
+    query: z.union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
+      error: 'must be a text or a list of one text',
+    }),
+    max_num_results: optionalOr(z.int().min(1).max(50), 10),
+    filters: AttributeFilter.nullish(),
+    ranking_options: z
+      .object({
+        ranker: z.enum(['auto', 'default-2024-11-15', 'none']).nullish(),
+        score_threshold: z.number().nullish().describe('Results with a lower score are omitted.'),
+      })
+      .nullish(),
+    rewrite_query: z.literal(false, 'is not supported: the query is used unchanged').nullish(),
+  })
+  .meta({ id: 'VectorStoreSearch', examples: [{ query: 'When does the library open?' }] })
+
+export const StoreSearchResults = z
+  .object({
+    object: z.literal('vector_store.search_results.page'),
+    search_query: z.array(z.string()),
+    data: z.array(
+      z.object({
+        file_id: z.string(),
+        filename: z.string(),
+        score: z.number().describe('Comparable only within one response.'),
+        attributes: Metadata,
+        content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+        start: z.int().describe('Start offset of the passage in the document.'),
+        end: z.int(),
+      }),
+    ),
+    has_more: z.literal(false),
+    next_page: z.null(),
+  })
+  .meta({ id: 'VectorStoreSearchResults' })
+
+export const StoreFileInput = z
+  .object({
+    file_id: DocumentId,
+    attributes: optional(Metadata),
+    chunking_strategy: unsupported('the server splits documents itself'),
+  })
+  .meta({ id: 'NewVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
+
+const LAST_ERROR = z.object({ code: z.string(), message: z.string() }).nullable()
+
+export const StoreFile = z
+  .object({
+    id: z.string(),
+    object: z.literal('vector_store.file'),
+    created_at: z.int(),
+    vector_store_id: z.string(),
+    status: z.enum(['in_progress', 'completed', 'failed']),
+    last_error: LAST_ERROR,
+    usage_bytes: z.int(),
+    attributes: Metadata,
+  })
+  .meta({ id: 'VectorStoreFile' })
+
+export const FileObject = z
+  .object({
+    id: z.string(),
+    object: z.literal('file'),
+    bytes: z.int(),
+    created_at: z.int(),
+    filename: z.string(),
+    purpose: z.literal('assistants'),
+    status: z.enum(['uploaded', 'processed', 'error']),
+    status_details: z.string().optional(),
+  })
+  .meta({ id: 'FileObject', description: 'A document as a file, however it was sent.' })
+
+/** The upload must be a form; JSON is refused with the message of `NotForm`. */
+export const FileForm = z
+  .object({
+    file: DocumentForm.shape.file,
+    purpose: z.string().max(64).optional().describe('Has no effect.'),
+  })
+  .meta({ id: 'NewFile', examples: [{ file: '%PDF-1.7 …', purpose: 'assistants' }] })
+export const NotForm = z.never('must be sent as multipart/form-data')
+
+const OrderedPage = z.object({
+  order: z.enum(['asc', 'desc']).default('desc').describe('Order by creation time.'),
+  after: DocumentId.optional().describe('The last file of the previous page.'),
+})
+const MAX_LISTED_FILES = 1_000
+
+export const FileListQuery = OrderedPage.extend({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(MAX_LISTED_FILES)
+    .transform((limit) => Math.min(limit, MAX_LISTED_FILES))
+    .describe('Maximum number of files; a page has at most 1,000.'),
+  purpose: z.string().max(64).optional().describe('All files have the purpose `assistants`.'),
+})
+
+export const StoreFileListQuery = OrderedPage.extend({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
+})
+
+/** A page of items that have an `id`. */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable().describe('Send as `after` to get the next page.'),
+    has_more: z.boolean(),
+  })
+
+export const FileList = listOf(FileObject).meta({ id: 'FileList' })
+export const StoreFileList = listOf(StoreFile).meta({ id: 'VectorStoreFileList' })
+
+/** UTF-16 code units of a document's text in one page. */
+export const MAX_CONTENT = 1_000_000
+
+export const StoreFileContent = z
+  .object({
+    object: z.literal('vector_store.file_content.page'),
+    data: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+    has_more: z.boolean(),
+    next_page: z.string().nullable().describe('Send as `page` to get the rest of a long text.'),
+  })
+  .meta({ id: 'VectorStoreFileContent' })
+
+export const StoreFileContentQuery = z.object({
+  page: z.coerce.number().int().min(0).default(0).describe('From `next_page`.'),
+})
+
+export const StoreFileUpdate = z
+  .object({
+    attributes: Metadata.describe('Are added to the metadata; those of the same names replaced.'),
+  })
+  .meta({ id: 'VectorStoreFileUpdate', examples: [{ attributes: { year: 2026 } }] })
+
+export const Removed = z
+  .object({ id: z.string(), object: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'Removed' })
+
+export const StoreParams = z.object({ store: VectorStoreId })
+export const StoreFileParams = z.object({ store: VectorStoreId, id: DocumentId })
+
+export type VectorStore = z.output<typeof VectorStore>
+export type NewVectorStore = z.output<typeof NewVectorStore>
+export type StoreSearch = z.output<typeof StoreSearch>
+export type StoreSearchResults = z.output<typeof StoreSearchResults>
+export type StoreFileInput = z.output<typeof StoreFileInput>
+export type StoreFile = z.output<typeof StoreFile>
+export type StoreFileContent = z.output<typeof StoreFileContent>
+export type FileObject = z.output<typeof FileObject>
+export type FileListQuery = z.output<typeof FileListQuery>
+export type FileList = z.output<typeof FileList>
+export type StoreFileListQuery = z.output<typeof StoreFileListQuery>
+export type StoreFileList = z.output<typeof StoreFileList>

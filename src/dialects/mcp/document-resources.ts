@@ -1,0 +1,95 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
+import { AppError } from '../../errors.ts'
+import { DocumentId } from '../../schemas/document.ts'
+import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
+
+/** Documents per page of the list. */
+const PAGE = 200
+/**
+ * Pages of the list, newest documents first; older documents are found by the tools, and can still be read by their
+ * URI. SDK clients read 64 pages at most, and fail if there are more.
+ */
+const MAX_PAGES = 50
+
+/** Adds the newest documents as listed resources, and every document as a resource by its URI. */
+export function addDocumentResources(
+  server: McpServer,
+  documents: McpCorpus['documents'],
+  log: { error(fields: object, message: string): void },
+): void {
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      if (error instanceof AppError) {
+        throw error.code === 'invalid_request' ? invalidParams(error.message) : error
+      }
+      log.error({ err: error }, 'reading an MCP resource failed')
+      throw new Error('The request failed; see the server log')
+    }
+  }
+  const about = {
+    title: 'Document',
+    description: `The first ${MAX_PIECE} characters of a document’s text. Use \`get_document\` to read more.`,
+    mimeType: 'text/plain',
+  }
+  // No `list` in the template, since that would have no pages.
+  const template = new ResourceTemplate('document:///{id}', { list: undefined })
+  server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
+    guarded(async () => {
+      const known = DocumentId.safeParse(id)
+      if (!known.success) throw new ResourceNotFoundError(uri.href)
+      const text = await readText(documents, { id: known.data, uri: uri.href }, mcpReq.signal)
+      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text }] }
+    }),
+  )
+  server.server.setRequestHandler('resources/list', ({ params }, { mcpReq }) =>
+    guarded(() => listPage(documents, params?.cursor, mcpReq.signal)),
+  )
+}
+
+async function readText(
+  documents: McpCorpus['documents'],
+  { id, uri }: { id: string; uri: string },
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return withMore(await documents.text(id, FIRST_PIECE, signal))
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'document_not_found') throw error
+    throw new ResourceNotFoundError(uri, error.message)
+  }
+}
+
+/**
+ * Lists one page. A cursor is a page number and the store's cursor; any other throws a ProtocolError (invalid params).
+ */
+async function listPage(
+  documents: McpCorpus['documents'],
+  given: string | undefined,
+  signal: AbortSignal,
+) {
+  const [, number = '1', cursor] = /^(\d{1,2})\.(.+)$/s.exec(given ?? '') ?? []
+  if (given !== undefined && cursor === undefined) {
+    throw invalidParams('The cursor is not valid for this list')
+  }
+  const query = { limit: PAGE, status: 'ready' as const, cursor }
+  const { documents: listed, nextCursor } = await documents.list(query, signal)
+  const resources = listed.map(({ id, title }) => {
+    const uri = uriOf(id)
+    return { uri, name: title || id, ...(title && { title }), mimeType: 'text/plain' }
+  })
+  const page = Number(number)
+  const goesOn = nextCursor !== undefined && page < MAX_PAGES
+  return { resources, ...(goesOn && { nextCursor: `${page + 1}.${nextCursor}` }) }
+}
+
+const invalidParams = (message: string) =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message)

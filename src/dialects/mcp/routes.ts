@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { checkOrigin } from '../../http/security.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import { ErrorBody, errorResponses } from '../../schemas/error.ts'
+import { McpAnswer, McpMessage } from '../../schemas/mcp.ts'
+import type { McpEndpoint } from './endpoint.ts'
+
+export function mcpRoutes(
+  endpoint: McpEndpoint,
+  origins: readonly string[],
+): FastifyPluginAsyncZod {
+  const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, origins)
+  const handler = async (request: FastifyRequest, reply: FastifyReply) =>
+    reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
+
+  // One of these opens the endpoint; each tool checks the scopes that it needs itself.
+  const config = { scopes: ['query', 'chat'] as const }
+  return async (app) => {
+    app.addHook('onClose', () => endpoint.close())
+    app.post('/mcp', {
+      config,
+      onRequest,
+      schema: {
+        operationId: 'mcp',
+        summary: 'Model Context Protocol endpoint (streamable HTTP)',
+        description:
+          'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/mcp.md.',
+        tags: ['agent'],
+        body: McpMessage,
+        response: {
+          200: {
+            description: 'The response, or a stream that ends with it.',
+            content: {
+              'application/json': { schema: McpAnswer },
+              'text/event-stream': { schema: McpAnswer },
+            },
+          },
+          202: z.undefined().describe('The notification was accepted.'),
+          ...errorResponses(403, 405),
+          400: {
+            description: 'The request or the protocol message is invalid.',
+            content: { 'application/json': { schema: z.union([ErrorBody, McpAnswer]) } },
+          },
+          406: {
+            description: '`Accept` must include both application/json and text/event-stream.',
+            content: { 'application/json': { schema: McpAnswer, example: NOT_ACCEPTABLE } },
+          },
+        },
+      },
+      handler,
+    })
+    // The answer to these depends on the protocol version.
+    app.route({
+      method: ['GET', 'DELETE'],
+      url: '/mcp',
+      exposeHeadRoute: false,
+      schema: { hide: true },
+      config,
+      onRequest,
+      handler,
+    })
+  }
+}
+
+const NOT_ACCEPTABLE = {
+  jsonrpc: '2.0',
+  error: { code: -32_000, message: 'Not Acceptable' },
+  id: null,
+}
+
+function toWebRequest({ method, headers }: FastifyRequest, reply: FastifyReply): Request {
+  const sent = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  // A fixed host, since the caller's own may be missing.
+  return new Request('http://localhost/mcp', {
+    method,
+    headers: Object.fromEntries(sent),
+    signal: callSignal(reply),
+  })
+}

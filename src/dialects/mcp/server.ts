@@ -1,0 +1,190 @@
+import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
+import { filledText } from '../../schemas/fields.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { createChatDialect } from '../chat/dialect.ts'
+import { answerEvents, type DialectServices } from '../dialect.ts'
+import {
+  type Answered,
+  addCorpusTools,
+  type Guarded,
+  MAX_QUESTION,
+  type McpCorpus,
+  READ_ONLY,
+  SCOPE_FIELDS,
+  Source,
+  sourceOf,
+  toSource,
+} from './corpus-tools.ts'
+import { addDocumentResources } from './document-resources.ts'
+
+/** The maximum number of streams that wait for notifications, over all clients. */
+const MAX_SUBSCRIPTIONS = 64
+
+const INSTRUCTIONS =
+  'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the server’s agent answer a question with citations.'
+
+export interface McpDependencies extends DialectServices {
+  /** The corpus restricted to what a caller may see. */
+  limitedTo: (caller: Caller) => McpCorpus
+  version: string
+  log: Record<'error' | 'warn', (fields: object, message: string) => void>
+}
+
+/** The corpus and the agent as an MCP server for clients of both eras of the protocol; stateless between requests. */
+export function createHandler(dependencies: McpDependencies) {
+  const { log } = dependencies
+  const callers = new WeakMap<object, Caller>()
+  const build = ({ authInfo = NOBODY }: { authInfo?: AuthInfo }) => {
+    const caller = callers.get(authInfo)
+    if (!caller) throw new Error('An MCP request without a caller')
+    return createServer(dependencies, caller)
+  }
+  const handler = createMcpHandler(build, {
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    // Failures of the exchange, which are the client's; failures of tools are logged by `answer`.
+    onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
+  })
+  return {
+    fetch(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
+      const authInfo = { token: '', clientId: caller.key?.id ?? '', scopes: [...caller.scopes] }
+      callers.set(authInfo, caller)
+      return handler.fetch(request, { parsedBody, authInfo })
+    },
+    close: () => handler.close(),
+  }
+}
+
+const NOBODY: AuthInfo = { token: '', clientId: '', scopes: [] }
+
+/** A server with the tools and resources that the caller may use. */
+function createServer(dependencies: McpDependencies, caller: Caller): McpServer {
+  const { version, limitedTo, log } = dependencies
+  const mayRead = caller.scopes.includes('query')
+  const unchanging = { listChanged: false }
+  const server = new McpServer(
+    { name: 'agent-server', version },
+    {
+      instructions: INSTRUCTIONS,
+      capabilities: { tools: unchanging, ...(mayRead && { resources: unchanging }) },
+    },
+  )
+  const guarded: Guarded = (work) => answer(work, log)
+  if (mayRead) {
+    const corpus = limitedTo(caller)
+    addCorpusTools(server, corpus, guarded)
+    addDocumentResources(server, corpus.documents, log)
+  }
+  if (caller.scopes.includes('chat')) addAgentTool(server, dependencies, caller, guarded)
+  return server
+}
+
+const AgentAnswer = z.object({
+  answer: z.string(),
+  sources: z.array(Source).describe('In the order of their citation numbers, from 1.'),
+  files: z.array(z.object({ name: z.string(), mediaType: z.string(), url: z.string() })),
+})
+
+function addAgentTool(
+  server: McpServer,
+  { agent, dialects }: DialectServices,
+  caller: Caller,
+  guarded: Guarded,
+): void {
+  server.registerTool(
+    'ask',
+    {
+      title: 'Ask the agent',
+      description:
+        'Has the agent answer a question from the documents, using all of its tools. Returns the answer and the cited sources.',
+      inputSchema: z.object({ question: filledText(MAX_QUESTION), ...SCOPE_FIELDS }),
+      outputSchema: AgentAnswer,
+      annotations: READ_ONLY,
+    },
+    (question, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken
+      const report = async (progress: number) => {
+        if (progressToken === undefined) return
+        const params = { progressToken, progress }
+        await mcpReq.notify({ method: 'notifications/progress', params })
+      }
+      const frames = async function* (request: ChatRequest) {
+        const exchange = await createChatDialect(dialects).read(request, caller)
+        yield* answerEvents(agent, exchange, mcpReq.signal)
+      }
+      return guarded(() => askAgent(frames, question, report))
+    },
+  )
+}
+
+/** The client sees errors that this server anticipated; anything else goes only to the log. */
+async function answer(
+  work: () => Promise<Answered>,
+  log: McpDependencies['log'],
+): ReturnType<Guarded> {
+  const failed = (text: string) => ({ content: inText(text), isError: true as const })
+  try {
+    const { text, structured } = await work()
+    return { content: inText(text), structuredContent: structured }
+  } catch (error) {
+    if (error instanceof AppError) return failed(error.message)
+    log.error({ err: error }, 'MCP tool failed')
+    return failed('The tool failed; see the server log')
+  }
+}
+
+const inText = (text: string) => [{ type: 'text' as const, text }]
+
+/** The interval between progress notifications; clients give up a call that shows no progress. */
+const PROGRESS_MS = 1_000
+
+type Question = { question: string } & Pick<ChatRequest, 'topK' | 'mode' | 'collection' | 'filter'>
+
+/** Returns the agent's answer and the sources that its citation numbers refer to. Throws AppError if the run fails. */
+export async function askAgent(
+  frames: (request: ChatRequest) => AsyncIterable<ChatFrame[]>,
+  { question, ...settings }: Question,
+  report: (progress: number) => Promise<void>,
+): Promise<Answered> {
+  const messages = [{ role: 'user' as const, content: question }]
+  let text = ''
+  let reportedAt = performance.now()
+  let progress = 0
+  const request = { messages, ...settings, rewrite: false, includeSteps: true }
+  for await (const batch of frames(request)) {
+    for (const frame of batch) {
+      text += textOf(frame)
+      if (frame.type === 'done') return toAnswer(text, frame)
+    }
+    progress += batch.length
+    if (performance.now() - reportedAt < PROGRESS_MS) continue
+    reportedAt = performance.now()
+    await report(progress)
+  }
+  throw new AppError('internal', 'The answer ended unexpectedly')
+}
+
+function textOf(frame: ChatFrame): string {
+  if (frame.type === 'text-delta') return frame.text
+  if (frame.type !== 'approval-required') return ''
+  const tools = frame.calls.map(({ tool }) => tool).join(', ')
+  return `\n\nNot finished: ${tools} is waiting for approval, which can only be given through /chat.`
+}
+
+type DoneFrame = Extract<ChatFrame, { type: 'done' }>
+
+function toAnswer(text: string, { hits, artifacts = [] }: DoneFrame): Answered {
+  const files = artifacts.map(({ name, mediaType, url }) => ({ name, mediaType, url }))
+  const sources = hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}`)
+  const named = files.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
+  return {
+    text: [text, listOf('Sources', sources), listOf('Files', named)].join(''),
+    structured: { answer: text, sources: hits.map(toSource), files },
+  }
+}
+
+function listOf(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `\n\n${title}:\n${lines.join('\n')}`
+}

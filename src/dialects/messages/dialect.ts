@@ -1,0 +1,59 @@
+import { asksForJson } from '../../agent/run/agent-event.ts'
+import { ERRORS } from '../../errors.ts'
+import type { ErrorBody, ErrorDetail } from '../../schemas/error.ts'
+import type { Dialect, DialectSettings } from '../dialect.ts'
+import { tokensOf } from '../request-tokens.ts'
+import { asksForThinking, toAgentRequest } from './request.ts'
+import {
+  type Message,
+  type MessageEvent,
+  type MessagesErrorBody,
+  type MessagesRequest,
+  MessagesErrorBody as schema,
+} from './schema.ts'
+import { createMessageWriter } from './writer.ts'
+
+/** Anthropic's Messages. */
+export function createMessagesDialect(
+  settings: DialectSettings,
+): Dialect<MessagesRequest, MessageEvent, Message> {
+  const { modelName: model } = settings
+  const encode = (event: MessageEvent) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+  return {
+    read(body, caller) {
+      const request = toAgentRequest(body, caller, settings)
+      const showsThinking = asksForThinking(body)
+      const isJsonAsked = asksForJson(request)
+      const inputTokens = tokensOf(request)
+      const writer = createMessageWriter({ model, inputTokens, showsThinking, isJsonAsked })
+      return { request, ...writer }
+    },
+    encode,
+    end: '',
+    encodeFailure: (body) => encode(toErrorBody(body)),
+  }
+}
+
+function toErrorBody({ error }: ErrorBody): MessagesErrorBody {
+  const { message, code, param, request_id } = error
+  return { type: 'error', error: { type: typeOf(error), message, code, param }, request_id }
+}
+
+/** Where Anthropic's types of errors differ from ours, by status. */
+const TYPE_BY_STATUS: Record<number, string> = {
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  502: 'api_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+  507: 'api_error',
+}
+
+function typeOf({ code, type }: ErrorDetail): string {
+  const status = Object.entries(ERRORS).find(([name]) => name === code)?.[1].status ?? 500
+  return TYPE_BY_STATUS[status] ?? type
+}
+
+export const MESSAGES_ERROR = { schema, toErrorBody }

@@ -1,0 +1,123 @@
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'
+
+type BlockOf<Type extends string> = Extract<Block, { type: Type; [unknown: string]: unknown }>
+
+/** Reads what the agent is asked. Throws AppError `invalid_request`. */
+export function toAgentRequest(
+  request: MessagesRequest | CountTokensRequest,
+  caller: Caller,
+  settings: DialectSettings,
+): AgentRequest {
+  const messages = request.messages.flatMap(toModelMessages)
+  if (!messages.findLast(({ role }) => role === 'user')?.content.trim()) {
+    throw refusal('messages', 'must contain a user message with text or an image')
+  }
+  return {
+    ...readAgentFields(request, settings),
+    caller,
+    conversation: { messages, instructions: instructionsOf(request) },
+    sampling: {
+      ...('max_tokens' in request && toSampling(request)),
+      reasoningEffort: request.output_config?.effort ?? undefined,
+      responseFormat: toResponseFormat(request.output_config?.format),
+    },
+    clientTools: (request.tools ?? []).map(({ name, description, input_schema }) => ({
+      name,
+      description: description ?? '',
+      parameters: input_schema,
+    })),
+    toolChoice: toToolChoice(request.tool_choice),
+  }
+}
+
+export const asksForThinking = ({ thinking }: MessagesRequest) =>
+  Boolean(thinking && thinking.type !== 'disabled')
+
+function toSampling({ max_tokens, stop_sequences, temperature, top_p }: MessagesRequest) {
+  return {
+    maxTokens: max_tokens,
+    stop: stop_sequences ?? undefined,
+    temperature: temperature ?? undefined,
+    topP: top_p ?? undefined,
+  }
+}
+
+function toResponseFormat(format: { schema: Record<string, unknown> } | null | undefined) {
+  return format
+    ? { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } }
+    : undefined
+}
+
+function toToolChoice(choice: CountTokensRequest['tool_choice']): AgentRequest['toolChoice'] {
+  if (!choice) return undefined
+  if (choice.type === 'tool') return { name: choice.name }
+  return choice.type === 'any' ? 'required' : choice.type
+}
+
+function instructionsOf({ system, messages }: CountTokensRequest): string[] {
+  const said = messages.filter(({ role }) => role === 'system').map(({ content }) => content)
+  return [system ?? [], ...said].map((each) => toText(each)).filter((text) => text !== '')
+}
+
+/** Results of tools come before the rest of their message. */
+function toModelMessages({ role, content }: MessageParam): ModelMessage[] {
+  if (role === 'system') return []
+  if (typeof content === 'string') return [{ role, content }]
+  const rest = content.filter(({ type }) => type !== 'tool_use' && type !== 'tool_result')
+  const text = toText(rest)
+  if (role === 'assistant') {
+    const toolCalls = content.filter(isToolUse).map(({ id, name, input }) => ({
+      callId: id,
+      name,
+      arguments: JSON.stringify(input),
+    }))
+    return [{ role, content: text, toolCalls }]
+  }
+  const results = content.filter(isToolResult).map((result) => ({
+    role: 'tool' as const,
+    callId: result.tool_use_id,
+    content: `${result.is_error ? 'The tool failed: ' : ''}${toText(result.content ?? '', NO_IMAGE)}`,
+  }))
+  const images = content.filter(isImage).map(({ source }) => ({
+    url: source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`,
+  }))
+  if (rest.length === 0) return results
+  return [...results, { role, content: text, ...(images.length > 0 && { images }) }]
+}
+
+/** Takes the place of an image in the text. */
+const IMAGE_MARK = '[image]'
+/** In the result of a tool, which can only be text for most models. */
+const NO_IMAGE = '[image: not supported here]'
+
+function toText(content: string | readonly Block[], imageMark = IMAGE_MARK): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((block) => (isImage(block) ? imageMark : textOf(block)))
+    .join('\n')
+    .trim()
+}
+
+function textOf(block: Block): string {
+  if (isText(block)) return block.text
+  if (isDocument(block)) {
+    const { title, source } = block
+    if (isPlain(source)) return title ? `${title}\n${source.data}` : source.data
+  }
+  const isReasoning = block.type === 'thinking' || block.type === 'redacted_thinking'
+  return isReasoning ? '' : `[${block.type}: not supported here]`
+}
+
+type Source = BlockOf<'document'>['source']
+
+const isText = (block: Block): block is BlockOf<'text'> => block.type === 'text'
+const isImage = (block: Block): block is BlockOf<'image'> => block.type === 'image'
+const isDocument = (block: Block): block is BlockOf<'document'> => block.type === 'document'
+const isToolUse = (block: Block): block is BlockOf<'tool_use'> => block.type === 'tool_use'
+const isToolResult = (block: Block): block is BlockOf<'tool_result'> => block.type === 'tool_result'
+const isPlain = (source: Source): source is { type: 'text'; data: string } => source.type === 'text'

@@ -1,0 +1,274 @@
+import { z } from 'zod'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
+import { boundedText, freeObject, optional } from '../../schemas/fields.ts'
+import { AgentExtra, MAX_TOOLS } from '../completions/schema.ts'
+
+// Shapes of Anthropic's Messages: https://docs.claude.com/en/api/messages. Unknown fields are ignored, as its clients
+// expect: each sends extras of its own, such as `cache_control`.
+
+const MAX_BLOCKS = 1_000
+/** UTF-16 code units of an image in base64, or of its URL. */
+const MAX_IMAGE = 30_000_000
+
+const Text = boundedText(MAX_MESSAGE)
+
+const TextBlock = z.object({ type: z.literal('text'), text: Text })
+
+const ImageBlock = z.object({
+  type: z.literal('image'),
+  source: z.discriminatedUnion(
+    'type',
+    [
+      z.object({
+        type: z.literal('base64'),
+        media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+        data: z.string().max(MAX_IMAGE),
+      }),
+      z.object({ type: z.literal('url'), url: z.string().max(MAX_IMAGE) }),
+    ],
+    { error: 'must be base64 or a url' },
+  ),
+})
+
+const DocumentBlock = z.object({
+  type: z.literal('document'),
+  title: z.string().max(1_000).nullish(),
+  source: z.union([
+    z.object({ type: z.literal('text'), data: Text }),
+    z.looseObject({
+      type: z
+        .string()
+        .max(64)
+        .regex(/^(?!text$)/, 'lacks its data'),
+    }),
+  ]),
+})
+
+const ToolUseBlock = z.object({
+  type: z.literal('tool_use'),
+  id: z.string().min(1).max(256),
+  name: z.string().min(1).max(256),
+  input: freeObject(),
+})
+
+/** Everything else: reasoning, which is not needed again, and what is not supported. */
+const OtherBlock = z.looseObject({
+  type: z
+    .string()
+    .max(64)
+    .regex(/^(?!(?:text|image|document|tool_use|tool_result)$)/, 'lacks fields of its type'),
+})
+
+const INSIDE = [TextBlock, ImageBlock, DocumentBlock, OtherBlock] as const
+
+const ToolResultBlock = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string().min(1).max(256),
+  content: z.union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)]).nullish(),
+  is_error: z.boolean().nullish(),
+})
+
+const Content = z
+  .union([Text, z.array(z.union([...INSIDE, ToolUseBlock, ToolResultBlock])).max(MAX_BLOCKS)], {
+    error: 'must be a string or a list of blocks, such as text, image, tool_use and tool_result',
+  })
+  .describe(
+    'Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead.',
+  )
+
+const MessageParam = z.object({
+  role: z.enum(['user', 'assistant', 'system']),
+  content: Content,
+})
+
+const CustomTool = z.object({
+  type: z
+    .literal('custom', {
+      error: 'must be "custom": Anthropic’s own tools are not supported; the server has its own',
+    })
+    .nullish(),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores or hyphens'),
+  description: boundedText(100_000).nullish(),
+  input_schema: freeObject(),
+})
+
+const ToolChoice = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal(['auto', 'any', 'none']) }),
+    z.object({ type: z.literal('tool'), name: z.string().min(1).max(256) }),
+  ],
+  { error: 'must be of the type auto, any, none, or tool with a name' },
+)
+
+const Effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
+
+/** What the model is asked: all that counts as input. */
+const QUESTION = {
+  model: optional(z.string().min(1).max(256)).describe(
+    'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
+  ),
+  messages: z.array(MessageParam).min(1).max(MAX_MESSAGES),
+  system: z.union([Text, z.array(TextBlock).max(MAX_BLOCKS)]).nullish(),
+  tools: z
+    .array(CustomTool)
+    .max(MAX_TOOLS)
+    .nullish()
+    .describe('The client’s own tools. Calls to them are returned as `tool_use`.'),
+  tool_choice: ToolChoice.nullish(),
+  thinking: z
+    .object({ type: z.string().max(32) })
+    .nullish()
+    .describe('Unless its type is `disabled`, the model’s reasoning is also sent.'),
+  output_config: z
+    .object({
+      effort: Effort.nullish(),
+      format: z.object({ type: z.literal('json_schema'), schema: freeObject() }).nullish(),
+    })
+    .nullish(),
+  ...AgentFields,
+}
+
+const EXAMPLE = {
+  model: 'agent',
+  max_tokens: 1_024,
+  messages: [{ role: 'user', content: 'When does the library open?' }],
+}
+
+export const MessagesRequest = z
+  .object({
+    ...QUESTION,
+    max_tokens: optional(z.int().min(1).max(10_000_000)),
+    stream: z.boolean().nullish().describe('Default: false.'),
+    stop_sequences: z.array(z.string().max(1_000)).max(16).nullish(),
+    temperature: z.number().min(0).max(1).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+  })
+  .meta({ id: 'AnthropicRequest', examples: [EXAMPLE] })
+
+export const CountTokensRequest = z
+  .object(QUESTION)
+  .meta({ id: 'AnthropicCountRequest', examples: [{ messages: EXAMPLE.messages }] })
+
+export const TokenCount = z
+  .object({
+    input_tokens: z
+      .int()
+      .describe(
+        'Estimated from the length of what was sent. The server adds its rules and the passages that it finds.',
+      ),
+  })
+  .meta({ id: 'AnthropicTokenCount' })
+
+const WebCitation = z.object({
+  type: z.literal('web_search_result_location'),
+  cited_text: z.string(),
+  encrypted_index: z.string().describe('Empty.'),
+  title: z.string().nullable(),
+  url: z.string(),
+})
+
+const CharCitation = z.object({
+  type: z.literal('char_location'),
+  cited_text: z.string(),
+  document_index: z.int().describe('The index of the hit in `agent.hits`.'),
+  document_title: z.string().nullable(),
+  file_id: z.string().describe('The id of the document.'),
+  start_char_index: z.int().describe('Start offset in the document, in UTF-16 code units.'),
+  end_char_index: z.int().describe('End offset (exclusive).'),
+})
+
+const TextCitation = z
+  .discriminatedUnion('type', [WebCitation, CharCitation])
+  .meta({ id: 'AnthropicCitation', description: 'One for each hit that the text cites.' })
+
+const ContentBlock = z
+  .discriminatedUnion('type', [
+    z.object({
+      type: z.literal('text'),
+      text: z.string(),
+      citations: z.array(TextCitation).optional(),
+    }),
+    z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+    z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
+  ])
+  .meta({ id: 'AnthropicContentBlock' })
+
+const StopReason = z.enum(['end_turn', 'max_tokens', 'tool_use', 'refusal'])
+
+const MessageUsage = z
+  .object({
+    input_tokens: z.int().describe('Without those that the model took from its cache.'),
+    output_tokens: z.int(),
+    cache_read_input_tokens: z.int(),
+    cache_creation_input_tokens: z.int().describe('Not known; always 0.'),
+  })
+  .meta({ id: 'AnthropicUsage', description: 'Total tokens of all model calls in the run.' })
+
+export const Message = z
+  .object({
+    id: z.string(),
+    type: z.literal('message'),
+    role: z.literal('assistant'),
+    model: z.string(),
+    content: z.array(ContentBlock),
+    stop_reason: StopReason.nullable(),
+    stop_sequence: z.null(),
+    usage: MessageUsage,
+    agent: AgentExtra.optional(),
+  })
+  .meta({ id: 'AnthropicMessage' })
+
+const Delta = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text_delta'), text: z.string() }),
+  z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
+  z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),
+  z.object({ type: z.literal('citations_delta'), citation: TextCitation }),
+])
+
+export const MessagesErrorBody = z
+  .object({
+    type: z.literal('error'),
+    error: z.object({
+      type: z.string(),
+      message: z.string().describe('What went wrong and how to fix it.'),
+      code: z.string().describe('Stable error code, listed in docs/errors.md.'),
+      param: z.string().nullable(),
+    }),
+    request_id: z.string(),
+  })
+  .meta({ id: 'AnthropicError' })
+
+const index = z.int()
+
+export const MessageEvent = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('message_start'), message: Message }),
+    z.object({ type: z.literal('content_block_start'), index, content_block: ContentBlock }),
+    z.object({ type: z.literal('content_block_delta'), index, delta: Delta }),
+    z.object({ type: z.literal('content_block_stop'), index }),
+    z.object({
+      type: z.literal('message_delta'),
+      delta: z.object({ stop_reason: StopReason, stop_sequence: z.null() }),
+      usage: MessageUsage,
+      agent: AgentExtra.optional(),
+    }),
+    z.object({ type: z.literal('message_stop') }),
+    MessagesErrorBody,
+  ])
+  .meta({
+    id: 'AnthropicEvent',
+    description: 'The JSON object in each `data` line; its `type` is also the name of the event.',
+  })
+
+export type Block = Exclude<z.output<typeof Content>, string>[number]
+export type MessageParam = z.output<typeof MessageParam>
+export type MessagesRequest = z.output<typeof MessagesRequest>
+export type CountTokensRequest = z.output<typeof CountTokensRequest>
+export type Message = z.output<typeof Message>
+export type ContentBlock = z.output<typeof ContentBlock>
+export type TextCitation = z.output<typeof TextCitation>
+export type MessageEvent = z.output<typeof MessageEvent>
+export type MessagesErrorBody = z.output<typeof MessagesErrorBody>

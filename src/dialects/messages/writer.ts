@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto'
+import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Hit } from '../../schemas/query.ts'
+import { citedBy, inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
+import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
+
+interface WriterOptions {
+  model: string
+  /** Estimated, for clients that only look at the beginning of a stream. */
+  inputTokens: number
+  showsThinking: boolean
+  isJsonAsked: boolean
+}
+
+type StopReason = NonNullable<Message['stop_reason']>
+
+/** Maps the run's reason to the protocol's; the original is sent in `agent`. */
+const STOP_REASON: Record<RunFinishReason, StopReason> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  content_filter: 'refusal',
+  tool_calls: 'tool_use',
+  round_limit: 'end_turn',
+  call_limit: 'end_turn',
+  time_limit: 'max_tokens',
+  token_limit: 'max_tokens',
+  approval_required: 'end_turn',
+}
+
+/** Converts a run into the events of a message, and collects them into one. */
+export function createMessageWriter(options: WriterOptions) {
+  const { model, inputTokens, showsThinking, isJsonAsked } = options
+  const head = {
+    id: `msg_${randomUUID().replaceAll('-', '')}`,
+    type: 'message' as const,
+    role: 'assistant' as const,
+    model,
+    stop_sequence: null,
+  }
+  let hits: readonly Hit[] = []
+  const blocks = createBlocks((text) => toCitations(text, hits, isJsonAsked))
+  let hasBegun = false
+  let end: RunEnd | undefined
+
+  const finish = (run: RunEnd): MessageEvent[] => {
+    end = run
+    hits = run.hits
+    return [
+      ...blocks.close(),
+      {
+        type: 'message_delta',
+        delta: { stop_reason: STOP_REASON[run.reason], stop_sequence: null },
+        usage: toUsage(run.usage),
+        agent: toAgentExtra(run),
+      },
+      { type: 'message_stop' },
+    ]
+  }
+
+  const toEvents = (event: AgentEvent): MessageEvent[] => {
+    switch (event.type) {
+      case 'text-delta':
+      case 'approval-required':
+        return blocks.addText(textOf(event))
+      case 'reasoning-delta':
+        return showsThinking ? blocks.addThinking(event.text) : []
+      case 'client-tool-calls':
+        return event.calls.flatMap(blocks.addCall)
+      case 'retrieved':
+        hits = event.known
+        return []
+      case 'tool-call':
+      case 'tool-result':
+      case 'progress':
+        return []
+      case 'run-end':
+        return finish(event)
+      default:
+        return event satisfies never
+    }
+  }
+
+  return {
+    /** The message begins with the first event that is more than a search: until then, a failure has a status. */
+    write(events: readonly AgentEvent[]): MessageEvent[] {
+      const written = events.flatMap(toEvents)
+      const begins = !hasBegun && events.some(({ type }) => type !== 'retrieved')
+      hasBegun ||= begins
+      if (!begins) return written
+      const usage = { ...toUsage(undefined), input_tokens: inputTokens }
+      const message = { ...head, content: [], stop_reason: null, usage }
+      return [{ type: 'message_start', message }, ...written]
+    },
+    whole(): Message {
+      if (!end) throw new Error('An agent run ended without run-end')
+      return {
+        ...head,
+        content: blocks.content,
+        stop_reason: STOP_REASON[end.reason],
+        usage: toUsage(end.usage),
+        agent: toAgentExtra(end),
+      }
+    },
+  }
+}
+
+type Growing = Extract<ContentBlock, { type: 'text' | 'thinking' }>
+type Delta = Extract<MessageEvent, { type: 'content_block_delta' }>['delta']
+
+/** The blocks of a message and their events; a text is given its citations when it ends. */
+function createBlocks(citationsOf: (text: string) => TextCitation[]) {
+  const content: ContentBlock[] = []
+  let open: Growing | undefined
+
+  const last = () => content.length - 1
+  const change = (delta: Delta): MessageEvent => ({
+    type: 'content_block_delta',
+    index: last(),
+    delta,
+  })
+  const start = (block: ContentBlock, begun: ContentBlock): MessageEvent => ({
+    type: 'content_block_start',
+    index: content.push(block) - 1,
+    content_block: begun,
+  })
+  const stop = (): MessageEvent => ({ type: 'content_block_stop', index: last() })
+
+  const close = (): MessageEvent[] => {
+    if (!open) return []
+    const citations = open.type === 'text' ? citationsOf(open.text) : []
+    if (open.type === 'text' && citations.length > 0) open.citations = citations
+    open = undefined
+    return [...citations.map((citation) => change({ type: 'citations_delta', citation })), stop()]
+  }
+
+  return {
+    content,
+    close,
+    addText(text: string): MessageEvent[] {
+      if (open?.type === 'text') {
+        open.text += text
+        return [change({ type: 'text_delta', text })]
+      }
+      const closing = close()
+      open = { type: 'text', text }
+      const begun = start(open, { type: 'text', text: '' })
+      return [...closing, begun, change({ type: 'text_delta', text })]
+    },
+    addThinking(thinking: string): MessageEvent[] {
+      if (open?.type === 'thinking') {
+        open.thinking += thinking
+        return [change({ type: 'thinking_delta', thinking })]
+      }
+      const closing = close()
+      open = { type: 'thinking', thinking, signature: '' }
+      const begun = start(open, { type: 'thinking', thinking: '', signature: '' })
+      return [...closing, begun, change({ type: 'thinking_delta', thinking })]
+    },
+    addCall(call: ModelToolCall): MessageEvent[] {
+      const closing = close()
+      const head = { type: 'tool_use' as const, id: call.callId, name: call.name }
+      const input = inputOf(call)
+      const begun = start({ ...head, input }, { ...head, input: {} })
+      const partial_json = JSON.stringify(input)
+      return [...closing, begun, change({ type: 'input_json_delta', partial_json }), stop()]
+    },
+  }
+}
+
+function toUsage(usage: Usage | undefined): Message['usage'] {
+  const { promptTokens = 0, completionTokens = 0, cachedTokens = 0 } = usage ?? {}
+  return {
+    input_tokens: promptTokens - cachedTokens,
+    output_tokens: completionTokens,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: 0,
+  }
+}
+
+/** One citation for each hit that a text cites, in the order of their first marks. */
+function toCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): TextCitation[] {
+  const cited = new Map(citedBy(text, hits, isJsonAsked).map(({ number, hit }) => [number, hit]))
+  return [...cited].map(([number, hit]) => {
+    const { url = '', title, text: cited_text } = hit
+    if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+      const type = 'web_search_result_location'
+      return { type, cited_text, encrypted_index: '', title: title || null, url }
+    }
+    return {
+      type: 'char_location',
+      cited_text,
+      document_index: number - 1,
+      document_title: title || null,
+      file_id: hit.documentId,
+      start_char_index: hit.start,
+      end_char_index: hit.end,
+    }
+  })
+}

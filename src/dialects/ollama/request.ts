@@ -1,0 +1,133 @@
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import type { OllamaChatRequest, OllamaGenerateRequest, OllamaMessage } from './schema.ts'
+
+/** Reads what the agent is asked. Throws AppError `invalid_request`. */
+export function toAgentRequest(
+  request: OllamaChatRequest,
+  caller: Caller,
+  settings: DialectSettings,
+): AgentRequest {
+  const messages = request.messages ?? []
+  return {
+    ...readAgentFields({ ...request, model: withoutLatest(request.model, settings) }, settings),
+    caller,
+    conversation: {
+      messages: toModelMessages(messages),
+      instructions: messages.flatMap(({ role, content }) =>
+        role === 'system' && content ? [content] : [],
+      ),
+    },
+    sampling: toSampling(request),
+    clientTools: (request.tools ?? []).map(({ function: tool }) => ({
+      name: tool.name,
+      description: tool.description ?? '',
+      parameters: tool.parameters ?? { type: 'object', properties: {} },
+    })),
+  }
+}
+
+/** The same request as a chat. */
+export function toChatRequest(request: OllamaGenerateRequest): OllamaChatRequest {
+  const { prompt, system, images, suffix: _none, ...common } = request
+  const question = { role: 'user' as const, content: prompt, images }
+  const instructions = system ? [{ role: 'system' as const, content: system }] : []
+  return { ...common, messages: [...instructions, question] }
+}
+
+/** Ollama adds the tag `latest` to a name without a tag. */
+export function withoutLatest(model: string, { modelName }: Pick<DialectSettings, 'modelName'>) {
+  return model === `${modelName}:latest` ? modelName : model
+}
+
+function toSampling({ options, format, think }: OllamaChatRequest): Sampling {
+  const { temperature, top_p, num_predict, stop, presence_penalty, frequency_penalty, seed } =
+    options ?? {}
+  return {
+    temperature: temperature ?? undefined,
+    topP: top_p ?? undefined,
+    // Otherwise there is no limit, in Ollama's terms.
+    maxTokens: num_predict && num_predict > 0 ? num_predict : undefined,
+    stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    presencePenalty: presence_penalty ?? undefined,
+    frequencyPenalty: frequency_penalty ?? undefined,
+    seed: seed ?? undefined,
+    responseFormat: toResponseFormat(format),
+    reasoningEffort: typeof think === 'string' ? think : undefined,
+  }
+}
+
+function toResponseFormat(format: OllamaChatRequest['format']) {
+  if (!format) return undefined
+  if (format === 'json') return { type: 'json_object' }
+  return { type: 'json_schema', json_schema: { name: 'answer', schema: format } }
+}
+
+/** Clients may leave out the ids of calls; a result then belongs to the first open call of its tool. */
+function toModelMessages(messages: readonly OllamaMessage[]): ModelMessage[] {
+  const open: ModelToolCall[] = []
+  return messages.flatMap((message, index): ModelMessage[] => {
+    const content = message.content ?? ''
+    switch (message.role) {
+      case 'system':
+        return []
+      case 'user':
+        return [toUserMessage(content, message.images ?? [], `messages.${index}.images`)]
+      case 'assistant': {
+        const toolCalls = (message.tool_calls ?? []).map(({ id, function: call }, place) => ({
+          callId: id || `call_${index}_${place}`,
+          name: call.name,
+          arguments: JSON.stringify(call.arguments),
+        }))
+        open.push(...toolCalls)
+        return [{ role: 'assistant', content, toolCalls }]
+      }
+      case 'tool':
+        return [{ role: 'tool', callId: takeCall(open, message, index).callId, content }]
+      default:
+        return message.role satisfies never
+    }
+  })
+}
+
+/** Removes the call that a result answers from the open ones. */
+function takeCall(
+  open: ModelToolCall[],
+  { tool_call_id: id, tool_name: name }: OllamaMessage,
+  index: number,
+): ModelToolCall {
+  const place = open.findIndex((call) => (id ? call.callId === id : !name || call.name === name))
+  const [call] = place < 0 ? [] : open.splice(place, 1)
+  if (call) return call
+  throw refusal(`messages.${index}`, 'is the result of a call that no message before it contains')
+}
+
+/** Takes the place of an image in the text. */
+const IMAGE_MARK = '[image]'
+
+function toUserMessage(content: string, images: readonly string[], field: string): ModelMessage {
+  if (images.length === 0) return { role: 'user', content }
+  return {
+    role: 'user',
+    content: `${content}${IMAGE_MARK.repeat(images.length)}`,
+    images: images.map((image, index) => ({ url: toDataUrl(image, `${field}.${index}`) })),
+  }
+}
+
+/** How files of these types begin, in base64. */
+const BEGINNINGS: Record<string, string> = {
+  '/9j/': 'image/jpeg',
+  iVBORw0KGgo: 'image/png',
+  R0lGOD: 'image/gif',
+  UklGR: 'image/webp',
+}
+
+function toDataUrl(image: string, field: string): string {
+  if (image.startsWith('data:image/')) return image
+  const [, type] = Object.entries(BEGINNINGS).find(([start]) => image.startsWith(start)) ?? []
+  if (!type) throw refusal(field, 'must be a JPEG, PNG, GIF or WebP in base64')
+  return `data:${type};base64,${image}`
+}

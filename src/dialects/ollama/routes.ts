@@ -1,0 +1,169 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { AgentDescription } from '../../agent/describe-agent.ts'
+import { AppError } from '../../errors.ts'
+import { groupRoutes } from '../../http/reference.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import { errorResponsesIn } from '../../schemas/error.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import { SCOPES } from '../../schemas/operator/api-key.ts'
+import { createModels } from '../completions/dialect.ts'
+import { createEndpoint, type DialectServices } from '../dialect.ts'
+import type { Embed } from '../embeddings/embeddings.ts'
+import {
+  createChatDialect,
+  createGenerateDialect,
+  createOllamaModels,
+  OLLAMA_VERSION,
+} from './dialect.ts'
+import {
+  OLLAMA_ERROR,
+  OllamaChatAnswer,
+  OllamaChatRequest,
+  OllamaEmbeddings,
+  OllamaEmbedRequest,
+  OllamaGenerateAnswer,
+  OllamaGenerateRequest,
+  OllamaModelInfo,
+  OllamaModels,
+  OllamaShowRequest,
+  OllamaVersion,
+} from './schema.ts'
+import { loadedAnswer, nanoseconds, sayInChat, sayInGenerate } from './writer.ts'
+
+interface Services extends DialectServices {
+  limitedTo: LimitedTo
+  description: Pick<AgentDescription, 'capabilities'>
+  embed: Embed
+}
+
+const { toErrorBody } = OLLAMA_ERROR
+const CHAT = { scopes: ['chat'], toErrorBody } as const
+const READ = { scopes: ['query', 'chat'], toErrorBody } as const
+const errorResponses = (...more: number[]) => errorResponsesIn(OLLAMA_ERROR, more)
+
+const inBoth = (schema: typeof OllamaChatAnswer | typeof OllamaGenerateAnswer) => ({
+  200: {
+    description: 'The answer, or its lines as they are generated.',
+    content: { 'application/json': { schema }, 'application/x-ndjson': { schema } },
+  },
+  ...errorResponses(429, 502, 504),
+})
+
+/** Ollama's API, for programs that speak no other. */
+export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  groupRoutes(app, 'chat')
+  await app.register(modelRoutes, services)
+  const { dialects, embed } = services
+  const chat = createEndpoint(services, createChatDialect(dialects))
+  const generate = createEndpoint(services, createGenerateDialect(dialects))
+
+  app.post('/api/chat', {
+    config: CHAT,
+    schema: {
+      operationId: 'ollamaChat',
+      summary: 'Chat, in Ollama’s protocol',
+      description:
+        'Lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.',
+      body: OllamaChatRequest,
+      response: inBoth(OllamaChatAnswer),
+    },
+    handler: ({ body }, reply) => {
+      if (!body.messages?.length) return loadedAnswer(body.model, sayInChat)
+      return (body.stream ?? true) ? chat.stream(body, reply) : chat.whole(body, reply)
+    },
+  })
+
+  app.post('/api/generate', {
+    config: CHAT,
+    schema: {
+      operationId: 'ollamaGenerate',
+      summary: 'Answer one question, in Ollama’s protocol',
+      description: 'Like `/api/chat`, for a single question.',
+      body: OllamaGenerateRequest,
+      response: inBoth(OllamaGenerateAnswer),
+    },
+    handler: ({ body }, reply) => {
+      if (!body.prompt?.trim() && !body.images?.length) {
+        return loadedAnswer(body.model, sayInGenerate)
+      }
+      return (body.stream ?? true) ? generate.stream(body, reply) : generate.whole(body, reply)
+    },
+  })
+
+  app.post('/api/embed', {
+    config: { scopes: ['query'], toErrorBody },
+    schema: {
+      operationId: 'ollamaEmbed',
+      summary: 'Create embeddings, in Ollama’s protocol',
+      description: 'Requires `EMBEDDING_MODEL`.',
+      tags: ['knowledge'],
+      body: OllamaEmbedRequest,
+      response: {
+        200: OllamaEmbeddings.describe('The embeddings, in the order of the input.'),
+        ...errorResponses(502),
+      },
+    },
+    handler: async ({ body, caller }, reply) => {
+      const began = performance.now()
+      const asked = { texts: [body.input].flat(), dimensions: body.dimensions }
+      const { model, vectors, tokens } = await embed(asked, caller, callSignal(reply))
+      return {
+        model,
+        embeddings: vectors.map((vector) => [...vector]),
+        total_duration: nanoseconds(performance.now() - began),
+        load_duration: 0,
+        prompt_eval_count: tokens,
+      }
+    },
+  })
+
+  const everyKey = { scopes: SCOPES, toErrorBody }
+  app.all('/api/*', { config: everyKey, schema: { hide: true } }, ({ method, url }) => {
+    const [path] = url.split('?')
+    const message = `${method} ${path} of Ollama's API is not supported; see docs/clients.md`
+    throw new AppError('route_not_found', message)
+  })
+}
+
+/** The agent as one of Ollama's models. */
+const modelRoutes: FastifyPluginAsyncZod<Services> = async (
+  app,
+  { dialects, limitedTo, description },
+) => {
+  const models = createOllamaModels(dialects, createModels(dialects, limitedTo), description)
+
+  app.get('/api/tags', {
+    config: READ,
+    schema: {
+      operationId: 'ollamaTags',
+      summary: 'List the agent as a model, in Ollama’s protocol',
+      response: { 200: OllamaModels, ...errorResponses() },
+    },
+    handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
+  })
+
+  app.post('/api/show', {
+    config: READ,
+    schema: {
+      operationId: 'ollamaShow',
+      summary: 'Get the agent as a model, in Ollama’s protocol',
+      body: OllamaShowRequest,
+      response: { 200: OllamaModelInfo.describe('The agent.'), ...errorResponses(404) },
+    },
+    handler: ({ body: { model, name = model }, caller }, reply) => {
+      if (!name) throw refusal('model', 'is required')
+      return models.show(name, caller, callSignal(reply))
+    },
+  })
+
+  app.get('/api/version', {
+    config: READ,
+    schema: {
+      operationId: 'ollamaVersion',
+      summary: 'Get the version of Ollama’s protocol',
+      response: { 200: OllamaVersion.describe('The version.'), ...errorResponses() },
+    },
+    handler: () => ({ version: OLLAMA_VERSION }),
+  })
+}

@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
+import type { ErrorBody } from '../../schemas/error.ts'
+import { boundedText, filledText, freeObject, optional, unsupported } from '../../schemas/fields.ts'
+import { AgentExtra, MAX_TOOLS } from '../completions/schema.ts'
+import { DIMENSIONS } from '../embeddings/schema.ts'
+
+// Shapes of Ollama's API: https://github.com/ollama/ollama/blob/main/docs/api.md. Fields that only concern how Ollama
+// itself runs a model, such as `keep_alive` and `options.num_ctx`, are ignored.
+
+const MAX_IMAGES = 100
+/** UTF-16 code units of an image in base64. */
+const MAX_IMAGE = 30_000_000
+
+const ModelName = z
+  .string()
+  .max(256)
+  .describe(
+    'The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent.',
+  )
+
+const Images = z
+  .array(z.string().max(MAX_IMAGE))
+  .max(MAX_IMAGES)
+  .nullish()
+  .describe('JPEG, PNG, GIF or WebP in base64, for models that support images.')
+
+const Text = boundedText(MAX_MESSAGE)
+
+const RequestedCall = z.object({
+  id: z.string().max(256).nullish(),
+  function: z.object({ name: z.string().min(1).max(256), arguments: freeObject() }),
+})
+
+const OllamaMessage = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: Text.nullish(),
+  images: Images,
+  tool_calls: z.array(RequestedCall).max(MAX_TOOLS).nullish(),
+  tool_name: z.string().max(256).nullish().describe('In a result: the tool that was called.'),
+  tool_call_id: z.string().max(256).nullish().describe('In a result: the `id` of the call.'),
+})
+
+const OllamaTool = z.object({
+  type: z.literal('function').default('function'),
+  function: z.object({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens'),
+    description: boundedText(100_000).nullish(),
+    parameters: freeObject().nullish(),
+  }),
+})
+
+/** What both requests have in common. */
+const COMMON = {
+  model: ModelName,
+  stream: z.boolean().nullish().describe('Default: true.'),
+  format: z
+    .union([z.enum(['', 'json']), freeObject()], { error: 'must be "json" or a JSON Schema' })
+    .nullish(),
+  think: z
+    .union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])], {
+      error: 'must be true, false, or one of "low", "medium", "high", "max"',
+    })
+    .nullish()
+    .describe('Also send the model’s reasoning, in `thinking`.'),
+  options: z
+    .object({
+      temperature: z.number().min(0).max(2).nullish(),
+      top_p: z.number().min(0).max(1).nullish(),
+      num_predict: z.int().min(-2).max(10_000_000).nullish(),
+      stop: z.union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)]).nullish(),
+      presence_penalty: z.number().min(-2).max(2).nullish(),
+      frequency_penalty: z.number().min(-2).max(2).nullish(),
+      seed: z.int().nullish(),
+    })
+    .nullish(),
+  ...AgentFields,
+}
+
+export const OllamaChatRequest = z
+  .object({
+    messages: z
+      .array(OllamaMessage)
+      .max(MAX_MESSAGES)
+      .refine(asksNothingOrSomething, {
+        message: 'must contain a user message with text or images',
+      })
+      .nullish()
+      .describe('The conversation. Without messages nothing is generated.'),
+    tools: z.array(OllamaTool).max(MAX_TOOLS).nullish().describe('The client’s own tools.'),
+    ...COMMON,
+  })
+  .meta({
+    id: 'OllamaChatRequest',
+    examples: [
+      { model: 'agent', messages: [{ role: 'user', content: 'When does the library open?' }] },
+    ],
+  })
+
+export const OllamaGenerateRequest = z
+  .object({
+    prompt: Text.nullish().describe('The question. Without one nothing is generated.'),
+    system: Text.nullish(),
+    images: Images,
+    suffix: unsupported('the agent answers questions; it does not complete text'),
+    ...COMMON,
+  })
+  .meta({
+    id: 'OllamaGenerateRequest',
+    examples: [{ model: 'agent', prompt: 'When does the library open?' }],
+  })
+
+const Nanoseconds = z.int().optional()
+
+/** What both answers have in common; the figures and `agent` are in the last line alone. */
+const ANSWER = {
+  model: z.string(),
+  created_at: z.string(),
+  done: z.boolean(),
+  done_reason: z.enum(['stop', 'length', 'load']).optional(),
+  total_duration: Nanoseconds.describe('In nanoseconds, as are all durations.'),
+  load_duration: Nanoseconds,
+  prompt_eval_count: z.int().optional().describe('Tokens of all prompts of the run.'),
+  prompt_eval_duration: Nanoseconds.describe('Until the answer began.'),
+  eval_count: z.int().optional().describe('Tokens that were generated in the run.'),
+  eval_duration: Nanoseconds,
+  agent: AgentExtra.optional(),
+}
+
+const CallOfClient = z.object({
+  id: z.string(),
+  function: z.object({ index: z.int(), name: z.string(), arguments: z.unknown() }),
+})
+
+export const OllamaChatAnswer = z
+  .object({
+    message: z.object({
+      role: z.literal('assistant'),
+      content: z.string(),
+      thinking: z.string().optional(),
+      tool_calls: z.array(CallOfClient).optional(),
+    }),
+    ...ANSWER,
+  })
+  .meta({
+    id: 'OllamaChatAnswer',
+    description: 'The answer as a whole, or the next line of it; `done` is true in the last line.',
+  })
+
+export const OllamaGenerateAnswer = z
+  .object({ response: z.string(), thinking: z.string().optional(), ...ANSWER })
+  .meta({
+    id: 'OllamaGenerateAnswer',
+    description: 'The answer as a whole, or the next line of it; `done` is true in the last line.',
+  })
+
+const Details = z.object({
+  parent_model: z.string(),
+  format: z.string(),
+  family: z.string(),
+  families: z.array(z.string()),
+  parameter_size: z.string(),
+  quantization_level: z.string(),
+})
+
+const OllamaModel = z.object({
+  name: z.string(),
+  model: z.string(),
+  modified_at: z.string(),
+  size: z.int(),
+  digest: z.string().describe('Made from the name.'),
+  details: Details,
+})
+
+export const OllamaModels = z
+  .object({ models: z.array(OllamaModel) })
+  .meta({ id: 'OllamaModels', description: 'The agent, and the agent over each collection.' })
+
+export const OllamaShowRequest = z
+  .object({
+    model: optional(z.string().max(256)),
+    name: optional(z.string().max(256)).describe('What older clients send in place of `model`.'),
+  })
+  .meta({ id: 'OllamaShowRequest', examples: [{ model: 'agent' }] })
+
+export const OllamaModelInfo = z
+  .object({
+    modelfile: z.string(),
+    parameters: z.string(),
+    template: z.string(),
+    license: z.string(),
+    modified_at: z.string(),
+    details: Details,
+    model_info: z.record(z.string(), z.unknown()),
+    capabilities: z.array(z.string()),
+  })
+  .meta({ id: 'OllamaModelInfo' })
+
+const EmbeddedText = filledText(200_000)
+
+export const OllamaEmbedRequest = z
+  .object({
+    model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
+    input: z.union([EmbeddedText, z.array(EmbeddedText).min(1).max(256)], {
+      error: 'must be a text or a list of up to 256 texts',
+    }),
+    dimensions: DIMENSIONS,
+  })
+  .meta({ id: 'OllamaEmbedRequest', examples: [{ model: 'agent', input: 'Owls hunt at night.' }] })
+
+export const OllamaEmbeddings = z
+  .object({
+    model: z.string(),
+    embeddings: z.array(z.array(z.number())).describe('Vectors of length 1.'),
+    total_duration: z.int(),
+    load_duration: z.int(),
+    prompt_eval_count: z.int().describe('Estimated from the length of the texts.'),
+  })
+  .meta({ id: 'OllamaEmbeddings' })
+
+export const OllamaVersion = z
+  .object({ version: z.string().describe('The version of Ollama’s API that is spoken here.') })
+  .meta({ id: 'OllamaVersion' })
+
+/** Ollama's clients show `error` as it is, so it is the message alone. */
+export const OLLAMA_ERROR = {
+  schema: z
+    .object({
+      error: z.string().describe('What went wrong and how to fix it.'),
+      code: z.string().describe('Stable error code, listed in docs/errors.md.'),
+      param: z.string().nullable(),
+      request_id: z.string(),
+    })
+    .meta({ id: 'OllamaError' }),
+  toErrorBody: ({ error: { message, code, param, request_id } }: ErrorBody) => ({
+    error: message,
+    code,
+    param,
+    request_id,
+  }),
+}
+
+function asksNothingOrSomething(messages: readonly OllamaMessage[]): boolean {
+  if (messages.length === 0) return true
+  const texts = messages.map(({ role, content, images }) => ({
+    role,
+    content: images?.length ? 'an image' : (content ?? ''),
+  }))
+  return lastUserText(texts).trim() !== ''
+}
+
+export type OllamaMessage = z.output<typeof OllamaMessage>
+export type OllamaChatRequest = z.output<typeof OllamaChatRequest>
+export type OllamaGenerateRequest = z.output<typeof OllamaGenerateRequest>
+export type OllamaChatAnswer = z.output<typeof OllamaChatAnswer>
+export type OllamaGenerateAnswer = z.output<typeof OllamaGenerateAnswer>
+export type OllamaModels = z.output<typeof OllamaModels>
+export type OllamaModelInfo = z.output<typeof OllamaModelInfo>

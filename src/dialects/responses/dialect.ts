@@ -1,0 +1,87 @@
+import { asksForJson } from '../../agent/run/agent-event.ts'
+import type { ErrorBody } from '../../schemas/error.ts'
+import { newId } from '../../stores/artifact-store.ts'
+import type { Dialect, DialectSettings } from '../dialect.ts'
+import { conversationOf, type KeptResponses } from './kept-responses.ts'
+import { toAgentRequest } from './request.ts'
+import type { ResponseEvent, ResponseObject } from './response-schema.ts'
+import type { ResponseRequest } from './schema.ts'
+import { createResponseWriter } from './writer.ts'
+
+/** OpenAI's Responses; `kept` has the responses that a request may continue. */
+export function createResponsesDialect(
+  settings: DialectSettings,
+  kept: Pick<KeptResponses, 'gather' | 'add' | 'converse'>,
+): Dialect<ResponseRequest, ResponseEvent, ResponseObject> {
+  return {
+    async read(body, caller) {
+      const items = await kept.gather(body, caller)
+      const request = toAgentRequest(body, items, caller, settings)
+      const withResults = body.include?.includes('file_search_call.results') ?? false
+      const givesSearch = body.tools?.some(({ type }) => type === 'file_search') ?? false
+      const writer = createResponseWriter(toResponse(body, settings.modelName), {
+        withSearches: withResults || givesSearch,
+        withResults,
+        isJsonAsked: asksForJson(request),
+      })
+      const waiting = writer.begin()
+      let hasBegun = false
+      return {
+        request,
+        async write(events) {
+          waiting.push(...events.flatMap(writer.take))
+          const isWhole = events.at(-1)?.type === 'run-end'
+          if (isWhole && body.store) await kept.add(writer.response, items, caller)
+          if (isWhole) await kept.converse(body, writer.response, items, caller)
+          // Held back until the model begins to answer: a failure before that becomes an HTTP status.
+          if (!hasBegun && events.every(({ type }) => type === 'retrieved')) return []
+          hasBegun = true
+          return waiting.splice(0)
+        },
+        encodeFailure: (body) =>
+          hasBegun ? writer.fail(body.error).map(encode).join('') : encodeFailure(body),
+        whole: () => writer.response,
+      }
+    },
+    encode,
+    end: '',
+    encodeFailure,
+  }
+}
+
+const encode = (event: ResponseEvent) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+
+const encodeFailure = ({ error: { code, message, param } }: ErrorBody) =>
+  encode({ type: 'error', sequence_number: 0, code, message, param })
+
+/** The initial response, without output. */
+function toResponse(request: ResponseRequest, model: string): ResponseObject {
+  const { text, tools, reasoning } = request
+  const conversation = conversationOf(request)
+  return {
+    id: newId('resp'),
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1_000),
+    completed_at: null,
+    conversation: conversation === undefined ? null : { id: conversation },
+    status: 'in_progress',
+    error: null,
+    incomplete_details: null,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: request.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: request.previous_response_id ?? null,
+    reasoning: { effort: reasoning?.effort ?? null, summary: null },
+    store: request.store,
+    temperature: request.temperature ?? null,
+    text: { format: text?.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: tools ?? [],
+    top_p: request.top_p ?? null,
+    truncation: 'auto',
+    usage: null,
+  }
+}

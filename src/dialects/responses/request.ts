@@ -1,0 +1,155 @@
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { ModelMessage, ModelToolCall, ToolChoice } from '../../models/chat-model.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Filter } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import { toFilter, withinStores } from '../files/schema.ts'
+import { toProviderData } from '../provider-data.ts'
+import type { InputItem, ResponseRequest } from './schema.ts'
+
+type Content = Extract<InputItem, { role: string }>['content']
+type Tools = NonNullable<ResponseRequest['tools']>
+type Tool<Type extends string> = Extract<Tools[number], { type: Type }>
+
+/** Reads what the agent is asked; `items` are all items so far. Throws AppError `invalid_request`. */
+export function toAgentRequest(
+  request: ResponseRequest,
+  items: readonly InputItem[],
+  caller: Caller,
+  settings: DialectSettings,
+): AgentRequest {
+  const tools = request.tools ?? []
+  const searches = tools.filter((tool): tool is Tool<'file_search'> => tool.type === 'file_search')
+  const functions = tools.filter((tool): tool is Tool<'function'> => tool.type === 'function')
+  const messages = toMessages(items)
+  const question = messages.findLast(({ role }) => role === 'user')
+  if (!question?.content.trim()) throw refusal('input', 'must contain a user message with text')
+  const fields = {
+    ...request,
+    topK: request.topK ?? searches[0]?.max_num_results ?? undefined,
+    filter: scoped(request.filter, searches),
+  }
+  return {
+    ...readAgentFields(fields, settings),
+    caller,
+    conversation: { messages, instructions: instructionsOf(request, items) },
+    sampling: {
+      temperature: request.temperature ?? undefined,
+      topP: request.top_p ?? undefined,
+      maxTokens: request.max_output_tokens ?? undefined,
+      reasoningEffort: request.reasoning?.effort ?? undefined,
+      responseFormat: toResponseFormat(request.text?.format),
+    },
+    clientTools: functions.map(({ name, description, parameters }) => ({
+      name,
+      description: description ?? '',
+      parameters: parameters ?? { type: 'object', properties: {} },
+    })),
+    toolChoice: toToolChoice(request.tool_choice),
+  }
+}
+
+const isInstruction = (role: string) => role === 'system' || role === 'developer'
+
+function instructionsOf({ instructions }: ResponseRequest, items: readonly InputItem[]): string[] {
+  const said = items.flatMap((item) =>
+    'role' in item && isInstruction(item.role) ? [toText(item.role, item.content)] : [],
+  )
+  return instructions ? [instructions, ...said] : said
+}
+
+export function toMessages(items: readonly InputItem[]): ModelMessage[] {
+  const messages: ModelMessage[] = []
+  for (const item of items) {
+    if ('role' in item) messages.push(...toMessage(item))
+    else if (item.type === 'function_call') addCall(messages, item)
+    else if (item.type === 'function_call_output') messages.push(toResult(item, messages))
+  }
+  return messages
+}
+
+function toMessage({ role, content }: Extract<InputItem, { role: string }>): ModelMessage[] {
+  const text = toText(role, content)
+  if (role === 'assistant') return [{ role, content: text }]
+  if (role !== 'user') return []
+  const images = imagesOf(content)
+  return [{ role, content: text, ...(images.length > 0 && { images }) }]
+}
+
+/** Takes the place of an image in the text. */
+const IMAGE_MARK = '[image]'
+
+function toText(role: string, content: Content): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((part) => {
+      if (part.type === 'refusal') return part.refusal
+      if (part.type !== 'input_image') return part.text
+      return role === 'user' ? IMAGE_MARK : '[input_image: not supported here]'
+    })
+    .join('')
+}
+
+/** The text that a user sends. */
+export const textIn = (content: Content) => toText('user', content)
+
+function imagesOf(content: Content) {
+  if (typeof content === 'string') return []
+  return content.flatMap((part) => {
+    if (part.type !== 'input_image') return []
+    const { image_url: url, detail } = part
+    return [{ url, ...(detail && { detail }) }]
+  })
+}
+
+type FunctionCall = Extract<InputItem, { type: 'function_call' }>
+
+/** Adds a call to the last message of the assistant, which is added if the last message is another. */
+function addCall(messages: ModelMessage[], item: FunctionCall): void {
+  const last = messages.at(-1)
+  const message = last?.role === 'assistant' ? last : { role: 'assistant' as const, content: '' }
+  const before = 'toolCalls' in message ? (message.toolCalls ?? []) : []
+  const call: ModelToolCall = {
+    callId: item.call_id,
+    name: item.name,
+    arguments: item.arguments,
+    ...toProviderData(item.extra_content, item),
+  }
+  if (message === last) messages.pop()
+  messages.push({ ...message, toolCalls: [...before, call] })
+}
+
+function toResult(
+  { call_id, output }: Extract<InputItem, { type: 'function_call_output' }>,
+  messages: readonly ModelMessage[],
+): ModelMessage {
+  const calls = messages.flatMap((each) => (each.role === 'assistant' && each.toolCalls) || [])
+  if (!calls.some(({ callId }) => callId === call_id)) {
+    throw refusal('input', `has a function_call_output for "${call_id}", but no such call`)
+  }
+  return { role: 'tool', callId: call_id, content: toText('tool', output) }
+}
+
+/** As the model's protocol nests it: `name`, `schema` and `strict` one level deeper. */
+function toResponseFormat(format: NonNullable<ResponseRequest['text']>['format']) {
+  if (!format || format.type === 'text') return undefined
+  const { type, ...json_schema } = format
+  return type === 'json_schema' ? { type, json_schema } : { type }
+}
+
+function toToolChoice(choice: ResponseRequest['tool_choice']): ToolChoice | undefined {
+  if (typeof choice !== 'object') return choice
+  // File search always runs, so it need not be forced.
+  return choice?.type === 'function' ? { name: choice.name } : undefined
+}
+
+function scoped(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
+  const parts = searches.flatMap(({ vector_store_ids, filters }) => [
+    withinStores(vector_store_ids),
+    filters ? toFilter(filters, 'tools') : undefined,
+  ])
+  const all = [filter, ...parts].filter((part) => part !== undefined)
+  const [first, ...others] = all
+  return first && others.length > 0 ? { and: all } : first
+}

@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { groupRoutes } from '../../http/reference.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { Conversations } from '../conversations/conversations.ts'
+import { createEndpoint, type DialectServices } from '../dialect.ts'
+import { tokensOf } from '../request-tokens.ts'
+import { createResponsesDialect } from './dialect.ts'
+import { createKeptResponses } from './kept-responses.ts'
+import { toAgentRequest } from './request.ts'
+import {
+  InputItemList,
+  InputTokens,
+  ResponseDeleted,
+  ResponseEvent,
+  ResponseObject,
+} from './response-schema.ts'
+import { InputItemsQuery, ResponseParams, ResponseQuery, ResponseRequest } from './schema.ts'
+
+interface Services extends DialectServices {
+  /** Keeps responses, and nothing that has another kind of id. */
+  records: ArtifactStore
+  conversations: Conversations
+}
+
+export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
+  groupRoutes(app, 'chat', ['chat'])
+  const kept = createKeptResponses(services.records, services.conversations)
+  const dialect = createResponsesDialect(services.dialects, kept)
+  const responses = createEndpoint(services, dialect)
+
+  app.post('/v1/responses', {
+    schema: {
+      operationId: 'createResponse',
+      summary: 'Create a response',
+      description:
+        'Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search`, or `include` their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.',
+      body: ResponseRequest,
+      response: {
+        200: {
+          description: 'The response or, with `stream`, its events.',
+          content: {
+            'application/json': { schema: ResponseObject },
+            'text/event-stream': { schema: ResponseEvent },
+          },
+        },
+        ...errorResponses(429, 502, 504, 507),
+      },
+    },
+    handler: ({ body }, reply) =>
+      body.stream ? responses.stream(body, reply) : responses.whole(body, reply),
+  })
+
+  app.post('/v1/responses/input_tokens', {
+    schema: {
+      operationId: 'countInputTokens',
+      summary: 'Estimate the tokens of a response’s input',
+      description:
+        'Takes the same body as `POST /v1/responses`. Counts everything said before in the conversation.',
+      body: ResponseRequest,
+      response: { 200: InputTokens.describe('The estimate.'), ...errorResponses(404) },
+    },
+    handler: async ({ body, caller }) => {
+      const items = await kept.gather(body, caller)
+      const request = toAgentRequest(body, items, caller, services.dialects)
+      return { object: 'response.input_tokens' as const, input_tokens: tokensOf(request) }
+    },
+  })
+
+  app.get('/v1/responses/:id', {
+    schema: {
+      operationId: 'getResponse',
+      summary: 'Get a stored response',
+      params: ResponseParams,
+      querystring: ResponseQuery,
+      response: { 200: ResponseObject.describe('The response.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }) => kept.get(params.id, caller),
+  })
+
+  app.get('/v1/responses/:id/input_items', {
+    schema: {
+      operationId: 'listInputItems',
+      summary: 'List input items',
+      description: 'The earlier items of the conversation, then the input of this response.',
+      params: ResponseParams,
+      querystring: InputItemsQuery,
+      response: { 200: InputItemList.describe('A page of items.'), ...errorResponses(404) },
+    },
+    handler: ({ params, query, caller }) => kept.inputItems(params.id, query, caller),
+  })
+
+  app.delete('/v1/responses/:id', {
+    schema: {
+      operationId: 'deleteResponse',
+      summary: 'Delete a stored response',
+      description: 'Responses that continue from it are unaffected.',
+      params: ResponseParams,
+      response: { 200: ResponseDeleted.describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: async ({ params: { id }, caller }) => {
+      await kept.remove(id, caller)
+      return { id, object: 'response' as const, deleted: true as const }
+    },
+  })
+}

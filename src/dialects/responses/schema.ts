@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
+import { boundedText, freeObject, optional, optionalOr, unsupported } from '../../schemas/fields.ts'
+import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from '../completions/schema.ts'
+import { AttributeFilter, VectorStoreId } from '../files/schema.ts'
+
+// Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
+
+const ResponseId = z.string().min(1).max(64)
+const ItemId = z.string().max(256)
+
+const InputPart = z.discriminatedUnion('type', [
+  z.object({
+    type: z.enum(['input_text', 'output_text', 'text']),
+    text: boundedText(MAX_MESSAGE),
+  }),
+  z.object({ type: z.literal('refusal'), refusal: boundedText(MAX_MESSAGE) }),
+  z.object({
+    type: z.literal('input_image'),
+    image_url: ImageSettings.shape.url,
+    detail: ImageSettings.shape.detail,
+  }),
+])
+
+const Content = z.union([boundedText(MAX_MESSAGE), z.array(InputPart).max(1_000)], {
+  error: 'must be a string or a list of parts: input_text, output_text, refusal, input_image',
+})
+
+const FunctionCall = z.object({
+  type: z.literal('function_call'),
+  call_id: ItemId,
+  name: z.string().min(1).max(256),
+  arguments: boundedText(MAX_MESSAGE),
+  extra_content: ExtraContent.nullish(),
+  ...Reasoning,
+})
+
+/** Items of earlier answers that the model has no use for; accepted and dropped. */
+const Passed = z.object({ type: z.enum(['file_search_call', 'reasoning']) })
+
+export const InputItem = z
+  .discriminatedUnion('type', [
+    z.object({
+      type: z.literal('message').optional(),
+      role: z.enum(['user', 'assistant', 'system', 'developer']),
+      content: Content,
+    }),
+    FunctionCall,
+    z.object({ type: z.literal('function_call_output'), call_id: ItemId, output: Content }),
+    z.object({ type: z.literal('item_reference'), id: ItemId }),
+    Passed,
+  ])
+  .meta({ id: 'ResponseInputItem' })
+
+const FunctionTool = z.object({
+  type: z.literal('function'),
+  name: z.string().min(1).max(256),
+  description: boundedText(100_000).nullish(),
+  parameters: freeObject().nullish(),
+  strict: z.boolean().nullish(),
+})
+
+const FileSearchTool = z.object({
+  type: z.literal('file_search'),
+  vector_store_ids: z.array(VectorStoreId).min(1).max(20),
+  max_num_results: z.int().min(1).max(50).nullish(),
+  filters: AttributeFilter.nullish(),
+})
+
+const INCLUDABLE = [
+  'file_search_call.results',
+  'reasoning.encrypted_content',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+] as const
+
+export const ResponseRequest = z
+  .object({
+    model: optional(z.string().min(1).max(256)).describe(
+      'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
+    ),
+    input: z
+      .union([boundedText(MAX_MESSAGE), z.array(InputItem).min(1).max(MAX_MESSAGES)], {
+        error: 'must be a string or a list of items',
+      })
+      .describe('The question, or the new items since the previous response.'),
+    instructions: boundedText(MAX_MESSAGE).nullish(),
+    previous_response_id: ResponseId.nullish().describe('The stored response to continue from.'),
+    store: optionalOr(z.boolean(), true).describe(
+      'Whether to store the response for `GET` and `previous_response_id`. Stored responses are kept for 30 days; if space runs out, the oldest of the key that has the most are deleted earlier.',
+    ),
+    stream: optionalOr(z.boolean(), false),
+    include: z.array(z.enum(INCLUDABLE)).max(20).nullish(),
+    max_output_tokens: z.int().min(1).max(10_000_000).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    reasoning: z.object({ effort: z.string().max(32).nullish() }).nullish(),
+    text: z
+      .object({
+        format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
+        verbosity: z.enum(['low', 'medium', 'high']).nullish().describe('Has no effect.'),
+      })
+      .nullish(),
+    tools: z
+      .array(z.discriminatedUnion('type', [FunctionTool, FileSearchTool]))
+      .max(MAX_TOOLS)
+      .nullish()
+      .describe(
+        'The client’s own functions, and `file_search` to configure the server’s search. The server’s other tools are always available.',
+      ),
+    tool_choice: z
+      .union(
+        [
+          z.enum(['none', 'auto', 'required']),
+          z.object({ type: z.literal('function'), name: z.string().min(1).max(256) }),
+          z.object({ type: z.literal('file_search') }),
+        ],
+        { error: 'must be none, auto, required, a function by name, or file_search' },
+      )
+      .nullish(),
+    metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
+    truncation: z
+      .literal('auto', 'must be auto: the history is cut to fit the context window')
+      .nullish(),
+    parallel_tool_calls: z.literal(true, 'cannot be false: the model decides').nullish(),
+    background: z.literal(false, 'is not supported: stream instead').nullish(),
+    conversation: z
+      .union([ResponseId, z.object({ id: ResponseId })], {
+        error: 'must be a conversation or its id',
+      })
+      .nullish()
+      .describe(
+        'The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`.',
+      ),
+    prompt: unsupported('the prompt is set in agent.json; use instructions'),
+    max_tool_calls: unsupported('limits are set in agent.json'),
+    top_logprobs: unsupported('the server does not return token probabilities'),
+    ...AgentFields,
+  })
+  .meta({
+    id: 'ResponseRequest',
+    examples: [{ model: 'agent', input: 'When does the library open?' }],
+  })
+
+export const ResponseParams = z.object({ id: ResponseId })
+
+export const ResponseQuery = z.object({
+  stream: z.literal('false', 'is not supported: stored responses are returned whole').optional(),
+})
+
+export const InputItemsQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z
+    .enum(['asc', 'desc'])
+    .default('desc')
+    .describe('Order of the conversation; newest first by default.'),
+  after: z.string().max(200).optional().describe('The last item of the previous page.'),
+})
+
+export type InputItemsQuery = z.output<typeof InputItemsQuery>
+export type InputItem = z.output<typeof InputItem>
+export type ResponseRequest = z.output<typeof ResponseRequest>

@@ -1,0 +1,237 @@
+import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { ErrorDetail } from '../../schemas/error.ts'
+import type { Hit } from '../../schemas/query.ts'
+import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
+import { toMessageToolCall, toReasoning } from '../completions/writer.ts'
+import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
+
+interface Options {
+  /** Whether searches are reported: some clients take an item that they did not ask for as a failure. */
+  withSearches: boolean
+  /** Whether they are reported with their results. */
+  withResults: boolean
+  isJsonAsked: boolean
+}
+
+/** Converts a run into the protocol's events, in its order, and updates `response`, which they describe. */
+export function createResponseWriter(response: ResponseObject, options: Options) {
+  const sequence = createSequence(response)
+  const message = createMessage(sequence, options)
+  let calls: readonly ModelToolCall[] = []
+
+  const finish = (end: RunEnd): ResponseEvent[] => {
+    const reason = INCOMPLETE[end.reason]
+    const status = reason ? 'incomplete' : 'completed'
+    const opened = calls.length === 0 ? message.write('') : []
+    const reasoning = toReasoning(calls)
+    const items = [
+      ...message.end(status, end.hits),
+      ...calls.flatMap((call, index) => callEvents(sequence, call, index === 0 ? reasoning : {})),
+    ]
+    Object.assign(response, {
+      status,
+      completed_at: reason ? null : Math.floor(Date.now() / 1_000),
+      incomplete_details: reason ? { reason } : null,
+      usage: toUsage(end.usage),
+      agent: toAgentExtra(end),
+    })
+    return [...opened, ...items, sequence.sayResponse(`response.${status}`)]
+  }
+
+  return {
+    response,
+    begin: () => [
+      sequence.sayResponse('response.created'),
+      sequence.sayResponse('response.in_progress'),
+    ],
+    /** Converts an event of the run; after `run-end` the response is complete. */
+    take(event: AgentEvent): ResponseEvent[] {
+      if (event.type === 'retrieved') {
+        return options.withSearches ? searchEvents(sequence, event, options) : []
+      }
+      if (event.type === 'run-end') return finish(event)
+      if (event.type === 'client-tool-calls') calls = event.calls
+      const text = textOf(event)
+      return text === '' ? [] : message.write(text)
+    },
+    /** The last events of a run that failed. */
+    fail(detail: ErrorDetail): ResponseEvent[] {
+      const isRate = detail.code === 'upstream_rate_limited'
+      const code = isRate ? 'rate_limit_exceeded' : 'server_error'
+      const ended = message.end('incomplete', [])
+      const error = { code, message: detail.message }
+      Object.assign(response, { status: 'failed', error, agent: { error: detail } })
+      return [...ended, sequence.sayResponse('response.failed')]
+    },
+  }
+}
+
+/** Reasons for which the protocol considers a response incomplete. */
+const INCOMPLETE: Partial<Record<RunFinishReason, string>> = {
+  length: 'max_output_tokens',
+  time_limit: 'max_output_tokens',
+  token_limit: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+type Sequence = ReturnType<typeof createSequence>
+type Type = ResponseEvent['type']
+
+/** Numbers the events of a response and assigns indexes and ids to its items. */
+function createSequence(response: ResponseObject) {
+  let next = 0
+  const say = (type: Type, fields: Partial<ResponseEvent> = {}): ResponseEvent => ({
+    type,
+    sequence_number: next++,
+    ...fields,
+  })
+
+  return {
+    say,
+    /** Makes an event with a copy of the current response. */
+    sayResponse: (type: Type) =>
+      say(type, { response: { ...response, output: [...response.output] } }),
+    /** The id of the next item, from which that of its response can be derived. */
+    newId: (word: string) => `${response.id.replace('resp', word)}_${response.output.length}`,
+    add: (item: OutputItem) => response.output.push(item) - 1,
+    replace: (place: number, item: OutputItem) => void response.output.splice(place, 1, item),
+  }
+}
+
+interface Place {
+  output_index: number
+  item_id: string
+}
+
+/** The events of an item that is complete at once; those of `between` come between its begin and its end. */
+function itemEvents(
+  { say, add }: Sequence,
+  begun: OutputItem,
+  item: OutputItem,
+  between: (place: Place) => ResponseEvent[],
+): ResponseEvent[] {
+  const output_index = add(item)
+  return [
+    say('response.output_item.added', { output_index, item: begun }),
+    ...between({ output_index, item_id: item.id }),
+    say('response.output_item.done', { output_index, item }),
+  ]
+}
+
+const SEARCH_STATES = ['in_progress', 'searching', 'completed'] as const
+
+function searchEvents(
+  sequence: Sequence,
+  { query, hits }: Extract<AgentEvent, { type: 'retrieved' }>,
+  { withResults }: Options,
+): ResponseEvent[] {
+  const item = { type: 'file_search_call' as const, id: sequence.newId('fs'), queries: [query] }
+  const results = withResults ? hits.map(toResult) : null
+  const begun = { ...item, status: 'in_progress' as const, results: null }
+  return itemEvents(sequence, begun, { ...item, status: 'completed', results }, (place) =>
+    SEARCH_STATES.map((state) => sequence.say(`response.file_search_call.${state}`, place)),
+  )
+}
+
+function toResult({ documentId, title, score, text, metadata: attributes = {} }: Hit) {
+  return { file_id: documentId, filename: title || documentId, score, text, attributes }
+}
+
+function callEvents(
+  sequence: Sequence,
+  called: ModelToolCall,
+  reasoning: ReturnType<typeof toReasoning>,
+): ResponseEvent[] {
+  const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
+  const { say, newId } = sequence
+  const item = {
+    ...extra,
+    ...reasoning,
+    ...asked,
+    type: 'function_call' as const,
+    id: newId('fc'),
+    call_id,
+  }
+  const begun = { ...item, arguments: '', status: 'in_progress' as const }
+  return itemEvents(sequence, begun, { ...item, status: 'completed' }, (place) => [
+    say('response.function_call_arguments.delta', { ...place, delta: asked.arguments }),
+    say('response.function_call_arguments.done', { ...place, ...asked }),
+  ])
+}
+
+type Message = Extract<OutputItem, { type: 'message' }>
+type Part = Message['content'][number]
+
+/** Writes the answer: one message, during which searches may be reported. */
+function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
+  const { say } = sequence
+  let place: (Place & { content_index: number }) | undefined
+  let text = ''
+
+  const open = () => {
+    const item_id = sequence.newId('msg')
+    const item = toMessage(item_id, 'in_progress', [])
+    place = { output_index: sequence.add(item), item_id, content_index: 0 }
+    return [
+      say('response.output_item.added', { output_index: place.output_index, item }),
+      say('response.content_part.added', { ...place, part: toPart('', []) }),
+    ]
+  }
+
+  return {
+    write(delta: string): ResponseEvent[] {
+      const opened = place ? [] : open()
+      text += delta
+      if (delta === '') return opened
+      return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
+    },
+    /** Ends the message; returns no events if nothing was written. */
+    end(status: Message['status'], hits: readonly Hit[]): ResponseEvent[] {
+      if (!place) return []
+      const { output_index, item_id } = place
+      const annotations = toFileCitations(text, hits, isJsonAsked)
+      const part = toPart(text, annotations)
+      const item = toMessage(item_id, status, [part])
+      sequence.replace(output_index, item)
+      const cited = annotations.map((annotation, annotation_index) =>
+        say('response.output_text.annotation.added', { ...place, annotation, annotation_index }),
+      )
+      return [
+        ...cited,
+        say('response.output_text.done', { ...place, text, logprobs: [] }),
+        say('response.content_part.done', { ...place, part }),
+        say('response.output_item.done', { output_index, item }),
+      ]
+    },
+  }
+}
+
+function toMessage(id: string, status: Message['status'], content: Part[]): Message {
+  return { type: 'message', id, status, role: 'assistant', content }
+}
+
+function toPart(text: string, annotations: Part['annotations']): Part {
+  return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** The citations of an answer in the format of the Responses protocol. */
+function toFileCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): FileCitation[] {
+  return citedBy(text, hits, isJsonAsked).map(({ hit, number, index }) => {
+    const { documentId: file_id, title, start, end, url } = hit
+    const place = { index, number, start, end, ...(url !== undefined && { url }) }
+    return { type: 'file_citation', file_id, filename: title || file_id, ...place }
+  })
+}
+
+function toUsage(usage: RunEnd['usage']): ResponseObject['usage'] {
+  if (!usage) return null
+  return {
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { cached_tokens: usage.cachedTokens ?? 0, cache_write_tokens: 0 },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: usage.totalTokens,
+  }
+}

@@ -1,0 +1,335 @@
+import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
+import { parseJson } from '../../lib/text/json.ts'
+import type { DocumentWarning } from '../../schemas/document.ts'
+import {
+  type Extracted,
+  ExtractionError,
+  fenced,
+  MAX_CHARACTERS,
+  type Recognition,
+  type SourceFile,
+  tooLong,
+} from './extracted.ts'
+import type { PictureKind } from './formats/image.ts'
+import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
+
+const MAX_TABLE_BYTES = 16 * 2 ** 20
+
+/** Extracts the text of a file; its type is detected by content, then by name. Throws `ExtractionError`. */
+export async function extractFile(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
+  try {
+    const extracted = await extractKnown(file, recognition)
+    if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
+    return extracted
+  } catch (error) {
+    throw toExtractionError(error)
+  }
+}
+
+type Read<Input> = (input: Input, recognition: Recognition | undefined) => Promise<Extracted>
+
+/** Some programs write a few bytes of their own before the PDF signature. */
+const PDF_PREFIX_BYTES = 1_024
+
+interface Format {
+  name: string
+  fits(content: Buffer): boolean
+  read: Read<SourceFile>
+}
+
+/** Formats with a signature. Each parser is loaded when the first file needs it. */
+const BINARY: readonly Format[] = [
+  {
+    name: 'image',
+    fits: (content) => pictureKind(content) !== undefined,
+    async read({ bytes }, recognition) {
+      const kind = pictureKind(bytes)
+      if (!recognition || !kind) throw unsupported('it is an image, and OCR is disabled')
+      return (await import('./formats/image.ts')).extractImage(bytes, kind, recognition)
+    },
+  },
+  {
+    name: 'pdf',
+    fits: (content) => content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-'),
+    read: async ({ bytes }, recognition) =>
+      (await import('./formats/pdf.ts')).extractPdf(bytes, recognition),
+  },
+  {
+    name: 'zip',
+    fits: (content) => startsWith(content, ZIP_MARK),
+    async read({ bytes }, recognition) {
+      const zip = await openZip(bytes)
+      const format = ZIPPED.find(({ part }) => zip.has(part))
+      if (!format) throw unsupported('it is an archive: send its files one by one')
+      return format.read({ bytes, zip }, recognition)
+    },
+  },
+  {
+    name: 'xls',
+    fits: (content) => startsWith(content, OFFICE_97) && isWorkbook97(content),
+    read: async ({ bytes }) => (await import('./formats/xlsx.ts')).extractXlsx(bytes),
+  },
+  {
+    name: 'parquet',
+    fits: (content) => startsWith(content, Buffer.from('PAR1')),
+    read: async (file) => (await import('./formats/parquet.ts')).extractParquet(file),
+  },
+]
+
+interface ZippedFile {
+  bytes: Buffer
+  zip: ZipArchive
+}
+
+/** Formats that are ZIP archives, by a part that each of them has. */
+const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
+  {
+    part: 'word/document.xml',
+    async read({ bytes, zip }, recognition) {
+      await zip.verify()
+      const { extractDocx } = await import('./formats/docx.ts')
+      return extractDocx(bytes, await seePicture(recognition))
+    },
+  },
+  {
+    part: 'ppt/presentation.xml',
+    async read({ zip }, recognition) {
+      await zip.verify()
+      const { extractPptx } = await import('./formats/pptx.ts')
+      return extractPptx(zip, await seePicture(recognition))
+    },
+  },
+  {
+    part: 'xl/workbook.xml',
+    async read({ bytes, zip }) {
+      await zip.verify()
+      return (await import('./formats/xlsx.ts')).extractXlsx(bytes)
+    },
+  },
+  {
+    part: 'META-INF/container.xml',
+    read: async ({ zip }) => (await import('./formats/epub.ts')).extractEpub(zip),
+  },
+  {
+    part: 'content.xml',
+    async read({ bytes, zip }) {
+      await zip.verify()
+      return (await import('./formats/opendocument.ts')).extractOpenDocument(bytes, zip)
+    },
+  },
+]
+
+async function seePicture(recognition: Recognition | undefined) {
+  return (await import('./formats/image.ts')).createSeePicture(recognition, pictureKind)
+}
+
+interface TextFile extends SourceFile {
+  /** The beginning of the file. */
+  text: string
+  isCut: boolean
+}
+
+/** How a text file is read. `code` keeps its lines as they are. */
+type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
+
+const TEXTS: Record<TextKind, Read<TextFile>> = {
+  html: async ({ text }) => (await import('./formats/html.ts')).extractHtml(text),
+  mail: async ({ bytes }, recognition) =>
+    (await import('./formats/mail.ts')).extractMail(bytes, (attachment) =>
+      extractFile(attachment, recognition),
+    ),
+  json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
+  csv: async ({ text, isCut }) => (await import('./formats/csv.ts')).extractCsv(text, isCut),
+  code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),
+  markdown: async ({ text }) => ({ text }),
+  text: async ({ text }) => ({ text }),
+}
+
+async function extractKnown(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
+  const format = formatOf(file.bytes)
+  if (format) return format.read(file, recognition)
+  // The beginning of a table is enough: the agent's tools read the whole table.
+  const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
+  const { decodeText } = await import('./decode-text.ts')
+  const warnings: DocumentWarning[] = []
+  const text = decodeText(file.bytes.subarray(0, maxBytes), (encoding) =>
+    warnings.push({
+      code: 'uncertain_encoding',
+      message: `Read as ${encoding}; if letters are wrong, save the file as UTF-8 and send it again`,
+    }),
+  )
+  if (text === undefined) throw unsupported('it is neither a document nor text')
+  const isCut = file.bytes.length > maxBytes
+  const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, recognition)
+  return warnings.length > 0 ? { ...extracted, warnings } : extracted
+}
+
+/**
+ * A `RangeError` is caused by a file that is nested too deeply, or too large for one string or array. Anything else
+ * that a parser throws is blamed on the file, except what only a bug of this program can cause.
+ */
+function toExtractionError(error: unknown): unknown {
+  if (error instanceof ExtractionError || isOwnMistake(error)) return error
+  if (error instanceof RangeError) {
+    return new ExtractionError(
+      'file_too_complex',
+      'The file is nested too deeply or too large',
+      error,
+    )
+  }
+  return new ExtractionError('damaged_file', 'The file cannot be read: it is damaged', error)
+}
+
+function isOwnMistake(error: unknown): boolean {
+  if (error instanceof ReferenceError) return true
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_ACCESS_DENIED' || code === 'ERR_MODULE_NOT_FOUND'
+}
+
+const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
+  [
+    'code',
+    `asm awk bash bat bib c cc cfg clj cljs cmake cpp cs css cxx dart diff dockerfile el elm erl ex exs f90
+    fs fsx go gradle graphql groovy h hpp hrl hs ini ipynb java jl js jsx kt kts less lisp lua m mak makefile
+    mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
+    sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`,
+  ],
+  ['html', 'html htm xhtml mhtml'],
+  ['markdown', 'md markdown mdx rst adoc'],
+  ['csv', 'csv tsv tab'],
+  ['json', 'json jsonl ndjson geojson'],
+  ['mail', 'eml'],
+]
+
+const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map(
+  EXTENSIONS.flatMap(([kind, names]) => names.split(/\s+/).map((name) => [name, kind] as const)),
+)
+
+const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
+
+/** The kind that the file name indicates; undefined if it indicates none. */
+export function kindByName(name: string): TextKind | undefined {
+  return KIND_BY_EXTENSION.get(extensionOf(name))
+}
+
+/** In lower case and without the dot; the whole name if there is no dot (`Makefile`). */
+export function extensionOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** The media type that the client declared, if it is specific; otherwise derived from the name. */
+export function mediaTypeOfUpload(name: string, declared: string | undefined): string {
+  const said = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (said !== UNKNOWN_MEDIA_TYPE && MEDIA_TYPE.test(said)) return said
+  const named = kindByName(name) === 'code' ? UNKNOWN_MEDIA_TYPE : mediaTypeOf(name)
+  return named === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : named
+}
+
+/** UTF-16 code units at the start of a text that are searched for the mark of an HTML page, and for mail headers. */
+const HTML_PREFIX = 1_024
+const HEADERS_PREFIX = 16_384
+const HTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i
+const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
+/** A mail has at least one of these headers, in addition to its sender. */
+const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
+
+/** The kind of a text: by content where that is conclusive, else by name, else plain text. */
+export function textKindOf(text: string, name: string): TextKind {
+  const named = kindByName(name)
+  // Source code or Markdown may well contain an HTML page or another kind of record.
+  if (named === 'code' || named === 'markdown') return named
+  if (HTML.test(text.slice(0, HTML_PREFIX))) return 'html'
+  if (isMail(text)) return 'mail'
+  if (named === 'mail' || named === 'html') return 'text'
+  return named ?? (isJson(text) ? 'json' : 'text')
+}
+
+function isMail(text: string): boolean {
+  const head = text.slice(0, HEADERS_PREFIX).split('\n\n', 1)[0] ?? ''
+  return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)
+}
+
+function isJson(text: string): boolean {
+  return /^\s*[[{]/.test(text) && parseJson(text) !== undefined
+}
+
+const bytes = (...values: number[]) => Buffer.from(values)
+
+/** The kind of an image whose text can be recognised; undefined for anything else. */
+function pictureKind(content: Buffer): PictureKind | undefined {
+  if (startsWith(content, Buffer.from('RIFF'))) {
+    return content.toString('latin1', 8, 12) === 'WEBP' ? 'webp' : undefined
+  }
+  const isBitmap = startsWith(content, Buffer.from('BM')) && content.length > 26
+  if (isBitmap && content.readUInt32LE(2) === content.length) return 'bmp'
+  return PICTURE_MARKS.find(([, mark]) => startsWith(content, mark))?.[0]
+}
+
+const PICTURE_MARKS: readonly (readonly [PictureKind, Buffer])[] = [
+  ['png', bytes(0x89, 0x50, 0x4e, 0x47)],
+  ['jpeg', bytes(0xff, 0xd8, 0xff)],
+  ['gif', Buffer.from('GIF8')],
+  ['tiff', bytes(0x49, 0x49, 0x2a, 0)],
+  ['tiff', bytes(0x4d, 0x4d, 0, 0x2a)],
+]
+
+/** Files that are recognised only to be refused with a better reason. */
+export const REFUSED: readonly (readonly [string, Buffer])[] = [
+  ['a Windows program', Buffer.from('MZ')],
+  ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
+  ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],
+  ['a program', bytes(0xca, 0xfe, 0xba, 0xbe)],
+  ['a WebAssembly module', bytes(0, 0x61, 0x73, 0x6d)],
+  ['a compressed archive', bytes(0x1f, 0x8b)],
+  ['a compressed archive', Buffer.from('BZh')],
+  ['a compressed archive', bytes(0xfd, 0x37, 0x7a, 0x58, 0x5a)],
+  ['a compressed archive', bytes(0x28, 0xb5, 0x2f, 0xfd)],
+  ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
+  ['a compressed archive', Buffer.from('Rar!')],
+  ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
+  ['audio or video', Buffer.from('RIFF')],
+  ['sound', Buffer.from('ID3')],
+  ['sound', Buffer.from('OggS')],
+  ['a database', Buffer.from('SQLite format 3')],
+  ['a PostScript program', Buffer.from('%!PS')],
+  ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
+]
+
+const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
+/** Office programs wrap encrypted files in a container of the old format, with an entry of this name. */
+const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
+const WORKBOOK_ENTRIES = ['Workbook\0', 'Book\0'].map((name) => Buffer.from(name, 'utf16le'))
+/** The properties of a message of Outlook. */
+const MAIL_ENTRY = Buffer.from('__properties_version1.0', 'utf16le')
+
+/**
+ * The format that the first bytes of a file show; undefined for text. Throws `encrypted_file` and `unsupported_file` for
+ * known types that are not read.
+ */
+export function formatOf(content: Buffer): Format | undefined {
+  const format = BINARY.find(({ fits }) => fits(content))
+  if (format) return format
+  if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)
+  const [kind] = REFUSED.find(([, mark]) => startsWith(content, mark)) ?? []
+  if (kind !== undefined) throw unsupported(`it is ${kind}`)
+  return undefined
+}
+
+function unsupported(why: string): ExtractionError {
+  return new ExtractionError('unsupported_file', `Files of this type are not read: ${why}`)
+}
+
+const isWorkbook97 = (content: Buffer) =>
+  !content.includes(ENCRYPTED_ENTRY) && WORKBOOK_ENTRIES.some((entry) => content.includes(entry))
+
+function refuseOffice97(content: Buffer): ExtractionError {
+  if (content.includes(ENCRYPTED_ENTRY)) {
+    return new ExtractionError('encrypted_file', 'The file is protected with a password')
+  }
+  if (content.includes(MAIL_ENTRY)) return unsupported('it is a message of Outlook: save it as EML')
+  return unsupported('it is a Word or PowerPoint file of 1997 to 2003: save it as DOCX or PPTX')
+}
+
+function startsWith(content: Buffer, mark: Buffer): boolean {
+  return content.subarray(0, mark.length).equals(mark)
+}

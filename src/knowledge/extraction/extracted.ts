@@ -1,0 +1,104 @@
+import type { DocumentWarning } from '../../schemas/document.ts'
+
+/** What was read out of a file. */
+export interface Extracted {
+  /** Markdown if the file has headings, tables or lists; else plain text. */
+  text: string
+  /** Where each page begins in `text`, in UTF-16 code units; absent if the file has no pages. */
+  pageStarts?: number[]
+  warnings?: readonly DocumentWarning[]
+}
+
+/** A file that was read in a process of its own. */
+export interface ReadText extends Extracted {
+  warnings: readonly DocumentWarning[]
+}
+
+/** A file to be read, held completely in memory by the process that reads it. */
+export interface SourceFile {
+  name: string
+  mediaType: string
+  bytes: Buffer
+}
+
+/** How text in images is recognised. */
+export interface Recognition {
+  /** Language codes, as used in the names of the data packages. */
+  languages: readonly string[]
+  /** Called before each page that is an image. */
+  onPage(): void
+  /** Called with a description of what could not be read with confidence, such as `page 7`. */
+  onUnreadable(what: string): void
+}
+
+/** UTF-16 code units. A longer text should be split into several documents: a hit tells where in a document it is. */
+export const MAX_CHARACTERS = 10_000_000
+
+export type BoundedText = ReturnType<typeof createBoundedText>
+
+/** Collects a text of limited length. */
+export function createBoundedText(maxCharacters = MAX_CHARACTERS) {
+  const parts: string[] = []
+  let length = 0
+  return {
+    /** Throws `text_too_long` if the text would exceed the limit. */
+    add(text: string): void {
+      length += text.length
+      if (length > maxCharacters) throw tooLong()
+      parts.push(text)
+    },
+    get length() {
+      return length
+    },
+    toString: () => parts.join(''),
+  }
+}
+
+export function tooLong(): ExtractionError {
+  const millions = MAX_CHARACTERS / 1_000_000
+  return new ExtractionError(
+    'text_too_long',
+    `The file contains more than ${millions} million characters of text: send it in parts`,
+  )
+}
+
+/** Why a file has no text to index. All but the timeout are caused by the file itself, so a retry fails again. */
+type ExtractionCode =
+  | 'empty_document'
+  | 'unsupported_file'
+  | 'encrypted_file'
+  | 'damaged_file'
+  | 'file_too_complex'
+  | 'text_too_long'
+  | 'extraction_timeout'
+
+/** A file that cannot be read. The message is shown to the file's owner. */
+export class ExtractionError extends Error {
+  override readonly name = 'ExtractionError'
+  readonly code: ExtractionCode
+
+  constructor(code: ExtractionCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** Formats a text as a code block, so that no line is taken for a heading; the fence is longer than any inside. */
+export function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/^`{3,}/gm), ([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
+}
+
+/** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
+export type ToReader =
+  | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }
+  | { kind: 'piece'; bytes: Uint8Array }
+  | { kind: 'end' }
+
+/** Messages from the reading process: the text, or why there is none; `cause` is for the log. */
+export type FromReader =
+  /** Sent before a page is recognised, which may take as long as a whole file; `page` counts such pages. */
+  | { kind: 'page'; page: number }
+  | ({ kind: 'extracted' } & ReadText)
+  | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

@@ -1,0 +1,195 @@
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { createNextAnswer } from '../../lib/next-answer.ts'
+import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
+import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
+import type { StoredFile } from '../../stores/file-store.ts'
+import { ExtractionError, type FromReader, type ReadText, type ToReader } from './extracted.ts'
+
+export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
+/** What one file may use beyond the memory that the process already held. */
+export const READING = { heapMegabytes: 640, residentMegabytes: 768 }
+/** What a picture may use beyond that: one of `MAX_PIXELS` in colours takes 1.5 GB while it is recognised. */
+const PICTURE_MEGABYTES = 1_024
+/** The file and one copy of it, which a process may hold in addition to its limit. */
+const FILE_COPIES = 2
+/** A process that holds more than this after a file is not reused. */
+const MAX_KEPT_MEGABYTES = 256
+const BYTES_PER_MEGABYTE = 2 ** 20
+/** A process that has been idle for this long is ended, because its parsers keep memory. */
+const IDLE_MS = 60_000
+
+export interface ExtractorOptions {
+  /** How many files are read concurrently, each in a process of its own. */
+  processes: number
+  /** The time allowed for a file, and then again for each of its pages that is an image. */
+  deadlineMs: number
+  /** The limits for one file, not counting the file itself and one copy of it. */
+  limits?: ProcessLimits
+  /** The languages in which text in images is recognised; empty if recognition is off. */
+  languages?: readonly string[]
+  log?: { warn(fields: object, message: string): void }
+}
+
+export type Extractor = ReturnType<typeof createExtractor>
+
+/** Reads files in separate processes, which are replaced when a file is too much for one. */
+export function createExtractor(options: ExtractorOptions) {
+  const { processes, deadlineMs, limits = READING, languages = [], log } = options
+  const closing = new AbortController()
+  const semaphore = createSemaphore(processes)
+  const readers = createReaders(limits)
+
+  async function read(file: StoredFile, source: FileSource, signal: AbortSignal) {
+    const kept = readers.takeIdle()
+    try {
+      if (kept) return await readIn(kept, file, source, signal)
+    } catch (error) {
+      // What earlier files left behind in the process may be the cause, so a new one gets a try.
+      if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
+    }
+    return readIn(readers.start(), file, source, signal)
+  }
+
+  async function readIn(reader: Reader, file: StoredFile, source: FileSource, signal: AbortSignal) {
+    const { open, onPage } = source
+    using deadline = startDeadline(deadlineMs, signal)
+    const ofPage = (page: number) => {
+      deadline.renew()
+      onPage?.(page)
+    }
+    try {
+      const reading = open().then((bytes) => reader.read({ ...file, languages }, bytes, ofPage))
+      const answered = await untilAborted(reading, deadline.signal)
+      readers.giveBack(reader)
+      return answered
+    } catch (error) {
+      readers.drop(reader)
+      signal.throwIfAborted()
+      const { mediaType, size } = file
+      log?.warn({ err: error, mediaType, size }, 'replacing the file extraction process')
+      if (error === deadline.signal.reason) {
+        throw new ExtractionError('extraction_timeout', 'Reading the file took too long')
+      }
+      if (!(error instanceof JobExhausted)) throw error
+      throw new ExtractionError('file_too_complex', `Reading the file ${error.message}`, error)
+    }
+  }
+
+  return {
+    /**
+     * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
+     * for its turn. Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which
+     * stops the reading at once.
+     */
+    async extract(file: StoredFile, source: FileSource, signal: AbortSignal): Promise<ReadText> {
+      const wanted = AbortSignal.any([signal, closing.signal])
+      const answer = await semaphore.run(() => read(file, source, wanted), wanted)
+      if (answer.kind === 'refused') {
+        const { code, message, cause } = answer
+        const { mediaType, size } = file
+        if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
+        throw new ExtractionError(code, message)
+      }
+      return answer
+    },
+    close() {
+      closing.abort(new Error('The server stops'))
+      readers.close()
+    },
+  }
+}
+
+interface FileSource {
+  /** Opens the bytes of the file from the beginning. */
+  open: () => Promise<AsyncIterable<Uint8Array>>
+  onPage?: OnPage
+}
+
+/** Called before each page that is recognised, with its number among such pages. Must not throw. */
+type OnPage = (page: number) => void
+
+/** Whether the process ran out of memory, in contrast to a file that the process refused as too complex. */
+const isOutOfMemory = (error: unknown) =>
+  error instanceof ExtractionError && error.cause instanceof JobExhausted
+
+/** The reading processes; idle ones are kept for a while. */
+function createReaders(limits: ProcessLimits) {
+  const idle: Reader[] = []
+  const all = new Set<Reader>()
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const drop = (reader: Reader) => {
+    all.delete(reader)
+    reader.kill()
+  }
+  const takeIdle = (): Reader | undefined => {
+    const kept = idle.pop()
+    if (!kept || kept.isAlive()) return kept
+    drop(kept)
+    return takeIdle()
+  }
+  return {
+    takeIdle,
+    drop,
+    start() {
+      const reader = startReader(limits)
+      all.add(reader)
+      return reader
+    },
+    giveBack(reader: Reader) {
+      if (reader.memory.bytes() > MAX_KEPT_MEGABYTES * BYTES_PER_MEGABYTE) return drop(reader)
+      idle.push(reader)
+      clearTimeout(idleTimer)
+      idleTimer = setTimeout(() => idle.splice(0).forEach(drop), IDLE_MS).unref()
+    },
+    close() {
+      clearTimeout(idleTimer)
+      for (const reader of all) drop(reader)
+    },
+  }
+}
+
+type Reader = ReturnType<typeof startReader>
+type FileToRead = StoredFile & { languages: readonly string[] }
+
+/** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
+function startReader(limits: ProcessLimits) {
+  let onPage: OnPage = () => undefined
+  const answers = createNextAnswer<Exclude<FromReader, { kind: 'page' }>>()
+  const { send, isAlive, memory, kill } = startProcess<FromReader>(
+    { entry: EXTRACT_ENTRY },
+    limits,
+    {
+      onMessage(message) {
+        if (message.kind === 'page') onPage(message.page)
+        else answers.give(message)
+      },
+      onEnd: answers.end,
+    },
+  )
+  const ask = (message: ToReader) => send(message)
+
+  return {
+    isAlive,
+    memory,
+    kill,
+    /**
+     * Reads one file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws.
+     */
+    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
+      onPage = ofPage
+      const answered = answers.next()
+      const more = file.mediaType.startsWith('image/') ? PICTURE_MEGABYTES : 0
+      const growth = (limits.residentMegabytes + more) * BYTES_PER_MEGABYTE
+      memory.bound(memory.bytes() + growth + FILE_COPIES * file.size)
+      await ask({ kind: 'begin', ...file })
+      for await (const bytes of pieces) {
+        if (!isAlive()) break
+        await ask({ kind: 'piece', bytes })
+      }
+      await ask({ kind: 'end' })
+      return answered
+    },
+  }
+}

@@ -1,0 +1,185 @@
+import { Parser } from 'htmlparser2'
+import { parseHTML } from 'linkedom'
+import TurndownService from 'turndown'
+import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
+
+/** Share of the page's text that `main` must have; otherwise the whole page is used. */
+const MIN_SHARE = 0.5
+/** Navigation has at least this share of its text in links. */
+const LINKED_SHARE = 0.5
+
+/** The whole text of a page but for what is hidden and its navigation, under the page's title. */
+export function extractHtml(html: string): Extracted {
+  const { body, title } = parsePage(html)
+  const heading = title.replaceAll(/\s+/g, ' ').trim()
+  const text = body ? elementToMarkdown(contentOf(body)) : ''
+  return { text: heading === '' || text.startsWith('# ') ? text : `# ${heading}\n\n${text}` }
+}
+
+/** The element with the content; what no reader of the page would read is removed from it. */
+function contentOf(body: PageElement): PageElement {
+  for (const element of body.querySelectorAll(LEFT_OUT.join())) element.remove()
+  for (const element of body.querySelectorAll('[style], [hidden]')) {
+    if (isHidden(element)) element.remove()
+  }
+  for (const element of body.querySelectorAll('nav, [role=navigation]')) {
+    if (isListOfLinks(element)) element.remove()
+  }
+  const [main, ...more] = body.querySelectorAll('main, [role=main]')
+  if (!main || more.length > 0) return body
+  return lettersIn(main) >= lettersIn(body) * MIN_SHARE ? main : body
+}
+
+function isHidden(element: PageElement): boolean {
+  if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? ''))
+    return true
+  const hidden = element.getAttribute('hidden')
+  // What a search in the page would show is text of the page.
+  return hidden !== null && hidden !== 'until-found'
+}
+
+/** Some manuals have their text in what they call navigation, or never close it. */
+function isListOfLinks(element: PageElement): boolean {
+  let linked = 0
+  for (const link of element.querySelectorAll('a')) linked += lettersIn(link)
+  return linked >= lettersIn(element) * LINKED_SHARE
+}
+
+function lettersIn({ textContent }: PageElement): number {
+  return (textContent ?? '').replaceAll(/\s+/g, '').length
+}
+
+/** Converts tables to Markdown, with the first row as the head; tables used only for layout are dissolved. */
+function addTableRules(service: TurndownService): void {
+  service.addRule('cell', {
+    filter: ['th', 'td'],
+    replacement: (content, node: PageElement) =>
+      shapeOf(node).isArrangement ? `\n\n${content}\n\n` : `${oneLine(content)} |`,
+  })
+  service.addRule('row', {
+    filter: 'tr',
+    replacement(content, node: PageElement) {
+      const { isArrangement, head } = shapeOf(node)
+      if (isArrangement) return content
+      return `\n|${content}${head === node ? `\n|${' --- |'.repeat(node.children.length)}` : ''}`
+    },
+  })
+  service.addRule('rows', {
+    filter: ['thead', 'tbody', 'tfoot'],
+    replacement: (content) => content,
+  })
+  service.addRule('table', {
+    filter: 'table',
+    replacement: (content) => `\n\n${content.trim()}\n\n`,
+  })
+}
+
+interface TableShape {
+  /** Whether the table is only used for layout, as in mails and old pages. */
+  isArrangement: boolean
+  head: PageElement | undefined
+}
+
+/** Cached per table, so that it is not determined again for each cell. */
+const shapes = new WeakMap<PageElement, TableShape>()
+
+/** The shape of the table that a row or cell belongs to. */
+function shapeOf(node: PageElement): TableShape {
+  const table = node.closest('table')
+  if (!table) return { isArrangement: true, head: undefined }
+  const known = shapes.get(table)
+  if (known) return known
+  const rows = Array.from(table.querySelectorAll('tr'))
+  const isPlain = rows.every(({ children }) => children.length < 2)
+  const shape = { isArrangement: isPlain || table.querySelector('table') !== null, head: rows[0] }
+  shapes.set(table, shape)
+  return shape
+}
+
+function oneLine(content: string): string {
+  return ` ${content.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim()}`
+}
+
+const LEFT_OUT = 'title script style noscript template iframe object svg canvas'.split(' ')
+
+/** Behind a heading, to copy its address. */
+const PERMALINK = /^\s*[¶§#]\s*$/
+
+const service = new TurndownService({
+  headingStyle: 'atx',
+  codeBlockStyle: 'fenced',
+  bulletListMarker: '-',
+})
+service.remove((node) => LEFT_OUT.includes(node.nodeName.toLowerCase()))
+// Nobody searches for the target of a link or the source of an image.
+service.addRule('link', {
+  filter: 'a',
+  replacement: (content, node: PageElement) =>
+    PERMALINK.test(node.textContent ?? '') ? '' : content,
+})
+service.addRule('picture', {
+  filter: 'img',
+  replacement: (_, node: PageElement) => node.getAttribute('alt') ?? '',
+})
+addTableRules(service)
+// The text is read, not rendered: a word with escapes would not be found.
+service.escape = (text) => text
+
+/** Converts a fragment of HTML to Markdown. */
+export function htmlToMarkdown(html: string): string {
+  const { body } = parsePage(`<!doctype html><html><body>${html}</body></html>`)
+  return body ? elementToMarkdown(body) : ''
+}
+
+/** Converts an element to Markdown. Throws `text_too_long`. */
+export function elementToMarkdown(element: PageElement): string {
+  const text = createBoundedText()
+  text.add(service.turndown(element))
+  return text.toString()
+}
+
+/** Real pages nest up to a hundred levels. The time and the stack needed for a tree grow with its depth. */
+const MAX_DEPTH = 1_000
+
+/** The part of the DOM that is used here: the server's type declarations have no DOM. */
+interface PageElement {
+  readonly textContent: string | null
+  readonly children: { readonly length: number }
+  getAttribute(name: string): string | null
+  closest(selectors: string): PageElement | null
+  querySelector(selectors: string): PageElement | null
+  querySelectorAll(selectors: string): Iterable<PageElement>
+  remove(): void
+}
+
+export interface Page {
+  readonly body: PageElement | null
+  readonly title: string
+}
+
+/** Also parses HTML without the elements `html` and `body`. Throws `file_too_complex` if elements nest too deeply. */
+export function parsePage(html: string): Page {
+  refuseDepth(html)
+  return parseHTML(asDocument(html)).document
+}
+
+/** Adds the elements that browsers add but this parser does not: it would take the first element for the root. */
+function asDocument(html: string): string {
+  const body = html.search(/<body[\s>]/i)
+  if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`
+  return `<html><head>${withoutFrame(html.slice(0, body))}</head>${html.slice(body)}`
+}
+
+function withoutFrame(html: string): string {
+  return html.replaceAll(/<(?:!doctype|\/?html|\/?head)(?:\s[^>]*)?>/gi, '')
+}
+
+function refuseDepth(html: string): void {
+  let depth = 0
+  const onopentagname = () => {
+    depth++
+    if (depth <= MAX_DEPTH) return
+    throw new ExtractionError('file_too_complex', 'The page is nested too deeply')
+  }
+  new Parser({ onopentagname, onclosetag: () => void depth-- }).end(html)
+}

@@ -1,0 +1,100 @@
+import { type Extracted, ExtractionError } from '../extracted.ts'
+import type { ZipArchive } from '../zip-archive.ts'
+import { htmlToMarkdown } from './html.ts'
+import { extractXlsx } from './xlsx.ts'
+import { readXml } from './xml.ts'
+
+// OpenDocument 1.3: https://docs.oasis-open.org/office/OpenDocument/v1.3/.
+
+const CONTENT = 'content.xml'
+const MANIFEST = 'META-INF/manifest.xml'
+const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet'
+
+/** Text, presentations and drawings as Markdown; spreadsheets as tables. */
+export async function extractOpenDocument(bytes: Buffer, zip: ZipArchive): Promise<Extracted> {
+  const manifest = zip.has(MANIFEST) ? await zip.readText(MANIFEST) : ''
+  if (manifest.includes(':encryption-data')) {
+    throw new ExtractionError('encrypted_file', 'The file is protected with a password')
+  }
+  const kind = zip.has('mimetype') ? await zip.readText('mimetype') : ''
+  if (kind.startsWith(SPREADSHEET)) return extractXlsx(bytes)
+  return { text: htmlToMarkdown(toHtml(await zip.readText(CONTENT))) }
+}
+
+/** Elements that are the same in HTML. */
+const SAME: Record<string, string> = {
+  'text:p': 'p',
+  'text:list': 'ul',
+  'text:list-item': 'li',
+  'table:table': 'table',
+  'table:table-row': 'tr',
+  'table:table-cell': 'td',
+}
+/** Text of its own within a sentence, in brackets: comments and footnotes. */
+const ASIDES = new Set(['office:annotation', 'text:note'])
+/** What is no text of the document: deleted text, forms, who wrote a comment, numbers of notes. */
+const LEFT_OUT = new Set([
+  'text:tracked-changes',
+  'office:forms',
+  'dc:creator',
+  'dc:date',
+  'meta:date-string',
+  'text:note-citation',
+])
+
+/** The body as HTML. */
+function toHtml(xml: string): string {
+  let html = ''
+  let leftOut = 0
+  let asides = 0
+  let heading = 'h1'
+  const add = (part: string) => {
+    if (leftOut === 0) html += part
+  }
+  /** Within a sentence there are no blocks. */
+  const addBlock = (part: string) => {
+    if (asides === 0) add(part)
+  }
+  const tagOf = (name: string) => (name === 'text:h' ? heading : SAME[name])
+  readXml(xml.slice(Math.max(xml.indexOf('<office:body'), 0)), {
+    open(name, attributes) {
+      if (LEFT_OUT.has(name)) leftOut += 1
+      if (name === 'text:h') heading = headingOf(attributes)
+      if (ASIDES.has(name)) {
+        add(' (')
+        asides += 1
+      }
+      const tag = tagOf(name)
+      addBlock(tag ? `<${tag}>` : (BEGINNINGS[name]?.(attributes) ?? ''))
+      if (BLANKS.has(name)) add(' ')
+    },
+    close(name) {
+      const tag = tagOf(name)
+      if (tag) addBlock(`</${tag}>`)
+      if (ASIDES.has(name)) {
+        asides -= 1
+        add(')')
+      }
+      if (LEFT_OUT.has(name)) leftOut -= 1
+    },
+    text: (text) => add(escaped(text)),
+  })
+  return html
+}
+
+/** What stands for the beginning of an element. */
+const BEGINNINGS: Record<string, (attributes: Record<string, string>) => string> = {
+  'draw:page': (attributes) => `<h2>${escaped(attributes['draw:name'] ?? '')}</h2>`,
+  'presentation:notes': () => '<h3>Notes</h3>',
+  'text:line-break': () => '<br>',
+}
+const BLANKS = new Set(['text:tab', 'text:s'])
+const MAX_LEVEL = 6
+
+function headingOf(attributes: Record<string, string>): string {
+  const level = Math.round(Number(attributes['text:outline-level'])) || 1
+  return `h${Math.min(Math.max(level, 1), MAX_LEVEL)}`
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

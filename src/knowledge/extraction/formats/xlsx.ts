@@ -1,0 +1,134 @@
+import type { CellObject } from '@e965/xlsx'
+import { type BoundedText, createBoundedText, type Extracted } from '../extracted.ts'
+import {
+  type Cell,
+  DAY_ZERO,
+  type SheetTable,
+  sheetTables,
+  type TableRow,
+  toText,
+} from '../sheet-tables.ts'
+
+/** Sheet by sheet, each under its name; percentages and amounts of money as they are shown. */
+export async function extractXlsx(bytes: Buffer): Promise<Extracted> {
+  const text = createBoundedText()
+  const hidden: string[] = []
+  for (const { sheet, isHidden, rows } of await readWorkbook(bytes, { asShown: true })) {
+    const written = rowsToText(rows)
+    if (written === '') continue
+    if (isHidden) hidden.push(sheet)
+    text.add(`## ${sheet}\n\n${written}\n`)
+  }
+  if (hidden.length === 0) return { text: text.toString() }
+  const message = `Hidden sheets were read, too: ${hidden.join(', ').slice(0, MAX_NAMES)}`
+  return { text: text.toString(), warnings: [{ code: 'hidden_sheets', message }] }
+}
+
+/** UTF-16 code units of the names of hidden sheets in a warning. */
+const MAX_NAMES = 200
+
+export interface Sheet {
+  sheet: string
+  isHidden: boolean
+  rows: TableRow[]
+}
+
+/**
+ * Reads the sheets of a workbook: XLSX, XLS or ODS. A number is a number, unless `asShown` wants percentages and amounts
+ * of money with their signs.
+ */
+export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Promise<Sheet[]> {
+  // Imported on demand, since other modules use only `rowsToText` of this file.
+  const { read, SSF } = await import('@e965/xlsx')
+  const workbook = read(bytes, {
+    type: 'buffer',
+    dense: true,
+    cellNF: true,
+    cellText: asShown,
+    cellHTML: false,
+    cellFormula: false,
+  })
+  const { SheetNames: names, Sheets: sheets, Workbook: about } = workbook
+  const dayZero = about?.WBProps?.date1904 ? DAY_ZERO_1904 : DAY_ZERO
+  const toCell = (cell: CellObject | undefined): Cell => {
+    const { t: type, v: value = null, z = '' } = cell ?? {}
+    if (!cell || type === 'e') return null
+    if (typeof value !== 'number') return value
+    if (SSF.is_date(String(z))) return dateAt(dayZero, value)
+    return asShown && SIGNED.test(String(z)) ? shownAs(cell, value) : value
+  }
+  // Some programs write the bare number beside its format.
+  const shownAs = ({ w: shown, z }: CellObject, value: number) =>
+    (shown && shown !== String(value) ? shown : SSF.format(String(z), value)).trim()
+  return names.map((sheet, place) => ({
+    sheet,
+    isHidden: Boolean(about?.Sheets?.[place]?.Hidden),
+    rows: Array.from(sheets[sheet]?.['!data'] ?? [], (row) =>
+      row ? Array.from(row, toCell) : EMPTY_ROW,
+    ),
+  }))
+}
+
+/** A sheet may have a million of them. */
+const EMPTY_ROW: TableRow = []
+/** Number formats with a sign: `0.0%`, `#,##0.00 [$€-407]`, `"CHF" 0.00`. */
+const SIGNED = /[%$€£¥₹]|"[A-Z]{3}"/
+
+const SECONDS_PER_DAY = 86_400
+/** 1 January 1904 is the day 0 of workbooks of old Macintoshes. */
+const DAY_ZERO_1904 = Date.UTC(1904, 0, 1)
+
+/** A number that is formatted as a date counts days; one that is no valid date is left out. */
+function dateAt(dayZero: number, days: number): Date | null {
+  const date = new Date(dayZero + Math.round(days * SECONDS_PER_DAY) * 1_000)
+  return Number.isNaN(date.getTime()) ? null : date
+}
+
+/** Maximum UTF-16 code units that one sheet adds to the text; the agent's tools read all of it. */
+const MAX_CHARACTERS = 2_000_000
+/** In a longer table, a heading states the row numbers every so many rows. */
+const ROWS_PER_SECTION = 25
+const MAX_TITLE = 120
+
+/**
+ * Writes a line per row, with the column name before each value, so that a row can be understood wherever the table is
+ * cut into chunks. Empty cells are left out. A table that is too long ends in a line that says how many rows it has.
+ */
+export function rowsToText(rows: readonly TableRow[], isCut = false): string {
+  const text = createBoundedText(Number.POSITIVE_INFINITY)
+  const tables = sheetTables(rows)
+  for (const table of tables) addTable(text, table, isCut && table === tables.at(-1))
+  return text.toString()
+}
+
+function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
+  const { notes, rows } = table
+  const [title = ''] = rows.length > 0 ? notes : []
+  const isTitle = title !== '' && title.length <= MAX_TITLE
+  if (isTitle) text.add(`\n### ${title}\n\n`)
+  for (const note of isTitle ? notes.slice(1) : notes) text.add(`${note}\n\n`)
+  const taken = addRows(text, table, isTitle ? '####' : '###')
+  if (taken === rows.length && !isCut) return
+  const total = isCut ? '' : ` of ${rows.length}`
+  text.add(`\n(The first ${taken}${total} rows; the whole table is in the file.)\n`)
+}
+
+function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: string): number {
+  for (const [position, row] of rows.entries()) {
+    if (text.length > MAX_CHARACTERS) return position
+    if (position % ROWS_PER_SECTION === 0) text.add(sectionAt(position, rows.length, first, level))
+    const named = row.map(toText).flatMap((cell, i) => {
+      if (cell === '') return []
+      return head?.[i] ? `${head[i]}: ${cell}` : cell
+    })
+    if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
+  }
+  return rows.length
+}
+
+/** Rows are numbered from 1, counting everything above them on the sheet. */
+function sectionAt(position: number, rows: number, first: number, level: string): string {
+  if (rows <= ROWS_PER_SECTION) return ''
+  const last = Math.min(position + ROWS_PER_SECTION, rows)
+  return `\n${level} Rows ${first + position + 1} to ${first + last}\n\n`
+}

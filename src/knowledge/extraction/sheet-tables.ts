@@ -1,0 +1,263 @@
+export type Cell = string | number | boolean | Date | null | undefined
+export type TableRow = readonly Cell[]
+
+/** A table on a sheet, which may hold several. */
+export interface SheetTable {
+  /** The texts above it, such as its title; for the sheet's last table, also those below it. */
+  notes: string[]
+  /** A name per column, empty if it has none; absent if no row looks like column names. */
+  head: string[] | undefined
+  /** The index of its first row of values on the sheet, from 0. */
+  first: number
+  /** Rows of values, including empty rows between them. */
+  rows: TableRow[]
+}
+
+const MAX_COLUMNS = 500
+/** After this many tables, further blocks are added to the last one. */
+const MAX_TABLES = 50
+const MAX_NOTE_ROWS = 5
+/** Rows that are compared to decide whether the row above them is a head. */
+const COMPARED_ROWS = 50
+/** A head names at least this share of the columns of the widest row near it. */
+const MIN_NAMED = 0.6
+const PLAIN_NUMBER = /^[-+\d.,%€$£\s/:]+$/
+/** Periods can be column names, too, next to others that are words. */
+const PERIOD = /^(?:(?:19|20)\d\d|\d{1,2}[./]\d{4}|\d{4}-\d\d(?:-\d\d)?)$/
+
+/** The tables of a sheet, separated by empty rows or columns, each with its column names and the texts above it. */
+export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
+  const width = rows.reduce((most, row) => Math.max(most, extent(row)), 0)
+  const tables: Placed[] = []
+  let notes: string[] = []
+  for (const block of blocksOf(rows)) {
+    if (width > 1 && isNote(rows, block)) {
+      notes.push(...textsIn(rows, block))
+      continue
+    }
+    const found = besideEachOther(rows, block)
+    const last = tables.at(-1)
+    const [only] = found
+    const isMore = last && only && found.length === 1 && goesOn(only, last, notes)
+    if (last && (isMore || tables.length >= MAX_TABLES)) extend(last, block)
+    else {
+      only?.notes.unshift(...notes)
+      tables.push(...found)
+    }
+    notes = []
+  }
+  const below = tables.at(-1)
+  if (!below && notes.length > 0) return [{ notes, head: undefined, first: 0, rows: [] }]
+  below?.notes.push(...notes)
+  return tables.map((table) => cutOut(rows, table))
+}
+
+/** The text of a cell on one line, of at most `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */
+export function toText(cell: Cell): string {
+  if (cell === null || cell === undefined) return ''
+  const text = cell instanceof Date ? dateToText(cell) : String(cell)
+  return text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
+}
+
+const MAX_CELL = 2_000
+
+/** The day 0 of spreadsheets: a time of day or a duration is a part or a number of days after it. */
+export const DAY_ZERO = Date.UTC(1899, 11, 30)
+/** No table is about a day before it, so what seems to be one is a duration. */
+const FIRST_DAY = Date.UTC(1901, 0, 1)
+const SECOND = 1_000
+
+function dateToText(date: Date): string {
+  const time = date.getTime()
+  if (Number.isNaN(time)) return ''
+  if (time >= DAY_ZERO && time < FIRST_DAY) return durationToText(time - DAY_ZERO)
+  return date
+    .toISOString()
+    .replace(/T00:00:00\.000Z$/, '')
+    .replace(/\.000Z$/, 'Z')
+}
+
+/** Hours and minutes, and seconds if there are any. */
+function durationToText(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / SECOND)
+  const parts = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return (parts.at(-1) === 0 ? parts.slice(0, 2) : parts)
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':')
+}
+
+interface Block {
+  /** Indexes of rows and columns; the ends are exclusive. */
+  start: number
+  end: number
+  left: number
+  right: number
+}
+
+interface Placed extends Block {
+  notes: string[]
+  head: string[] | undefined
+  /** Whether the values below clearly differ from the head. */
+  isSure: boolean
+}
+
+const isFilled = (cell: Cell) => cell !== null && cell !== undefined && String(cell).trim() !== ''
+const filledIn = (row: TableRow) => row.reduce((sum: number, cell) => sum + +isFilled(cell), 0)
+const extent = (row: TableRow) => Math.min(row.findLastIndex(isFilled) + 1, MAX_COLUMNS)
+
+/** Runs of non-empty rows, with the columns that they span. */
+function blocksOf(rows: readonly TableRow[]): Block[] {
+  const blocks: Block[] = []
+  let open: Block | undefined
+  for (const [place, row] of rows.entries()) {
+    const first = row.findIndex(isFilled)
+    if (first < 0) open = undefined
+    else if (open) {
+      open.end = place + 1
+      open.left = Math.min(open.left, first)
+      open.right = Math.max(open.right, extent(row))
+    } else {
+      open = { start: place, end: place + 1, left: first, right: extent(row) }
+      blocks.push(open)
+    }
+  }
+  return blocks
+}
+
+function isNote(rows: readonly TableRow[], { start, end }: Block): boolean {
+  return end - start <= MAX_NOTE_ROWS && rows.slice(start, end).every((row) => filledIn(row) < 2)
+}
+
+function textsIn(rows: readonly TableRow[], { start, end, left, right }: Block): string[] {
+  const texts = rows.slice(start, end).map((row) => row.slice(left, right).filter(isFilled))
+  return texts.map((cells) => cells.map(toText).join(' '))
+}
+
+/** One table, or several that are separated by empty columns and each have a head. */
+function besideEachOther(rows: readonly TableRow[], block: Block): Placed[] {
+  const parts = partsOf(rows, block)
+  const placed = parts.length > 1 ? parts.map((part) => place(rows, part)) : []
+  const areTables = placed.every(({ left, right, isSure }) => right - left > 1 && isSure)
+  return placed.length > 0 && areTables ? placed : [place(rows, block)]
+}
+
+/** Splits a block at its empty columns. */
+function partsOf(rows: readonly TableRow[], block: Block): Block[] {
+  const used = new Set<number>()
+  for (const row of rows.slice(block.start, block.end))
+    for (const [column, cell] of row.entries()) if (isFilled(cell)) used.add(column)
+  const parts: Block[] = []
+  for (let column = block.left; column < block.right; column++) {
+    const last = parts.at(-1)
+    if (used.has(column) && last?.right === column) last.right++
+    else if (used.has(column)) parts.push({ ...block, left: column, right: column + 1 })
+  }
+  return parts
+}
+
+function place(rows: readonly TableRow[], block: Block): Placed {
+  const { start, end, left, right } = block
+  const near = rows
+    .slice(start, Math.min(end, start + COMPARED_ROWS))
+    .map((row) => row.slice(left, right).map(toText))
+  const widest = Math.max(...near.map(filledIn))
+  // A title is alone in its row, or has one more cell next to it if the table is wide.
+  const mostInTitle = widest > 4 ? 2 : Math.min(widest - 1, 1)
+  const titles = Math.max(
+    near.findIndex((row) => filledIn(row) > mostInTitle),
+    0,
+  )
+  const notes = textsIn(rows, { ...block, end: start + titles })
+  const found = headOf(near.slice(titles), widest)
+  return { ...block, ...found, notes, start: start + titles + found.headRows }
+}
+
+/** The head: the first row if it looks like names, or the first two if a name in the upper one spans columns. */
+function headOf(near: string[][], widest: number) {
+  if (isForm(near)) return { head: undefined, isSure: false, headRows: 0 }
+  const [upper = [], lower = [], ...rest] = near
+  const joined = joinHeads(upper, lower)
+  if (joined && isSureHead(joined, rest, widest) && lower.every(isPeriodOrName)) {
+    return { head: joined, isSure: true, headRows: 2 }
+  }
+  const body = [lower, ...rest]
+  const isSure = isSureHead(upper, body, widest)
+  const names = upper.filter(isFilled)
+  const isPlain =
+    names.every(isName) && names.length >= widest && new Set(names).size === names.length
+  const isHead = isSure || (isPlain && names.length > 0)
+  return { head: isHead ? upper : undefined, isSure, headRows: isHead ? 1 : 0 }
+}
+
+/** Whether each row begins with a label, as on a form. */
+function isForm(near: readonly string[][]): boolean {
+  const labels = near.flatMap((row) => row.find((text) => text !== '') ?? [])
+  return labels.every((label) => label.endsWith(':'))
+}
+
+/** `2025` over `Q1` and `Q2` becomes `2025 Q1` and `2025 Q2`. */
+function joinHeads(upper: readonly string[], lower: readonly string[]): string[] | undefined {
+  const gaps = lower.flatMap((text, i) => (text !== '' && !upper[i] ? [i] : []))
+  if (gaps.length === 0 || !upper[0] === !lower[0]) return undefined
+  let group = ''
+  return lower.map((text, i) => {
+    group = upper[i] || group
+    return text === '' ? group : `${group} ${text}`
+  })
+}
+
+const isPeriodOrName = (text: string) => text === '' || isName(text) || PERIOD.test(text)
+
+/** Whether the values below are of another kind than the assumed names. */
+function isSureHead(head: readonly string[], body: readonly string[][], widest: number): boolean {
+  const named = head.filter(isFilled)
+  if (named.length < Math.max(1, widest * MIN_NAMED) || !named.some(isName)) return false
+  const values = head.map((_, i) => body.map((row) => row[i] ?? '').filter(isFilled))
+  const isFit = head.every((text, i) => {
+    const isPeriod = PERIOD.test(text) && !values[i]?.some((value) => PERIOD.test(value))
+    return text === '' || isName(text) || isPeriod
+  })
+  return isFit && head.some((text, i) => text !== '' && values[i]?.some((value) => !isName(value)))
+}
+
+function isName(text: string): boolean {
+  return text !== '' && text.length <= 100 && !PLAIN_NUMBER.test(text)
+}
+
+/** Whether a block only continues the table above it, after an empty row. */
+function goesOn(found: Placed, last: Placed, notes: readonly string[]): boolean {
+  // A block that starts further left may be below another table, next to this one.
+  if (found.left < last.left) return false
+  if (!found.head) return true
+  const isAlike = found.left === last.left && found.right <= last.right
+  return isAlike && !found.isSure && notes.length + found.notes.length === 0
+}
+
+/** Adds a block to the table above it; columns further left than the table get no name. */
+function extend(table: Placed, { end, left, right }: Block): void {
+  const added = Math.max(0, table.left - left)
+  table.head?.unshift(...Array.from({ length: added }, () => ''))
+  table.left -= added
+  table.right = Math.max(table.right, right)
+  table.end = end
+}
+
+function cutOut(
+  rows: readonly TableRow[],
+  { start, end, left, right, head, notes }: Placed,
+): SheetTable {
+  const cut = rows.slice(start, end).map((row) => row.slice(left, right))
+  const used = cut.findLastIndex((row) => row.some(isFilled)) + 1
+  const width = Math.max(0, right - left)
+  // Names of columns without any values are the values.
+  if (used === 0 && head && start > 0) {
+    return {
+      notes,
+      head: undefined,
+      first: start - 1,
+      rows: [rows[start - 1]?.slice(left, right) ?? []],
+    }
+  }
+  const names = head && Array.from({ length: width }, (_, i) => head[i] ?? '')
+  return { notes, head: names, first: start, rows: cut.slice(0, used) }
+}

@@ -1,0 +1,133 @@
+import { AppError } from '../../errors.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
+import { within } from '../../schemas/metadata.ts'
+import type {
+  Among,
+  ChunkPage,
+  DocumentSelection,
+  DocumentStore,
+  StoredDocument,
+} from '../../stores/document-store.ts'
+import { chunkPages, documentPages } from '../../stores/lookup.ts'
+
+/** Documents that are deleted concurrently. */
+const DELETED_TOGETHER = 200
+
+interface Refreshing {
+  store: Pick<DocumentStore, 'get' | 'listChunks'>
+  index: Pick<ChunkIndex, 'refreshMetadata'>
+}
+
+export interface ChangeDependencies extends Refreshing {
+  store: Pick<
+    DocumentStore,
+    'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
+  >
+  index: Pick<ChunkIndex, 'remove' | 'refreshMetadata' | 'check'>
+  /** Notifies ingestion that there is work. */
+  wake: () => void
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Restricts a change to documents of these collections; if absent, any document may be changed. */
+export interface Bounded {
+  among?: Among | undefined
+}
+
+/** What clients do to documents without sending them again. */
+export function createDocumentChanges({ store, index, wake, log }: ChangeDependencies) {
+  const remove = async (id: string, among?: Among): Promise<boolean> => {
+    const keys = await store.delete(id, among)
+    if (!keys) return false
+    // Once it is gone from the document store it is never shown; leftovers only take up space in the index.
+    await index.remove(keys).catch((error: unknown) => {
+      log.warn(
+        { err: error, documentId: id },
+        'a deleted document remains in the index until the next restart',
+      )
+    })
+    return true
+  }
+
+  return {
+    /** Returns whether the document existed. The very next query no longer finds it. */
+    remove,
+
+    /**
+     * Deletes all documents of a selection if `confirm` is their number; otherwise throws `changed_meanwhile`. Throws
+     * `invalid_request` without `confirm`. What was deleted before `signal` was aborted stays deleted.
+     */
+    async removeAll(
+      { dryRun, confirm, collection, among, ...given }: DeletionQuery & Bounded,
+      signal: AbortSignal,
+    ): Promise<Deletion> {
+      const selection = { ...given, filter: within({ filter: given.filter, collection }) }
+      const matched = await store.countListed(selection, signal)
+      if (dryRun) return { matched, deleted: 0 }
+      if (confirm === undefined) {
+        const message = 'confirm: must be the number of documents reported with dryRun=true'
+        throw new AppError('invalid_request', message, { param: 'confirm' })
+      }
+      const ids = confirm === matched ? await idsOf(store, selection, signal) : []
+      if (ids.length !== confirm) {
+        const message = `confirm: the selection now matches ${matched} documents, not ${confirm}; nothing was deleted`
+        throw new AppError('changed_meanwhile', message, { param: 'confirm' })
+      }
+      let deleted = 0
+      for (let start = 0; start < ids.length; start += DELETED_TOGETHER) {
+        signal.throwIfAborted()
+        const gone = await Promise.all(
+          ids.slice(start, start + DELETED_TOGETHER).map((id) => remove(id, among)),
+        )
+        deleted += gone.filter(Boolean).length
+      }
+      return { matched, deleted }
+    },
+
+    /**
+     * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
+     * there is no such document. Throws `index_unavailable`, with nothing changed, if the index would have to change
+     * but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
+     */
+    async patch(
+      id: string,
+      { metadata, among }: DocumentPatch & Bounded,
+      signal: AbortSignal,
+    ): Promise<StoredDocument | undefined> {
+      await index.check(signal)
+      const document = await store.patchMetadata(id, metadata, among)
+      if (!document) return undefined
+      wake()
+      await refreshMetadata({ store, index }, id)
+      return document
+    },
+  }
+}
+
+/** Gives the index the metadata of a document, and repeats this if the metadata was changed again in the meantime. */
+export async function refreshMetadata({ store, index }: Refreshing, id: string): Promise<void> {
+  const stored = async () => JSON.stringify((await store.get(id))?.metadata)
+  let given: string | undefined
+  do {
+    given = await stored()
+    await index.refreshMetadata(await chunkKeys(store, id))
+  } while (given !== (await stored()))
+}
+
+async function idsOf(
+  store: Pick<DocumentStore, 'list'>,
+  selection: DocumentSelection,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const pages = await Array.fromAsync(documentPages(store, selection, signal))
+  return pages.flat().map(({ id }) => id)
+}
+
+async function chunkKeys(
+  store: Pick<DocumentStore, 'listChunks'>,
+  documentId: string,
+): Promise<number[]> {
+  const keysOf = ({ chunks }: ChunkPage) => chunks.map(({ key }) => key)
+  return (await Array.fromAsync(chunkPages(store, documentId), keysOf)).flat()
+}

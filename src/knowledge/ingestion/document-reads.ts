@@ -1,0 +1,241 @@
+import { AppError } from '../../errors.ts'
+import type {
+  ChunkList,
+  ChunkListQuery,
+  Document,
+  DocumentCreated,
+  DocumentList,
+  DocumentSource,
+  TextQuery,
+} from '../../schemas/document.ts'
+import { within } from '../../schemas/metadata.ts'
+import {
+  type DocumentStore,
+  documentNotFound,
+  type ListQuery,
+  type StoredChunk,
+  type StoredDocument,
+} from '../../stores/document-store.ts'
+import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
+import type { StoredSource } from '../../stores/source-store.ts'
+import type { VectorBacklog } from '../embedding/backlog.ts'
+
+/** Selects documents, their order and how many to return. */
+export interface DocumentsQuery extends ListQuery {
+  collection?: string | undefined
+  /** Whether to count all matching documents too. */
+  total?: boolean | undefined
+}
+
+export interface ReadDependencies {
+  store: Pick<DocumentStore, 'get' | 'list' | 'countListed' | 'listChunks'>
+  lookup: Pick<DocumentLookup, 'readPart'>
+  /** Absent if search is by keywords only. */
+  backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
+}
+
+/** What clients read of documents. */
+export function createDocumentReads({ store, lookup, backlog }: ReadDependencies) {
+  const embeddingProgress = async (id: string): Promise<Pick<Document, 'embeddings'>> => {
+    if (!backlog) return {}
+    const missing = await backlog.missingOf(id)
+    const { seconds } = backlog.progress()
+    return { embeddings: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
+  }
+
+  const text: ReadText = async (id, { start = 0, end }, signal) => {
+    for (;;) {
+      const { servedRevision: revision, status, ...document } = await found(store, id)
+      if (revision === undefined) {
+        const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
+        throw new AppError('document_not_found', message, { param: 'id' })
+      }
+      const part = await lookup.readPart({ documentId: id, start, end }, signal)
+      const after = await store.get(id)
+      // Replaced in the meantime: it is unclear which of the two texts this is, so read again.
+      if (part && after?.servedRevision === revision) {
+        return { ...document, revision, ...part }
+      }
+    }
+  }
+
+  const find = async (id: string): Promise<Document | undefined> => {
+    const document = await store.get(id)
+    return document && { ...toDocument(document), ...(await embeddingProgress(id)) }
+  }
+
+  return {
+    embeddingProgress,
+    find,
+    /** The served text, or the part at a hit's offsets. Throws `document_not_found`, also if there is no text yet. */
+    text,
+    /** Like `text`, but a long text is read in parts. */
+    openText: (id: string, range: TextQuery, signal: AbortSignal) =>
+      openText(text, id, range, signal),
+
+    /** Throws `document_not_found`. */
+    async get(id: string): Promise<Document> {
+      const document = await find(id)
+      if (!document) throw documentNotFound(id)
+      return document
+    },
+
+    async list(
+      { total, collection, ...page }: DocumentsQuery,
+      signal?: AbortSignal,
+    ): Promise<DocumentList> {
+      const query = { ...page, filter: within({ filter: page.filter, collection }) }
+      const { documents, nextCursor } = await store.list(query, signal)
+      return {
+        documents: documents.map(toDocument),
+        ...(nextCursor && { nextCursor }),
+        ...(total && { total: await store.countListed(query, signal) }),
+      }
+    },
+
+    /** Throws `document_not_found`. */
+    async chunks(id: string, page: ChunkListQuery): Promise<ChunkList> {
+      const found = await store.listChunks({ documentId: id, ...page })
+      if (!found) throw documentNotFound(id)
+      const { chunks, nextCursor } = found
+      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
+    },
+  }
+}
+
+async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<StoredDocument> {
+  const document = await store.get(id)
+  if (!document) throw documentNotFound(id)
+  return document
+}
+
+/** In UTF-16 code units. Longer texts are read in parts, once to count their bytes and once to send them. */
+const MAX_HELD_CHARACTERS = 1_048_576
+
+interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
+  revision: number
+}
+
+type ReadText = (id: string, range: TextQuery, signal: AbortSignal) => Promise<DocumentText>
+
+/** A text whose size is known before it is read. */
+interface OpenText {
+  revision: number
+  /** In bytes of UTF-8. */
+  size: number
+  /** Its bytes from `first` up to `end`. Throws the reason of `signal`, and an Error if the document is replaced. */
+  read(first: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+}
+
+/** The served text, or a part of it. Throws `document_not_found`. Long text stored only as chunks is read in parts. */
+export async function openText(
+  text: ReadText,
+  id: string,
+  { start = 0, end = Number.POSITIVE_INFINITY }: TextQuery,
+  signal: AbortSignal,
+): Promise<OpenText> {
+  for (;;) {
+    const held = { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }
+    const first = await text(id, held, signal)
+    const { revision, length } = first
+    const range = { start, end: Math.min(end, length) }
+    if (range.end <= held.end) return inOne(first)
+    if (first.isWhole) return inOne(await text(id, range, signal))
+    const parts = () => readParts(text, id, revision, range, signal)
+    try {
+      let size = 0
+      for await (const part of parts()) size += part.length
+      return { revision, size, read: (from, to) => bytesBetween(parts(), from, to) }
+    } catch (error) {
+      // Nothing has been sent yet, so the new revision is read.
+      if (!(error instanceof ReplacedError)) throw error
+    }
+  }
+}
+
+class ReplacedError extends Error {}
+
+function inOne({ revision, text }: DocumentText): OpenText {
+  const bytes = Buffer.from(text)
+  return { revision, size: bytes.length, read: (from, to) => [bytes.subarray(from, to)] }
+}
+
+async function* readParts(
+  text: ReadText,
+  id: string,
+  revision: number,
+  range: { start: number; end: number },
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  for (let { start, end } = range; start < end; ) {
+    const part = await text(id, { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }, signal)
+    if (part.revision !== revision) {
+      throw new ReplacedError(`${id} was replaced while its text was read`)
+    }
+    // A character of two units is left to the next part.
+    const isDivided = start + part.text.length < end && /[\ud800-\udbff]$/.test(part.text)
+    const read = isDivided ? part.text.slice(0, -1) : part.text
+    yield Buffer.from(read)
+    start += read.length
+  }
+}
+
+/** The bytes from `first` up to `end`, exclusive. */
+async function* bytesBetween(
+  pieces: AsyncIterable<Uint8Array>,
+  first: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  let at = 0
+  for await (const piece of pieces) {
+    const part = piece.subarray(Math.max(0, first - at), Math.max(0, end - at))
+    if (part.length > 0) yield part
+    at += piece.length
+    if (at >= end) return
+  }
+}
+
+export function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
+  return { id, status, ...(error && { error }) }
+}
+
+export function toChunk({ id, text, heading, start, end, page, pageEnd }: StoredChunk) {
+  return {
+    id,
+    text,
+    ...(heading !== '' && { heading }),
+    start,
+    end,
+    ...(page !== undefined && { page, pageEnd }),
+  }
+}
+
+function toSource({ refresh, fetchedAt, status, error, dueAt }: StoredSource): DocumentSource {
+  return {
+    ...(refresh !== undefined && { refresh }),
+    fetchedAt: new Date(fetchedAt).toISOString(),
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+    ...(dueAt !== undefined && { nextAt: new Date(dueAt).toISOString() }),
+  }
+}
+
+export function toDocument(stored: StoredDocument): Document {
+  const { title, url, metadata, file, source, error, servedRevision, chunkCount, ...plain } = stored
+  return {
+    ...plain,
+    ...(title !== undefined && { title }),
+    ...(url !== undefined && { url }),
+    ...(metadata && { metadata }),
+    ...(file && { file: { name: file.name, mediaType: file.mediaType, size: file.size } }),
+    ...(source && { source: toSource(source) }),
+    ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),
+    ...(file?.notes?.page !== undefined &&
+      stored.status === 'processing' && { page: file.notes.page }),
+    ...(error && { error }),
+    ...(servedRevision !== undefined && { servedRevision }),
+    chunks: chunkCount,
+    createdAt: new Date(stored.createdAt).toISOString(),
+    updatedAt: new Date(stored.updatedAt).toISOString(),
+  }
+}

@@ -1,0 +1,165 @@
+import { hash, randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { Document, DocumentCreated, DocumentPatch } from '../../schemas/document.ts'
+import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
+import {
+  type Among,
+  type DocumentStore,
+  documentNotFound,
+  type NewDocument,
+  queueFull,
+} from '../../stores/document-store.ts'
+import { type Content, placeInCollection } from '../collections.ts'
+import type { CompletionWaiter, Goal } from './completion-waiter.ts'
+import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
+import {
+  createDocumentReads,
+  type ReadDependencies,
+  toCreated,
+  toDocument,
+} from './document-reads.ts'
+
+interface Dependencies extends ChangeDependencies, ReadDependencies {
+  store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
+  completionWaiter: Pick<CompletionWaiter, 'wait'>
+}
+
+export type Documents = ReturnType<typeof createDocuments>
+
+/** What clients do with documents. Ingestion itself runs in the background: `createIngestion`. */
+export function createDocuments(dependencies: Dependencies) {
+  const { store, completionWaiter, wake } = dependencies
+  const changes = createDocumentChanges(dependencies)
+  const { embeddingProgress, ...reads } = createDocumentReads(dependencies)
+
+  const create = async (
+    given: Content,
+    key?: string,
+    digest?: string,
+  ): Promise<DocumentCreated> => {
+    const content = placeInCollection(given)
+    const idempotency = key && { key, digest: digest ?? digestOf([content.text], content) }
+    // Identifiers sort by time, which keeps inserts into the store's index local.
+    const id = `doc_${randomUUIDv7().replaceAll('-', '')}`
+    const stored = await store.add({ id, ...content }, idempotency || undefined)
+    wake()
+    return toCreated(stored)
+  }
+
+  const put = async (id: string, content: Content, among?: Among): Promise<DocumentCreated> => {
+    const stored = await store.put({ id, ...placeInCollection(content) }, among)
+    wake()
+    return toCreated(stored)
+  }
+
+  return {
+    /**
+     * Resolves once the document is durable; throws `queue_full` and `storage_full`. If the key was used before,
+     * returns the document of that time, or throws `idempotency_conflict` if that one had a different digest.
+     */
+    create,
+    /** Replaces the content of a document, or adds it if the id is new. Throws like `create`. */
+    put,
+    /** Stores each item on its own, like `put` with an id, else like `create`. Throws the first error if all fail. */
+    createAll: (items: DocumentBatch) => storeAll(items, { create, put }),
+
+    /**
+     * Returns the document's state as soon as it reaches the goal or is `failed`, or after `seconds`, or once `signal`
+     * is aborted. Returns `known` if the document was deleted in the meantime.
+     */
+    async awaitCompletion(
+      known: DocumentCreated,
+      { seconds, goal }: { seconds: number; goal: Goal },
+      signal: AbortSignal,
+    ): Promise<DocumentCreated> {
+      if (seconds === 0) return known
+      const document = await completionWaiter.wait(known.id, seconds * 1_000, goal, signal)
+      if (!document) return known
+      return {
+        ...toCreated(document),
+        ...(goal === 'embeddings' && (await embeddingProgress(known.id))),
+      }
+    },
+
+    ...reads,
+
+    /** Throws `document_not_found`. The very next query no longer finds it. */
+    async remove(id: string, among?: Among): Promise<void> {
+      if (!(await changes.remove(id, among))) throw documentNotFound(id)
+    },
+
+    removeAll: changes.removeAll,
+
+    /** See `createDocumentChanges`; throws `document_not_found`. */
+    async patch(
+      id: string,
+      patch: DocumentPatch & Bounded,
+      signal: AbortSignal,
+    ): Promise<Document> {
+      const document = await changes.patch(id, patch, signal)
+      if (!document) throw documentNotFound(id)
+      return toDocument(document)
+    },
+
+    /** Throws `document_not_found` and `document_not_failed`. */
+    async retry(id: string): Promise<DocumentCreated> {
+      const { status } = await store.retry(id)
+      wake()
+      return { id, status }
+    },
+  }
+}
+
+interface StoresOne {
+  create(content: Content, idempotencyKey?: string): Promise<DocumentCreated>
+  put(id: string, content: Content): Promise<DocumentCreated>
+}
+
+/** See `Documents.createAll`. */
+export async function storeAll(
+  items: DocumentBatch,
+  { create, put }: StoresOne,
+): Promise<DocumentBatchResult> {
+  const storeItem = async ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
+    id === undefined ? create(input, idempotencyKey) : put(id, input)
+  const settled = await Promise.allSettled(items.map(storeItem))
+  const failures = settled.filter((outcome) => outcome.status === 'rejected')
+  if (failures[0] && failures.length === settled.length) throw failures[0].reason
+  return { results: settled.map(toResult) }
+}
+
+export type Admission = ReturnType<typeof createAdmission>
+
+/**
+ * Before a body is read, throws `queue_full` if the queue is full, unless the document is already in it or its
+ * idempotency key was used before. The document store checks again: the queue may have filled up in the meantime.
+ */
+export function createAdmission(
+  store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>,
+  queueLimit: number,
+) {
+  return async (id: string | undefined, idempotencyKey: string | undefined): Promise<void> => {
+    const { jobs } = await store.counts()
+    if (jobs < queueLimit) return
+    if (idempotencyKey !== undefined && (await store.hasKey(idempotencyKey))) return
+    const { status } = (id !== undefined && (await store.get(id))) || {}
+    if (status !== 'pending' && status !== 'processing') throw queueFull()
+  }
+}
+
+/** Equal for content that would be stored as the same document; the order of metadata is ignored. */
+export function digestOf(
+  body: readonly string[],
+  { title, url, metadata = {} }: Pick<NewDocument, 'title' | 'url' | 'metadata'>,
+): string {
+  const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify([...body, title, url, facts]), 'base64url')
+}
+
+/** Rethrows errors that clients must not see. */
+function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
+  if (outcome.status === 'fulfilled') return outcome.value
+  const { reason } = outcome
+  if (!(reason instanceof AppError)) throw reason
+  return { error: { code: reason.code, message: reason.message } }
+}

@@ -1,0 +1,161 @@
+import { createHash, type Hash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { ignore } from '../../lib/ignore.ts'
+import type { DocumentCreated } from '../../schemas/document.ts'
+import { toStorable } from '../../schemas/fields.ts'
+import type { FormPart } from '../../schemas/new-document.ts'
+import { FileFields } from '../../schemas/new-document.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
+import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
+import { type Documents, digestOf } from './documents.ts'
+
+/** Each upload holds a piece or two in memory and shares the disk with all others. */
+const MAX_UPLOADS = 16
+/** Of these, those of one key other than the master key. */
+const MAX_OWN_UPLOADS = 8
+const RETRY_SECONDS = 5
+const DROPPED_LATER = 'a file that cannot be dropped now is dropped at a later start'
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
+  documents: Pick<Documents, 'create' | 'put' | 'get'>
+}
+
+export type Uploads = Omit<ReturnType<typeof createFiles>, 'into'>
+
+/** What clients do with documents that are files. */
+export function createFiles({ store, documents }: Dependencies) {
+  /** The owner of each upload in progress. */
+  const uploads: (string | undefined)[] = []
+
+  /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; the file is then dropped. */
+  const receive = async (
+    parts: AsyncIterable<FormPart>,
+    take: (received: ReceivedFile) => Promise<DocumentCreated>,
+    owner: string | undefined,
+  ) => {
+    const own = uploads.filter((each) => owner !== undefined && each === owner)
+    if (uploads.length >= MAX_UPLOADS || own.length >= MAX_OWN_UPLOADS) {
+      const message = 'Too many files are being uploaded at the same time'
+      throw new AppError('too_many_uploads', message, { retryAfter: RETRY_SECONDS })
+    }
+    uploads.push(owner)
+    try {
+      const received = await receiveFile(parts, store)
+      return await take(received).catch(async (error: unknown) => {
+        await ignore(store.dropStaged(received.content.file.number), DROPPED_LATER)
+        throw error
+      })
+    } finally {
+      uploads.splice(uploads.indexOf(owner), 1)
+    }
+  }
+
+  const filesOf = (into: Dependencies['documents'], owner?: string) => ({
+    /** Like `Documents.create`, for the file in a form. */
+    create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+      receive(parts, ({ content, digest }) => into.create(content, idempotencyKey, digest), owner),
+
+    /** Like `Documents.put`, for the file in a form. */
+    put: (id: string, parts: AsyncIterable<FormPart>) =>
+      receive(parts, ({ content }) => into.put(id, content), owner),
+
+    /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
+    async read(named: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
+      const { id, file } = await into.get(named)
+      const pieces = file && (await store.readFile(id))
+      if (file && pieces) return { ...file, pieces }
+      const message = `The document "${id}" was sent as text, not as a file. Use GET /documents/{id}/text.`
+      throw new AppError('file_not_found', message, { param: 'id' })
+    },
+  })
+  /** `into` returns the same operations for a key and its view of the documents, within the same limits. */
+  return { ...filesOf(documents), into: filesOf }
+}
+
+const MAX_NAME = 255
+
+interface ReceivedFile {
+  /** The title defaults to the file's name. */
+  content: FileFields & { text: ''; file: NewFile }
+  /** Covers everything that was sent, including the bytes of the file. */
+  digest: string
+}
+
+type FilePart = Extract<FormPart, { kind: 'file' }>
+type FieldPart = Extract<FormPart, { kind: 'field' }>
+
+/**
+ * Stages the file of a form and reads the fields beside it. If the form is incomplete or invalid, the staged file is
+ * dropped. Throws `invalid_request`, what the store throws, and what `parts` throws.
+ */
+export async function receiveFile(
+  parts: AsyncIterable<FormPart>,
+  store: Pick<FileStore, 'stageFile' | 'dropStaged'>,
+): Promise<ReceivedFile> {
+  const fields = new Map<string, string>()
+  const hash = createHash('sha256')
+  let file: NewFile | undefined
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') setField(fields, part)
+      else if (file || part.name !== 'file') {
+        throw invalid(part.name, 'must be the only part with a file, and its name must be "file"')
+      } else file = await stage(part, hash, store)
+    }
+    if (!file) throw invalid('file', 'is required: a form field with the file')
+    if (file.size === 0) throw invalid('file', 'must not be empty')
+    const read = readFields(fields)
+    const { title = file.name } = read
+    const sent = [hash.digest('base64url'), file.name, file.mediaType]
+    return { content: { text: '', file, ...read, title }, digest: digestOf(sent, read) }
+  } catch (error) {
+    if (file) await ignore(store.dropStaged(file.number), DROPPED_LATER)
+    throw error
+  }
+}
+
+async function stage(
+  { fileName, mediaType, bytes }: FilePart,
+  hash: Hash,
+  store: Pick<FileStore, 'stageFile'>,
+): Promise<NewFile> {
+  const name = plainName(fileName)
+  const staged = await store.stageFile(hashed(bytes, hash))
+  return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...staged }
+}
+
+async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
+  for await (const piece of bytes) {
+    hash.update(piece)
+    yield piece
+  }
+}
+
+/** Removes the path and control characters. */
+function plainName(name = ''): string {
+  const last = name.split(/[\\/]/).at(-1) ?? ''
+  // This is how browsers encode a quotation mark: https://html.spec.whatwg.org/#multipart-form-data
+  const printable = toStorable(last)
+    .replaceAll('%22', '"')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+  return printable.slice(0, MAX_NAME).toWellFormed() || 'file'
+}
+
+function setField(fields: Map<string, string>, { name, value }: FieldPart): void {
+  if (fields.has(name)) throw invalid(name, 'must be sent only once')
+  fields.set(name, value)
+}
+
+function readFields(fields: ReadonlyMap<string, string>): FileFields {
+  const result = FileFields.safeParse(Object.fromEntries(fields))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw invalid(issue?.path.join('.') ?? '', issue?.message ?? 'is invalid')
+}
+
+function invalid(param: string, message: string): AppError {
+  return new AppError('invalid_request', `${param}: ${message}`, { param })
+}

@@ -1,0 +1,267 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { pause, settlesWithin } from '../../lib/abort.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { createNotifier } from '../../lib/notifier.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { Preparer } from './preparer.ts'
+import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
+import { createPublisher, type PublishingStore } from './publish.ts'
+import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
+import type { OpenSource } from './segments.ts'
+
+/** Time for claims that outlast the grace period to be released. */
+const RELEASE_MS = 2_000
+
+export interface IngestionOptions {
+  store: PublishingStore &
+    Pick<
+      DocumentStore,
+      'recoverJobs' | 'claimJobs' | 'failJob' | 'releaseJob' | 'nextJobAt' | 'counts'
+    >
+  index: Pick<ChunkIndex, 'add' | 'remove'>
+  preparer: Pick<Preparer, 'prepare'>
+  /** Where the text of a claimed document comes from. */
+  openSource: OpenSource
+  /** Called with the keys of chunks as soon as a keyword search can find them. Must not throw. */
+  onPublished?: ((keys: readonly number[]) => void) | undefined
+  log: IngestionLog
+  /** The maximum number of documents in flight. */
+  concurrency: number
+  retry?: RetryOptions
+  /** Milliseconds since the epoch, as the document store counts them. */
+  now?: () => number
+  /** Called at the end of each claim. Must not throw. */
+  onOutcome?: (outcome: IngestionOutcome) => void
+}
+
+/** How one claim of one document ended, for metrics and for requests that wait. */
+export interface IngestionOutcome {
+  documentId: string
+  status: ClaimEnd['status']
+  /** From claim to end. */
+  milliseconds: number
+  characters: number
+  /** The number of chunks created; 0 unless the status is `ready`. */
+  chunks: number
+}
+
+export type Ingestion = ReturnType<typeof createIngestion>
+
+/** The background worker that makes pending documents `ready`, or `failed` with a reason. */
+export function createIngestion(options: IngestionOptions) {
+  const { store, log, onPublished, concurrency, retry = RETRY, now = Date.now } = options
+  const watched = watchIndex(options.index, log, now)
+  const publisher = createPublisher({ store, index: watched.index, onPublished, log })
+  const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
+  const abandoned = new AbortController()
+
+  const standstill = createStandstill(store)
+  const inFlight = createInFlightJobs({
+    concurrency,
+    ingest: async (job) => standstill.learnFrom(await ingest(job, abandoned.signal)),
+    onEnd(outcome) {
+      options.onOutcome?.(outcome)
+      if (outcome.status === 'waiting') resumeLater()
+      else if (outcome.status === 'retried') claims.jobCame()
+      else claims.roomCame()
+    },
+  })
+  // Nothing is claimed while the index is down.
+  const { pauseMs } = watched
+  const room = () => {
+    // While the index is down, one document at a time tests whether it works again.
+    if (watched.isDown() && inFlight.statistics().underWay > 0) return 0
+    if (pauseMs() === 0) return watched.isDown() ? 1 : inFlight.room()
+    resumeLater()
+    return 0
+  }
+  const claims = createClaimLoop({ store, room, take: inFlight.take, now, log })
+  let resumeTimer: NodeJS.Timeout | undefined
+  const resumeLater = () => {
+    resumeTimer ??= setTimeout(() => {
+      resumeTimer = undefined
+      claims.jobCame()
+    }, pauseMs())
+  }
+  let looping: Promise<void> = Promise.resolve()
+
+  return {
+    /** Recovers the claims of an earlier process, then works through the queue until stopped. */
+    async start() {
+      const recovered = await store.recoverJobs()
+      if (recovered > 0) log.info({ documents: recovered }, 'resuming interrupted ingestion')
+      looping = claims.run()
+    },
+    /** Signals that a document has arrived. */
+    wake: claims.jobCame,
+    /** Stops claiming, waits for work in flight, and releases what is unfinished after `graceMs`. */
+    async stop(graceMs: number) {
+      claims.stop()
+      clearTimeout(resumeTimer)
+      const finished = Promise.allSettled([looping.then(inFlight.done)])
+      if (await settlesWithin(finished, graceMs)) return
+      log.warn(inFlight.statistics(), 'releasing documents whose ingestion has not finished')
+      abandoned.abort(new AppError('shutting_down', 'The server is shutting down'))
+      await settlesWithin(finished, RELEASE_MS)
+    },
+    statistics: inFlight.statistics,
+    /** For readiness: throws AppError `upstream_failed` while documents wait for a dependency that is down. */
+    check: standstill.check,
+  }
+}
+
+/** Remembers whether documents wait for a dependency that is down, or for an index that refuses them. */
+function createStandstill(store: Pick<DocumentStore, 'counts'>) {
+  let reason: string | undefined
+
+  return {
+    learnFrom(end: ClaimEnd): ClaimEnd {
+      const isRefused = end.status === 'retried' && end.failure.code === 'index_failed'
+      if (end.status === 'waiting' || isRefused) reason = end.failure.message
+      if (end.status === 'ready' || end.status === 'failed') reason = undefined
+      return end
+    },
+    async check() {
+      if (reason === undefined) return
+      const { jobs } = await store.counts()
+      if (jobs > 0) throw new AppError('upstream_failed', `Ingestion stands still: ${reason}`)
+      reason = undefined
+    },
+  }
+}
+
+/** In UTF-16 code units of two bytes, of which several copies exist. Text of files is bounded in `createSources`. */
+const MAX_CHARACTERS = 16_000_000
+
+interface InFlightOptions {
+  concurrency: number
+  ingest: (job: IngestionJob) => Promise<ClaimEnd>
+  onEnd: (outcome: IngestionOutcome) => void
+}
+
+/** Tracks the documents in flight and the total length of their texts. */
+function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
+  const underWay = new Set<Promise<void>>()
+  const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
+  let characters = 0
+
+  return {
+    take(job: IngestionJob) {
+      const { documentId, text } = job
+      const begun = performance.now()
+      characters += text.length
+      const running = ingest(job).then((end) => {
+        underWay.delete(running)
+        characters -= text.length
+        ended[end.status]++
+        const { chunks, characters: read } =
+          end.status === 'ready' ? end : { chunks: 0, characters: text.length }
+        const milliseconds = performance.now() - begun
+        onEnd({ documentId, status: end.status, milliseconds, characters: read, chunks })
+      })
+      underWay.add(running)
+    },
+    /**
+     * How many documents to claim now: half of the slots once at least half are free, otherwise none. One half is
+     * claimed while the other is prepared, and the documents of a half share their waits for the disk.
+     */
+    room() {
+      const free = concurrency - underWay.size
+      if (free < concurrency / 2 || characters >= MAX_CHARACTERS) return 0
+      return Math.ceil(concurrency / 2)
+    },
+    /** Resolves when nothing is in flight. */
+    async done() {
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+    },
+    /** Documents and characters in flight, and how many claims have ended with each status so far. */
+    statistics: () => ({
+      underWay: underWay.size,
+      charactersUnderWay: characters,
+      ended: { ...ended },
+    }),
+  }
+}
+
+/** Polls this often without a notification, because other servers may share the document store. */
+const IDLE_POLL_MS = 30_000
+/** The minimum pause if a due job could not be claimed: the store's clock is behind, or another server took it. */
+const MIN_PAUSE_MS = 100
+const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
+
+interface ClaimOptions {
+  store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
+  /** How many more jobs may be claimed now. */
+  room: () => number
+  take: (job: IngestionJob) => void
+  now: () => number
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Keeps claiming jobs; retries with a growing delay while the document store does not answer. */
+export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
+  const notifier = createNotifier()
+  const stopped = new AbortController()
+  let drained = false
+  let foundNothing = false
+  let dueAt = Number.POSITIVE_INFINITY
+  let outages = 0
+
+  const claim = async () => {
+    // Claims that end in the same turn of the event loop then free their slots together.
+    await nextTurn()
+    const limit = room()
+    drained = true
+    const jobs = await store.claimJobs(limit)
+    foundNothing = jobs.length === 0
+    for (const job of jobs) take(job)
+    if (jobs.length === limit) drained = false
+    else dueAt = (await store.nextJobAt()) ?? Number.POSITIVE_INFINITY
+    outages = 0
+  }
+
+  const sleep = async () => {
+    const least = foundNothing ? MIN_PAUSE_MS : 0
+    const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MS
+    const isNotified = await notifier.wait(Math.min(untilDue, IDLE_POLL_MS))
+    if (!isNotified) drained = false
+  }
+
+  const claimOrWait = async () => {
+    try {
+      await claim()
+    } catch (error) {
+      outages++
+      drained = false
+      log.warn({ err: error, outages }, 'claiming documents for ingestion failed; retrying')
+      await pause(backoffMs(outages, OUTAGE_BACKOFF), stopped.signal)
+    }
+  }
+
+  return {
+    /** Claims jobs while there are any and there is room for them, until stopped. */
+    async run() {
+      try {
+        while (!stopped.signal.aborted) {
+          if (drained || room() <= 0) await sleep()
+          else await claimOrWait()
+        }
+      } catch (error) {
+        if (!stopped.signal.aborted) throw error
+      }
+    },
+    /** Signals that there may be a new job. */
+    jobCame() {
+      drained = false
+      notifier.notify()
+    },
+    /** Signals that there may be room for more jobs. */
+    roomCame: notifier.notify,
+    stop() {
+      stopped.abort(new Error('stopped'))
+      notifier.notify()
+    },
+  }
+}

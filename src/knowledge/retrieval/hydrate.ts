@@ -1,0 +1,67 @@
+import type { Candidate } from '../../indexes/chunk-index.ts'
+import { type Filter, takes } from '../../schemas/metadata.ts'
+import type { Hit } from '../../schemas/query.ts'
+import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import { createDistinctTexts } from './near-duplicates.ts'
+
+/** A match together with its chunk from the document store. */
+export interface FoundChunk extends Candidate {
+  chunk: StoredChunk
+  /** The reranking model's score; absent if there is no reranking model. */
+  rerank?: number
+}
+
+/**
+ * Loads the first `wanted` candidates that the document store holds and that are not near duplicates. `missing` are
+ * the keys it did not hold: their chunks were replaced since the search, or are not committed yet.
+ */
+export async function hydrateChunks(
+  store: Pick<DocumentStore, 'readChunks'>,
+  candidates: readonly Candidate[],
+  wanted: number,
+  filter?: Filter | undefined,
+) {
+  const found: FoundChunk[] = []
+  const distinct = createDistinctTexts()
+  // The first read is usually enough; each further read doubles in size.
+  let from = 0
+  const missing: number[] = []
+  for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
+    const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
+    from += size
+    const chunks = await store.readChunks([...part.keys()])
+    for (const chunk of chunks) {
+      const candidate = part.get(chunk.key)
+      part.delete(chunk.key)
+      // An index that keeps metadata may not have the latest change yet.
+      if (filter && !takes(filter, chunk.metadata)) continue
+      if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
+      found.push({ ...candidate, chunk })
+    }
+    missing.push(...part.keys())
+  }
+  return { found, missing }
+}
+
+export function toHit({ chunk, score, lexical, dense, rerank }: FoundChunk, explain: boolean): Hit {
+  const stages = {
+    ...(lexical !== undefined && { lexical }),
+    ...(dense !== undefined && { dense }),
+    ...(rerank !== undefined && { rerank }),
+  }
+  return {
+    id: chunk.id,
+    score,
+    text: chunk.text,
+    title: chunk.title ?? '',
+    documentId: chunk.documentId,
+    ...(chunk.url !== undefined && { url: chunk.url }),
+    ...(chunk.metadata && { metadata: chunk.metadata }),
+    ...(chunk.heading !== '' && { heading: chunk.heading }),
+    start: chunk.start,
+    end: chunk.end,
+    ...(chunk.page !== undefined && { page: chunk.page }),
+    ...(chunk.pageEnd !== undefined && { pageEnd: chunk.pageEnd }),
+    ...(explain && { stages }),
+  }
+}

@@ -1,0 +1,83 @@
+import { withDeadline } from '../../lib/abort.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import { type Reranker, RerankerError } from '../../models/reranker.ts'
+import { toEmbeddedText } from '../embedding/embedding.ts'
+import type { FoundChunk } from './hydrate.ts'
+
+/** Minimum number of chunks to rerank: a reranker is worth its time only if it sees more than are shown. */
+export const MIN_RERANKED = 50
+
+/**
+ * Returns the chunks in the order of the reranker, whose score is the final one. Returns them unchanged if there is
+ * no reranker, and undefined if it does not answer.
+ */
+export async function rerank(
+  reranking: Pick<Reranking, 'scores'> | undefined,
+  query: string,
+  chunks: readonly FoundChunk[],
+  signal?: AbortSignal,
+): Promise<readonly FoundChunk[] | undefined> {
+  if (!reranking || chunks.length === 0) return chunks
+  const texts = chunks.map(({ chunk }) => toEmbeddedText(chunk))
+  const scores = await reranking.scores(query, texts, signal)
+  return scores
+    ?.map((score, position) => ({ score, position }))
+    .toSorted((a, b) => b.score - a.score || a.position - b.position)
+    .flatMap(({ score, position }) => {
+      const chunk = chunks[position]
+      return chunk ? { ...chunk, score, rerank: score } : []
+    })
+}
+
+/** Time limit for reranking; after it, hits stay in the order of the search. */
+const DEADLINE_MS = 3_000
+
+interface Dependencies {
+  reranker: Reranker
+  log: OutageLog
+  now?: () => number
+  deadlineMs?: number
+}
+
+export type Reranking = ReturnType<typeof createReranking>
+
+/** The reranker with a deadline; it remembers outages, so that no request waits for a reranker that is down. */
+export function createReranking({
+  reranker,
+  log,
+  now = Date.now,
+  deadlineMs = DEADLINE_MS,
+}: Dependencies) {
+  const outage = createOutage({
+    name: 'the reranking model',
+    consequence: 'hits keep their original order',
+    isOutage: (error) => error instanceof RerankerError,
+    now,
+    log,
+  })
+  const late = () =>
+    new RerankerError(`The reranking model did not respond within ${deadlineMs} ms`)
+  const ask = (query: string, texts: readonly string[], signal?: AbortSignal) =>
+    outage.run(() =>
+      withDeadline(deadlineMs, (stop) => reranker.rerank(query, texts, stop), late, signal),
+    )
+
+  return {
+    /**
+     * One score per text, in the same order; undefined if the model does not answer in time or fails. Throws the
+     * abort reason of `signal`.
+     */
+    async scores(query: string, texts: readonly string[], signal?: AbortSignal) {
+      try {
+        return await ask(query, texts, signal)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!(error instanceof RerankerError)) throw error
+        return undefined
+      }
+    },
+
+    /** Readiness check: throws AppError if the model does not work. */
+    check: (signal: AbortSignal) => outage.check(() => ask('ready', ['ready'], signal)),
+  }
+}

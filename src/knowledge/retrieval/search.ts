@@ -1,0 +1,164 @@
+import type { AppError } from '../../errors.ts'
+import type { ChunkIndex, ChunkQuery } from '../../indexes/chunk-index.ts'
+import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { inSpan } from '../../lib/tracing.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Hit, QueryRequest } from '../../schemas/query.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { Embedding } from '../embedding/embedding.ts'
+import { hydrateChunks, toHit } from './hydrate.ts'
+import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
+
+/** Extra matches requested beyond top-k, since some turn out to be deleted, uncommitted or duplicates. */
+const SPARE_MATCHES = 16
+/** Minimum number of candidates per stage that are fused: a chunk low in each list may be best overall. */
+const MIN_FUSED = 100
+/** Factor by which the limit grows with each deeper search, and the limit at which searching stops. */
+const DEEPER = 4
+const MAX_MATCHES = 4_000
+/** Maximum UTF-16 code units of a query that are analysed: ample for a question, and cuts off a pasted file. */
+const MAX_QUERY = 10_000
+/** Weight of words from earlier questions: measured, see docs/retrieval-quality.md. */
+const CONTEXT_WEIGHT = 0.5
+
+/** How often a search is repeated because chunks that it found were replaced before they could be read. */
+const MAX_REPEATS = 3
+
+interface Dependencies {
+  index: Pick<ChunkIndex, 'search'>
+  store: Pick<DocumentStore, 'readChunks'>
+  analyseQuery: (text: string) => QueryTerms
+  /** Absent if search is lexical only. */
+  embedding?: Pick<Embedding, 'query'> | undefined
+  /** Whether every vector of the document store is in the index. */
+  hasAllVectors: () => boolean
+  /** Absent if hits are not reranked. */
+  reranking?: Pick<Reranking, 'scores'> | undefined
+}
+
+export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter' | 'mode'> {
+  /** Earlier questions, the latest first, if the query cannot stand alone. */
+  context?: readonly string[] | undefined
+  /** The API key that asks: where questions wait to be embedded, the keys take turns. */
+  sender?: string | undefined
+  /** Adds the score of each stage to each hit. */
+  explain?: boolean | undefined
+}
+
+interface Answer {
+  /** Best first. Identical or nearly identical chunks appear once, however many documents contain them. */
+  hits: Hit[]
+  /** True if dense search or reranking was due but could not be done, e.g. because its model did not answer. */
+  degraded: boolean
+}
+
+export interface Retrieval {
+  /**
+   * Returns the best chunks for a question. Throws AppError `invalid_request` if `mode` asks for dense search and
+   * there is no embedding model.
+   */
+  search(query: Search, signal?: AbortSignal): Promise<Answer>
+}
+
+/** The pipeline from question to hits: search the index, hydrate, rerank. */
+export function createRetrieval(dependencies: Dependencies): Retrieval {
+  const { index, store, analyseQuery, embedding, hasAllVectors, reranking } = dependencies
+  const minLimit = embedding ? MIN_FUSED : 0
+
+  /** Not while vectors are incomplete: half of them would find half of the chunks, and nobody would notice. */
+  const embed = async (text: string, signal?: AbortSignal, sender?: string) =>
+    hasAllVectors() ? embedding?.query(text, signal, sender) : undefined
+
+  /** Returns the first `wanted` chunks of the ranking; searches deeper, or again, if it finds fewer. */
+  const retrieve = async (
+    query: Omit<ChunkQuery, 'limit'>,
+    wanted: number,
+    signal?: AbortSignal,
+  ) => {
+    const isStale = createStaleness()
+    let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
+    for (;;) {
+      const { candidates, exhausted, degraded } = await index.search({ ...query, limit }, signal)
+      const { found, missing } = await hydrateChunks(store, candidates, wanted, query.filter)
+      if (isStale(missing)) continue
+      if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return { found, degraded }
+      limit = Math.min(limit * DEEPER, MAX_MATCHES)
+    }
+  }
+
+  const modeOf = ({ mode = embedding ? 'hybrid' : 'lexical' }: Search) => {
+    if (embedding || mode === 'lexical') return mode
+    throw noVectors(mode)
+  }
+
+  const analyse = ({ query, context = [] }: Search) => {
+    const asked = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+    return {
+      text: asked.toReversed().join('\n'),
+      terms: mixQueryTerms(asked.map(analyseQuery), CONTEXT_WEIGHT),
+    }
+  }
+
+  return {
+    async search(search, signal) {
+      const { topK, filter, sender, explain = false } = search
+      const mode = modeOf(search)
+      if (topK === 0) return { hits: [], degraded: false }
+      const { text, terms } = analyse(search)
+      const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
+      if (vector) void ignore(vector, 'the index hears of it, unless the filter fails first')
+      const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
+      const { found, degraded } = await retrieve({ mode, terms, vector, filter }, wanted, signal)
+      const reranked = await rerank(reranking, text, found, signal)
+      return {
+        hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
+        degraded: degraded || reranked === undefined,
+      }
+    },
+  }
+}
+
+/**
+ * Tells whether chunks that could not be read were replaced since the search that found them: a replacement is in the
+ * index before the old chunk leaves the document store, so searching again finds it. A key that is missing for the
+ * second time was not replaced in between.
+ */
+function createStaleness() {
+  const missed = new Set<number>()
+  let repeats = 0
+  return (missing: readonly number[]): boolean => {
+    const isStale = missing.some((key) => !missed.has(key))
+    for (const key of missing) missed.add(key)
+    return isStale && repeats++ < MAX_REPEATS
+  }
+}
+
+function noVectors(mode: string): AppError {
+  const message = `must be lexical: ${mode} requires an embedding model, and EMBEDDING_MODEL is not set`
+  return refusal('mode', message)
+}
+
+const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
+
+/**
+ * Wraps a retrieval so that each search first calls `checkReady`, whose errors it throws (a partial answer would look
+ * like a complete one). Reports how long each search took to `ended`, in milliseconds, whether or not it succeeded.
+ */
+export function watchSearches(
+  retrieval: Retrieval,
+  checkReady: () => Promise<void>,
+  ended: (milliseconds: number) => void,
+): Retrieval {
+  return {
+    async search(query, signal) {
+      await checkReady()
+      const started = performance.now()
+      try {
+        return await inSpan('retrieval', RETRIEVAL, () => retrieval.search(query, signal))
+      } finally {
+        ended(performance.now() - started)
+      }
+    },
+  }
+}

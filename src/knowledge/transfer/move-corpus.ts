@@ -1,0 +1,100 @@
+import {
+  type CopyCheckpoint,
+  type Corpus,
+  CorpusChanged,
+  type CorpusCopies,
+  type CorpusRecord,
+  type CorpusStart,
+} from '../../stores/corpus.ts'
+
+/** Observes the records being copied; after an interrupted run, only those after its checkpoint. */
+export type Watch = (
+  records: AsyncIterable<CorpusRecord>,
+  after: CopyCheckpoint | undefined,
+) => AsyncIterable<CorpusRecord>
+
+/**
+ * Copies a whole document store, vectors included, into an empty one, and resumes an interrupted run if the target
+ * supports that. Returns false, and copies no documents, if an earlier run has completed. Throws like
+ * `Corpus.writeCorpus`. What was accepted of MCP servers and remote skills comes along: it would be seen there for the
+ * first time, and accepted in whatever state it is in by then.
+ */
+export async function moveCorpus(
+  source: Corpus,
+  target: Corpus,
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const begun = await target.copies?.copied()
+  const isWanted = begun !== undefined || !(await isThere(source, target, signal))
+  if (isWanted && target.copies) await continueCopy(source, target.copies, begun, watch, signal)
+  else if (isWanted) await target.writeCorpus(watch(source.readCorpus(signal), undefined), signal)
+  await target.addAccepted(await source.readAccepted())
+  return isWanted
+}
+
+/** Starts over if the source has changed since, because the parts would be inconsistent. */
+async function continueCopy(
+  source: Corpus,
+  copies: CorpusCopies,
+  begun: CopyCheckpoint | undefined,
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<void> {
+  const go = (after: CopyCheckpoint | undefined) =>
+    copies.continueAfter(after, watch(source.readCorpus(signal, after), after), signal)
+  try {
+    await go(begun)
+  } catch (error) {
+    if (!(error instanceof CorpusChanged)) throw error
+    await copies.forget()
+    await go(undefined)
+  }
+}
+
+async function isThere(source: Corpus, target: Corpus, signal: AbortSignal): Promise<boolean> {
+  const wanted = await startOf(source, signal)
+  const held = await startOf(target, signal).catch(() => {
+    signal.throwIfAborted()
+    // A target without tables cannot be read; any other problem shows when it is written.
+    return undefined
+  })
+  return wanted !== undefined && held !== undefined && isSame(wanted, held)
+}
+
+async function startOf(corpus: Corpus, signal: AbortSignal): Promise<CorpusStart | undefined> {
+  for await (const record of corpus.readCorpus(signal)) {
+    return record.kind === 'start' ? record : undefined
+  }
+  return undefined
+}
+
+function isSame(wanted: CorpusStart, held: CorpusStart): boolean {
+  return (
+    wanted.documents > 0 &&
+    wanted.documents === held.documents &&
+    wanted.chunks === held.chunks &&
+    wanted.nextChunkKey === held.nextChunkKey
+  )
+}
+
+/** Throws an Error, before anything is written, if the corpus was embedded with another model. */
+export async function* fittingCorpus(
+  records: AsyncIterable<CorpusRecord>,
+  model: string | undefined,
+): AsyncGenerator<CorpusRecord> {
+  for await (const record of records) {
+    if (record.kind === 'start' && model !== undefined && record.chunks > 0) {
+      refuseOther(record.embedding?.model, model)
+    }
+    yield record
+  }
+}
+
+function refuseOther(kept: string | undefined, model: string): void {
+  if (kept === undefined || kept === model) return
+  const remedy = `set EMBEDDING_MODEL=none, import, and run npm run re-embed with "${model}"`
+  throw new Error(
+    `The corpus was embedded with "${kept}", but EMBEDDING_MODEL is "${model}": set it to "${kept}", or ${remedy}`,
+  )
+}

@@ -1,0 +1,280 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { pause } from '../../lib/abort.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
+import type { Document, DocumentCreated } from '../../schemas/document.ts'
+import type { SiteInput, SiteLine } from '../../schemas/document-batch.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Page } from '../../schemas/new-document.ts'
+import { intervalMs } from '../../schemas/new-document.ts'
+import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
+import type { NewFile } from '../../stores/file-store.ts'
+import type { StoredSource } from '../../stores/source-store.ts'
+import type { Content } from '../collections.ts'
+import { type Documents, digestOf } from '../ingestion/documents.ts'
+import { afterAbout, createFetchContent } from './fetch-content.ts'
+import { createFetchPage, FetchError, type FetchPage } from './fetch-page.ts'
+import { readSitemap } from './sitemap.ts'
+
+/** Documents that one server refreshes concurrently. */
+const MAX_REFRESHES = 4
+/** Pages of a site that are fetched concurrently. */
+const MAX_PAGES = 3
+const POLL_MS = 15_000
+/** The lease on a due document: longer than a fetch may take, including its wait for a turn. */
+const TAKEN_MS = 900_000
+/** The delay after a failure; never longer than the document's regular interval. */
+const RETRY_BACKOFF = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
+const CHANGED = 'The document was changed while its page was fetched'
+
+interface Dependencies {
+  store: Pick<
+    DocumentStore,
+    'get' | 'put' | 'stageFile' | 'dropStaged' | 'takeSources' | 'noteSource'
+  >
+  documents: Pick<Documents, 'create' | 'put' | 'find' | 'get'>
+  /** For the API key that asks. */
+  fetchPage: (sender?: string) => FetchPage
+  /** Notifies ingestion that there is work. */
+  wake: () => void
+  log: { warn(fields: object, message: string): void }
+  pollMs?: number
+}
+
+interface WebSettings {
+  isOn: boolean
+  /** Hosts whose `robots.txt` is not asked. */
+  ignoredRobots: readonly string[]
+  /** Private addresses that may be called. */
+  allow: readonly string[]
+  maxBytes: number
+}
+
+/** Time for one response, not counting redirects and `robots.txt`. */
+const FETCH_MS = 120_000
+const SILENCE_MS = 20_000
+
+/** Documents from the web, as far as the server may fetch them, and the loop that refreshes them. */
+export function openPages(
+  { isOn, ignoredRobots, allow, maxBytes }: WebSettings,
+  parts: Omit<Dependencies, 'fetchPage'>,
+) {
+  const outbound = createGuardedFetch(createOutboundPolicy(allow), {
+    maxBytes,
+    idleMs: SILENCE_MS,
+    totalMs: FETCH_MS,
+  })
+  const fetchPage = isOn ? createFetchPage({ fetch: outbound.fetch, ignoredRobots }) : () => NOTHING
+  const pages = createPages({ ...parts, fetchPage })
+  const closing = new AbortController()
+  let running: Promise<void> | undefined
+  return {
+    pages,
+    start() {
+      if (isOn) running = pages.run(closing.signal)
+    },
+    async close() {
+      closing.abort(new Error('The server is shutting down'))
+      await running
+      await outbound.close()
+    },
+  }
+}
+
+const NOTHING: FetchPage = {
+  async get() {
+    const message = 'This server does not fetch documents from URLs: FETCH_URLS is off'
+    throw new FetchError('fetch_not_allowed', message)
+  },
+}
+
+export type Pages = Omit<ReturnType<typeof createPagesOf>, 'refreshDue'>
+
+/** Documents that are fetched from the web. */
+export function createPages(dependencies: Dependencies) {
+  const view = (into: Dependencies['documents'], sender?: string) =>
+    createPagesOf({ ...dependencies, documents: into, fetchPage: dependencies.fetchPage(sender) })
+  const { refreshDue, ...own } = view(dependencies.documents)
+
+  return {
+    ...own,
+    /** Returns the same operations on another view of the documents, for an API key, within the same limits. */
+    into(documents: Dependencies['documents'], sender: string): Pages {
+      const { refreshDue: _, ...pages } = view(documents, sender)
+      return pages
+    },
+    /** Fetches due documents again until `signal` is aborted, each on one server only. */
+    run: (signal: AbortSignal) => runDue(dependencies, refreshDue, signal),
+  }
+}
+
+interface PagesOf extends Omit<Dependencies, 'fetchPage'> {
+  fetchPage: FetchPage
+}
+
+function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
+  const fetchContent = createFetchContent(store, fetchPage)
+
+  /** Throws like `fetchContent`; if `keep` throws, the staged file is dropped. */
+  const add = async (
+    { refresh, ...page }: Page,
+    keep: (content: Content) => Promise<DocumentCreated>,
+    signal: AbortSignal,
+  ) => {
+    const { url, title } = page
+    const { file, ...facts } = await fetchContent({ url, title, refresh }, signal)
+    if (!file) throw new FetchError('fetch_failed', 'The response was an unexpected 304')
+    return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
+      await drop(store, file)
+      throw error
+    })
+  }
+
+  const refreshDue = async (id: string, signal: AbortSignal): Promise<void> => {
+    const document = await store.get(id)
+    if (!document) throw documentNotFound(id)
+    const { source, revision, metadata } = document
+    if (!source) throw refusal('id', 'was not fetched from a URL: send its content again')
+    try {
+      const { file, ...facts } = await fetchContent(source, signal)
+      if (!file) return await store.noteSource(id, revision, facts.source)
+      const content = { id, text: '', file, metadata, ...facts }
+      await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
+        await drop(store, file)
+        const isGone = error instanceof AppError && error.code === 'document_not_found'
+        throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
+      })
+      wake()
+    } catch (error) {
+      if (error instanceof FetchError) await store.noteSource(id, revision, failed(source, error))
+      throw error
+    }
+  }
+
+  const pages = {
+    /** Like `Documents.create`, for a web address. Throws `FetchError`; nothing is stored then. */
+    create(page: Page, idempotencyKey: string | undefined, signal: AbortSignal) {
+      const digest = digestOf(['web', page.url, page.refresh ?? ''], page)
+      return add(page, (content) => documents.create(content, idempotencyKey, digest), signal)
+    },
+
+    /** Like `Documents.put`, for the content of a web address. Throws `FetchError`. */
+    put: (id: string, page: Page, signal: AbortSignal) =>
+      add(page, (content) => documents.put(id, content), signal),
+
+    /**
+     * Fetches a document again, and ingests it if it has changed. Throws `document_not_found`, and `FetchError`, which
+     * it also stores with the document.
+     */
+    async refresh(named: string, signal: AbortSignal): Promise<Document> {
+      const { id } = await documents.get(named)
+      await refreshDue(id, signal)
+      return documents.get(id)
+    },
+  }
+
+  return {
+    ...pages,
+    refreshDue,
+    /**
+     * Makes a document of each page in a sitemap, with an id derived from its address, or fetches it again; yields
+     * results as they are done. Errors of reading the sitemap are thrown, like those of `refresh`.
+     */
+    addSite: (site: SiteInput, signal: AbortSignal) =>
+      addSite(site, { fetchPage, documents, pages }, signal),
+  }
+}
+
+async function drop(store: Pick<DocumentStore, 'dropStaged'>, { number }: NewFile): Promise<void> {
+  await ignore(
+    store.dropStaged(number),
+    'a file that cannot be dropped now is dropped at a later start',
+  )
+}
+
+async function runDue(
+  { store, log, pollMs = POLL_MS }: Dependencies,
+  refresh: (id: string, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+) {
+  const refreshDue = (id: string) =>
+    refresh(id, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ err: error, documentId: id }, 'refreshing a page failed')
+    })
+  while (!signal.aborted) {
+    const due = await store.takeSources(MAX_REFRESHES, TAKEN_MS).catch((error: unknown) => {
+      log.warn({ err: error }, 'the document store does not respond; refreshing pages is postponed')
+      return []
+    })
+    await Promise.all(due.map(refreshDue))
+    if (due.length < MAX_REFRESHES) await ignore(pause(pollMs, signal), 'only the signal ends it')
+  }
+}
+
+/** A page that is gone is still fetched at its regular interval, because pages come back. */
+function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchError): StoredSource {
+  const failures = source.failures + 1
+  const isGone = answered === 404 || answered === 410
+  const due = (usual: number) => {
+    const soon = isGone ? usual : Math.min(usual, backoffMs(failures, RETRY_BACKOFF))
+    return afterAbout(Math.max(soon, Math.min(waitMs, RETRY_BACKOFF.maxMs)))
+  }
+  return {
+    ...source,
+    status: answered,
+    error: message,
+    failures,
+    fetchedAt: Date.now(),
+    dueAt: source.refresh === undefined ? undefined : due(intervalMs(source.refresh)),
+  }
+}
+
+interface PagesOfSite {
+  put(id: string, page: Page, signal: AbortSignal): Promise<DocumentCreated>
+  refresh(id: string, signal: AbortSignal): Promise<Document>
+}
+
+/** See `Pages.addSite`. */
+async function* addSite(
+  { url: sitemap, limit, ...facts }: SiteInput,
+  {
+    fetchPage,
+    documents,
+    pages,
+  }: Pick<PagesOf, 'fetchPage' | 'documents'> & { pages: PagesOfSite },
+  signal: AbortSignal,
+): AsyncGenerator<SiteLine[]> {
+  const site = await readSitemap(fetchPage, sitemap, limit, signal)
+  yield [{ pages: site.pages.length, left: site.left }]
+
+  const addPage = async (url: string, page: number): Promise<SiteLine> => {
+    const named = idOf(url, facts.collection)
+    try {
+      const known = await documents.find(named)
+      const isScheduled = known?.source && known.source.refresh === facts.refresh
+      if (!isScheduled) {
+        const { id, status } = await pages.put(named, { ...facts, url }, signal)
+        return { page, url, id, status, unchanged: false }
+      }
+      const { id, status, revision } = await pages.refresh(named, signal)
+      return { page, url, id, status, unchanged: revision === known.revision }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return { page, url, error: { code: error.code, message: error.message } }
+    }
+  }
+
+  for (let first = 0; first < site.pages.length; first += MAX_PAGES) {
+    signal.throwIfAborted()
+    const urls = site.pages.slice(first, first + MAX_PAGES)
+    yield await Promise.all(urls.map((url, place) => addPage(url, first + place + 1)))
+  }
+}
+
+/** Always the same for the same page and collection, so that a site can be added again. */
+function idOf(url: string, collection = ''): string {
+  return `web_${hash('sha256', `${collection}\n${url}`).slice(0, 32)}`
+}

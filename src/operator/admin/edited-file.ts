@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import { readIfPresent, replaceFile } from '../../lib/files.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
+import { explainPath } from '../../lib/system-error.ts'
+
+export interface FileContent {
+  /** Empty if there is no file. */
+  text: string
+  /** SHA-256 of the text, in hexadecimal digits. */
+  digest: string
+  found: boolean
+}
+
+/** A file that people edit, too: it is replaced whole or not at all, and only by a caller who knows its content. */
+export function openEditedFile(path: string) {
+  const turn = createSemaphore(1)
+
+  async function read(): Promise<FileContent> {
+    const bytes = await readIfPresent(path).catch((cause: unknown) => {
+      const why = explainPath(cause)
+      throw why
+        ? new AppError('not_writable', `The server cannot read it: ${why}`, { cause })
+        : cause
+    })
+    const text = bytes?.toString() ?? ''
+    return { text, digest: digestOf(text), found: bytes !== undefined }
+  }
+
+  return {
+    read,
+    /**
+     * Replaces the file by what `edit` returns for its content. Throws what `edit` throws, and AppError
+     * `changed_meanwhile` if the digest is not `basedOn`, `not_writable` and `storage_full`; nothing has changed then.
+     */
+    change(
+      basedOn: string,
+      edit: (content: FileContent) => string | Promise<string>,
+      signal: AbortSignal,
+    ): Promise<FileContent> {
+      return turn.run(async () => {
+        const before = await read()
+        if (before.digest !== basedOn) {
+          const message = `${path} has changed since the version that your changes are based on. Reload it.`
+          throw new AppError('changed_meanwhile', message, { param: 'basedOn' })
+        }
+        try {
+          const text = await edit(before)
+          await replaceFile(path, text, NEW_FILE_MODE)
+          return { text, digest: digestOf(text), found: true }
+        } catch (error) {
+          throw explainFailure(path, error)
+        }
+      }, signal)
+    },
+  }
+}
+
+/** For a newly created file, since it may hold keys. */
+const NEW_FILE_MODE = 0o600
+
+/** SHA-256 of the text, in hexadecimal digits. */
+export function digestOf(text: string): string {
+  return hash('sha256', text)
+}
+
+const NOT_WRITABLE = ['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENOENT', 'EEXIST', 'ENOTDIR']
+const FULL = ['ENOSPC', 'EDQUOT']
+
+function explainFailure(path: string, cause: unknown): unknown {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (FULL.includes(code)) return new AppError('storage_full', 'The disk is full', { cause })
+  if (!NOT_WRITABLE.includes(code)) return cause
+  return new AppError('not_writable', `The server cannot write ${path} (${code})`, { cause })
+}

@@ -1,0 +1,269 @@
+import { isDeepStrictEqual, parseEnv } from 'node:util'
+import { AppError } from '../../errors.ts'
+import { type Environment, isSecret } from '../../lib/environment.ts'
+import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-request.ts'
+import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/operator/admin.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type FileContent, openEditedFile } from './edited-file.ts'
+
+/** Variables that the system or the runtime itself reads: the agent configuration cannot make them settable here. */
+const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
+/** Free text that is no secret and names nothing that the server opens or calls. */
+const PLAIN_TEXT = /^(?:CHAT|EMBEDDING|RERANK)_MODEL(?:_NEXT)?$|^OCR_LANGUAGES$/
+/** Of a shorter secret, four characters would reveal too much. */
+const MIN_SHOWN_LENGTH = 16
+const SHOWN = 4
+/** Of this one, nothing is shown: whoever has it can look at it, and nobody else may. */
+const MASTER_KEY = 'SERVER_API_KEY'
+
+interface Dependencies {
+  /** The file that adds to the environment, `.env`. */
+  path: string
+  /** Variables that were set before the file was read; they take precedence over it. */
+  given: Environment
+  /** What the running server was started with. */
+  running: Environment
+  /** Every variable, with its default as text in the environment. */
+  variables: readonly {
+    name: string
+    group: string
+    meaning: string
+    default: string | undefined
+    choices: readonly string[]
+    /** The values it takes, where they can be listed. */
+    values: string
+  }[]
+  /** What people call each variable, with the unit of its numbers. */
+  labels: Readonly<Record<string, string | readonly [string, 'bytes' | 'seconds' | 'tokens']>>
+  /** The variables that the agent configuration on disk refers to. */
+  referred: () => Promise<readonly string[]>
+  /** The mistakes that would keep a server with this environment from starting. */
+  findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
+}
+
+/** Every variable that can be set, with its default; those of the agent configuration have no default. */
+type Known = ReadonlyMap<string, string | undefined>
+type Changes = Pick<SettingsPatch, 'set' | 'clear'>
+
+export type SettingsService = ReturnType<typeof createSettings>
+
+/** The server's variables: read along with their source, and written to `.env`. */
+export function createSettings(dependencies: Dependencies) {
+  const { path, given, variables, referred, findMistakes } = dependencies
+  const file = openEditedFile(path)
+  const { environmentOf, describe } = createReader(dependencies)
+
+  async function knownNow(): Promise<Known> {
+    const known = new Map(variables.map((variable) => [variable.name, variable.default]))
+    for (const name of await referred()) {
+      if (!known.has(name) && !OF_THE_SYSTEM.test(name)) known.set(name, undefined)
+    }
+    return known
+  }
+
+  function apply(text: string, changes: Changes, known: Known) {
+    refuseNames(changes, known, dependencies)
+    const { set, clear } = changes
+    const cleared = clear.map((name): [string, undefined] => [name, undefined])
+    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), known)
+    const environment = environmentOf(edited)
+    const mistakes = findMistakes(environment).map(({ field, message }) => ({
+      field: Object.hasOwn(set, field) ? `set.${field}` : field,
+      message,
+    }))
+    if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
+    return { edited, environment }
+  }
+
+  const isFree = (name: string) =>
+    PLAIN_TEXT.test(name) || variables.some((each) => each.name === name && each.values !== '')
+
+  return {
+    read: async (): Promise<Settings> => describe(await file.read(), await knownNow()),
+
+    /** Throws AppError `insufficient_scope` if only the master key may change one of these variables. */
+    permit({ key }: Caller, { set, clear, move = {} }: Changes & Partial<SettingsPatch>): void {
+      if (!key) return
+      const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
+      const guarded = named.find((name) => !isFree(name))
+      if (guarded === undefined) return
+      const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/keys.md`
+      throw new AppError('insufficient_scope', message, { param: guarded })
+    },
+
+    /** The environment of a process that started now, whether a server could start with it or not. */
+    environment: async () => ({ ...given, ...environmentOf((await file.read()).text) }),
+
+    /** The environment of a server with these changes. Throws AppError `invalid_request` for what it would refuse. */
+    async preview(changes: Changes) {
+      return apply((await file.read()).text, changes, await knownNow()).environment
+    },
+
+    /** Throws AppError `invalid_request` with the variable's name, and what `change` of the file throws. */
+    async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
+      let changed: string[] = []
+      const known = await knownNow()
+      const edit = ({ text }: FileContent) => {
+        const before = environmentOf(text)
+        const { edited, environment } = apply(text, withMoves(patch, before), known)
+        changed = [...known.keys()].filter((name) => before[name] !== environment[name])
+        return edited
+      }
+      const saved = await file.change(patch.basedOn, edit, signal)
+      return { changed, settings: describe(saved, known) }
+    },
+  }
+}
+
+/** Interprets the text of the file together with the given environment. */
+function createReader(dependencies: Dependencies) {
+  const { path, given, running, variables, labels, findMistakes } = dependencies
+  const own = new Map(variables.map((variable) => [variable.name, variable]))
+
+  /** The environment of a server that started now; an empty value counts as not set, as it does at start. */
+  function environmentOf(text: string): Record<string, string | undefined> {
+    const kept = parseEnv(text)
+    const names = new Set([...Object.keys(kept), ...own.keys()])
+    return Object.fromEntries(
+      [...names].map((name) => [name, given[name] || kept[name] || undefined]),
+    )
+  }
+
+  /** What people read about a variable. */
+  function wordsOf(name: string) {
+    const { group, meaning, choices } = own.get(name) ?? OF_AGENT
+    const named = labels[name] ?? name
+    const [label, unit] = typeof named === 'string' ? [named, undefined] : named
+    const chosen = choices.length > 0 && { choices: [...choices] }
+    return { label, group, meaning, ...(unit && { unit }), ...chosen }
+  }
+
+  function describeOne(name: string, initial: string | undefined, value: string | undefined) {
+    // Values that are sent to other servers are mostly keys, and there is no telling which are not.
+    const secret = !own.has(name) || isSecret(name, value)
+    const ending = name !== MASTER_KEY && value && value.length >= MIN_SHOWN_LENGTH
+    return {
+      name,
+      ...wordsOf(name),
+      secret,
+      ...(initial !== undefined && { default: initial }),
+      source: sourceOf(given[name], value),
+      ...(!secret && { value: value ?? initial }),
+      ...(secret && ending && { ending: value.slice(-SHOWN) }),
+      restartRequired: (value ?? initial) !== (running[name] || initial),
+    }
+  }
+
+  return {
+    environmentOf,
+    describe({ text, digest }: FileContent, known: Known): Settings {
+      const environment = environmentOf(text)
+      return {
+        path,
+        digest,
+        mistakes: [...findMistakes(environment)],
+        settings: Array.from(known, ([name, initial]) =>
+          describeOne(name, initial, environment[name] ?? (given[name] || undefined)),
+        ),
+      }
+    },
+  }
+}
+
+/** Turns moves into values to set and names to clear. Throws AppError `invalid_request` if one is not set. */
+function withMoves(
+  { set, clear, move }: Pick<SettingsPatch, 'set' | 'clear' | 'move'>,
+  environment: Record<string, string | undefined>,
+): Changes {
+  const moved = Object.entries(move).map(([from, to]) => {
+    const value = environment[from]
+    if (value !== undefined) return [to, value] as const
+    throw refusal(`move.${from}`, 'is not set')
+  })
+  return { set: { ...set, ...Object.fromEntries(moved) }, clear: [...clear, ...Object.keys(move)] }
+}
+
+/** Throws AppError `invalid_request` for what cannot be changed here, or not to this value. */
+function refuseNames({ set, clear }: Changes, known: Known, { given, path }: Dependencies): void {
+  const refusalOf = (name: string, value: string | undefined) => {
+    if (!known.has(name))
+      return `${name} is not a variable of this server or its agent configuration`
+    if (given[name]) {
+      return `${name} is set by the environment, which takes precedence over ${path}: change it there`
+    }
+    if (value === undefined) return name in set ? `${name} is also in \`set\`` : undefined
+    return refusalOfValue(value)
+  }
+  const changes = [
+    ...Object.entries(set).map(([name, value]) => ({ name, field: `set.${name}`, value })),
+    ...clear.map((name, n) => ({ name, field: `clear.${n}`, value: undefined })),
+  ]
+  const mistakes = changes.flatMap(({ name, field, value }) => {
+    const message = refusalOf(name, value)
+    return message ? [{ field, message }] : []
+  })
+  if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
+}
+
+const OF_AGENT = {
+  choices: [],
+  group: 'Agent configuration',
+  meaning: 'Used in the agent configuration for an MCP connection.',
+}
+
+function refusalOfValue(value: string): string | undefined {
+  if (value === '') return 'must not be empty; use `clear` instead'
+  return /\p{Cc}/u.test(value) ? 'must not contain control characters' : undefined
+}
+
+function sourceOf(given: string | undefined, value: string | undefined) {
+  if (given) return 'environment' as const
+  return value === undefined ? ('default' as const) : ('file' as const)
+}
+
+/**
+ * Returns the text of a `.env` with variables set, or cleared where the value is undefined: each on its line, or on the
+ * line where it was commented out, or at the end. Throws AppError `invalid_request` for what such a file cannot hold.
+ */
+function editEnvironment(
+  text: string,
+  changes: ReadonlyMap<string, string | undefined>,
+  defaults: ReadonlyMap<string, string | undefined>,
+): string {
+  let edited = text
+  const expected = { ...parseEnv(text) }
+  for (const [name, value] of changes) {
+    edited =
+      value === undefined
+        ? edited.replaceAll(lineOf(name, 'gm'), `#${name}=${defaults.get(name) ?? ''}`)
+        : setLine(edited, name, `${name}=${quote(value)}`)
+    if (value === undefined) delete expected[name]
+    else expected[name] = value
+    // Checks that nothing else has changed, even in a file with multi-line values.
+    const found = parseEnv(edited)
+    if (isDeepStrictEqual({ ...found }, expected)) continue
+    const message = 'cannot be written to this file; edit the file by hand'
+    throw refusal(value === undefined ? name : `set.${name}`, message)
+  }
+  return edited
+}
+
+function lineOf(name: string, flags: string, before = ''): RegExp {
+  return new RegExp(`^${before}[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=.*$`, flags)
+}
+
+function setLine(text: string, name: string, line: string): string {
+  const lines = [...text.matchAll(lineOf(name, 'gm'))]
+  const place = lines.at(-1) ?? lineOf(name, 'm', '#[ \\t]*').exec(text)
+  // If a file names a variable twice, the last one counts.
+  if (place) return text.slice(0, place.index) + line + text.slice(place.index + place[0].length)
+  const end = text.includes('\r\n') ? '\r\n' : '\n'
+  return `${text}${text === '' || text.endsWith('\n') ? '' : end}${line}${end}`
+}
+
+/** Unquoted where that is safe, else in a quotation mark that does not occur in the value. */
+function quote(value: string): string {
+  if (/^[\w./:@%+,=*?&~!;()[\]{}<>|^$-]+$/.test(value)) return value
+  const mark = ["'", '`', '"'].find((one) => !value.includes(one)) ?? "'"
+  return `${mark}${value}${mark}`
+}

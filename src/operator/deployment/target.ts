@@ -1,0 +1,126 @@
+import { stringify } from 'yaml'
+import type { SandboxKind } from '../../schemas/sandbox.ts'
+import type { AgentSource } from './project.ts'
+
+/** Properties of a platform; docs/deploy.md has the sources of the numbers. */
+export interface Facts {
+  /** `disk`: a volume of one instance. `none`: files are lost, or on a network share, where SQLite locks up. */
+  storage: 'disk' | 'none'
+  /** The maximum duration of a request in seconds; absent if there is none. */
+  requestSeconds?: number
+  /** Whether it is uncertain that `requestSeconds` also ends a request that still sends data. */
+  isRequestDoubtful?: boolean
+  /** The maximum idle time of a connection in seconds; absent if there is none. */
+  silenceSeconds?: number
+  /** Seconds between SIGTERM and SIGKILL, at the highest setting. */
+  killSeconds: number
+  /** The maximum size of a request body in bytes; absent if there is none. */
+  bodyBytes?: number
+  sandboxes: readonly SandboxKind[]
+  /** Whether machines come and go with requests, so that code must be run elsewhere. */
+  isServerless?: boolean
+  /** Whether a host name without dots can be another service. */
+  hasServiceNames?: boolean
+  /** Engines that are deployed along with the server if a URL has their name as its host. */
+  engines?: readonly Engine[]
+  instances: number
+  /** How many of the platform's proxies add an address to `X-Forwarded-For`; absent if that is not known. */
+  proxies?: number
+}
+
+export type Engine = 'postgres' | 'qdrant'
+
+export interface DeploymentSettings {
+  /** The server's variables that are set, including secrets, whose values are never written anywhere. */
+  variables: Readonly<Record<string, string>>
+  /** In seconds and in bytes; the server's defaults unless set. */
+  grace: number
+  fileLimit: number
+  instances: number
+  /** The folder for the generated files, relative to the project. */
+  folder: string
+  domain?: string
+}
+
+/** Something that prevents a deployment, or that should be known about it. */
+export interface Problem {
+  /** A variable, a field of `agent.json` or an option of the command. */
+  field: string
+  message: string
+  remedy: string
+}
+
+/** Everything that a renderer needs, fully decided. */
+export interface Plan extends DeploymentSettings {
+  agent: AgentSource
+  /** Variables with their values, none of them secret. */
+  plain: Readonly<Record<string, string>>
+  secrets: readonly string[]
+  engines: readonly Engine[]
+  /** Whether documents and index are in PostgreSQL and Qdrant. */
+  isShared: boolean
+  killSeconds: number
+  requestSeconds: number
+}
+
+export interface Command {
+  title: string
+  run: string
+}
+
+export interface Rendering {
+  /** By name, within the folder of the deployment; those of the image are added. */
+  files: Record<string, string>
+  /** Commands to run before the secrets can be set. */
+  prepare?: readonly Command[]
+  deploy: readonly Command[]
+  update: string
+  rollback: string
+  /** The backup of documents that the servers themselves keep; absent if they never do. */
+  backup?: string
+  costs: string
+}
+
+export interface Target {
+  name: string
+  title: string
+  facts: Facts
+  /** The command that sets a secret; it asks for the value or takes it from the user's own environment. */
+  setSecret(name: string, plan: Plan): string
+  render(plan: Plan): Rendering
+}
+
+export const IMAGE = 'agent-server'
+
+/** `SERVER_API_KEY` as `server-api-key`, for platforms that allow no underscores in the names of secrets. */
+export function dashed(variable: string): string {
+  return variable.toLowerCase().replaceAll('_', '-')
+}
+
+/** The environment of a server: an entry for each setting, then one for each secret. */
+export function entriesOf<Entry>(
+  { plain, secrets }: Plan,
+  toSetting: (name: string, value: string) => Entry,
+  toSecret: (name: string) => Entry,
+): Entry[] {
+  const settings = Object.entries(plain).map(([name, value]) => toSetting(name, value))
+  return [...settings, ...secrets.map(toSecret)]
+}
+
+/** A command with the value of a secret: the server's own key is generated, any other is asked for. */
+export function withSecret(name: string, command: (value: string) => string): string {
+  if (name === 'SERVER_API_KEY') return command('$(openssl rand -hex 24)')
+  return `read -rs value && ${command('$value')}`
+}
+
+/** The command that appends a secret, under the name `entry`, to the file `.env` of the folder. */
+export function setInFile(name: string, folder: string, entry = name): string {
+  return withSecret(name, (value) => `echo "${entry}=${value}" >> ${folder}/.env`)
+}
+
+export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }
+
+/** Also correct for YAML 1.1 parsers, which read an unquoted `off` as false. */
+export function toYaml(value: unknown): string {
+  return stringify(value, { ...YAML_OPTIONS, version: '1.1' })
+}

@@ -1,0 +1,110 @@
+import { buildAndPush } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target, toYaml, withSecret } from '../target.ts'
+
+export const aws: Target = {
+  name: 'aws',
+  title: 'AWS ECS Express Mode',
+  facts: {
+    storage: 'none',
+    // The load balancer's default, which can be raised there.
+    silenceSeconds: 60,
+    killSeconds: 30,
+    sandboxes: ['embedded', 'e2b'],
+    instances: 100,
+    proxies: 1,
+  },
+  setSecret: (name) => {
+    const put = `aws ssm put-parameter --overwrite --type SecureString --name /${IMAGE}/${name} --value`
+    return withSecret(name, (value) => `${put} "${value}"`)
+  },
+  render,
+}
+
+const REGISTRY = '$ACCOUNT.dkr.ecr.$REGION.amazonaws.com'
+
+function render(plan: Plan): Rendering {
+  const tag = `export IMAGE=${REGISTRY}/${IMAGE}:$(git rev-parse --short HEAD)`
+  const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
+  return {
+    files: { 'template.yaml': toYaml(template(plan)) },
+    prepare: [
+      {
+        title: 'Choose the account and region, and create the image repository',
+        run: `export ACCOUNT=$(aws sts get-caller-identity --query Account --output text) REGION=$(aws configure get region)
+${tag}
+aws ecr create-repository --repository-name ${IMAGE}
+aws ecr get-login-password | docker login --username AWS --password-stdin "${REGISTRY}"`,
+      },
+    ],
+    deploy: [
+      { title: 'Build, push and start the server', run: deploy },
+      {
+        title: 'Show the URL',
+        run: `aws cloudformation describe-stacks --stack-name ${IMAGE} --query "Stacks[0].Outputs"`,
+      },
+    ],
+    update: `${tag}\n${deploy}`,
+    rollback: `export IMAGE=${REGISTRY}/${IMAGE}:PREVIOUS_COMMIT\n${deploy.split('\n')[1]}`,
+    costs:
+      'the tasks per second, the load balancer per hour, outgoing traffic, PostgreSQL and Qdrant',
+  }
+}
+
+const POLICIES = `arn:\${AWS::Partition}:iam::aws:policy/service-role`
+const PARAMETER = `arn:\${AWS::Partition}:ssm:\${AWS::Region}:\${AWS::AccountId}:parameter/${IMAGE}`
+
+function template({ plain, secrets, instances }: Plan) {
+  const attribute = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] })
+  return {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Parameters: { Image: { Type: 'String' } },
+    Resources: {
+      ExecutionRole: role('ecs-tasks', 'AmazonECSTaskExecutionRolePolicy', [
+        {
+          PolicyName: 'secrets',
+          PolicyDocument: policy({ Action: 'ssm:GetParameters', Resource: sub(`${PARAMETER}/*`) }),
+        },
+      ]),
+      InfrastructureRole: role('ecs', 'AmazonECSInfrastructureRoleforExpressGatewayServices'),
+      Service: {
+        Type: 'AWS::ECS::ExpressGatewayService',
+        Properties: {
+          ServiceName: IMAGE,
+          ExecutionRoleArn: attribute('ExecutionRole'),
+          InfrastructureRoleArn: attribute('InfrastructureRole'),
+          HealthCheckPath: '/health',
+          Cpu: '1024',
+          Memory: '2048',
+          ScalingTarget: { MinTaskCount: instances, MaxTaskCount: instances },
+          PrimaryContainer: {
+            Image: { Ref: 'Image' },
+            ContainerPort: 3000,
+            Environment: Object.entries(plain).map(([Name, Value]) => ({ Name, Value })),
+            Secrets: secrets.map((Name) => ({ Name, ValueFrom: sub(`${PARAMETER}/${Name}`) })),
+          },
+        },
+      },
+    },
+    Outputs: { Address: { Value: { 'Fn::GetAtt': ['Service', 'Endpoint'] } } },
+  }
+}
+
+function role(service: string, managed: string, policies: readonly object[] = []) {
+  const Principal = { Service: `${service}.amazonaws.com` }
+  return {
+    Type: 'AWS::IAM::Role',
+    Properties: {
+      AssumeRolePolicyDocument: policy({ Action: 'sts:AssumeRole', Principal }),
+      ManagedPolicyArns: [sub(`${POLICIES}/${managed}`)],
+      ...(policies.length > 0 && { Policies: policies }),
+    },
+  }
+}
+
+function policy(statement: object) {
+  return { Version: '2012-10-17', Statement: [{ Effect: 'Allow', ...statement }] }
+}
+
+function sub(text: string) {
+  return { 'Fn::Sub': text }
+}

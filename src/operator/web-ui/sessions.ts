@@ -1,0 +1,148 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { readIfPresent, replaceFile } from '../../lib/files.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { isSameSecret } from '../../lib/same-secret.ts'
+import { parseJson } from '../../lib/text/json.ts'
+
+/** The lifetime of a session, counted from sign-in; use does not extend it. */
+export const SESSION_SECONDS = 7 * 24 * 3_600
+/** Concurrent sessions; one more ends the oldest. */
+const MAX_SESSIONS = 64
+const TOKEN_MS = 30 * 60_000
+const SECRET_BYTES = 32
+/** Wrong keys per address that are allowed within the window. */
+const MAX_FAILURES = 10
+const FAILURE_WINDOW_MS = 60_000
+/** Addresses that are remembered; beyond that, the oldest window is evicted. */
+const MAX_ADDRESSES = 10_000
+
+const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
+
+interface Options {
+  serverApiKey: string
+  /** Keeps the sessions across restarts, if it can be written. */
+  file: string
+  /** Called with the error that keeps the sessions from being saved; they will then end with the process. */
+  onUnwritable: (error: unknown) => void
+  now?: () => number
+}
+
+/**
+ * Who is signed in to the web UI. A session is a random value that only its browser has; the server keeps only its MAC
+ * under the server's key, and its expiry. So what is on disk gives no access, and changing the key invalidates every
+ * session.
+ */
+export async function openSessions(options: Options) {
+  const { serverApiKey, now = Date.now } = options
+  const sessions = await readSessions(options.file)
+  const limit = createFailureLimit(now)
+  let token: { value: string; endsAt: number } | undefined
+  let written = Promise.resolve()
+
+  const macOf = (session: string) =>
+    createHmac('sha256', serverApiKey).update(`session of the web UI: ${session}`).digest('hex')
+  const save = () => {
+    const kept = Array.from(sessions, ([mac, endsAt]) => ({ mac, endsAt }))
+    written = written
+      .then(() => writeSessions(options.file, kept))
+      .catch((error: unknown) => options.onUnwritable(error))
+    return written
+  }
+  const begin = async () => {
+    for (const [mac, endsAt] of sessions) if (endsAt <= now()) sessions.delete(mac)
+    const [oldest] = sessions.keys()
+    if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
+    const session = randomBytes(SECRET_BYTES).toString('base64url')
+    sessions.set(macOf(session), now() + SESSION_SECONDS * 1_000)
+    await save()
+    return session
+  }
+
+  return {
+    /** Issues a single-use token that opens a session within half an hour; it replaces the previous token. */
+    issueToken(): string {
+      const value = randomBytes(SECRET_BYTES).toString('base64url')
+      token = { value, endsAt: now() + TOKEN_MS }
+      return value
+    },
+
+    /**
+     * Opens a session and returns its value. Throws AppError `unauthorized`, and `too_many_attempts` for an address
+     * that sent too many wrong keys.
+     */
+    async signIn(secret: { key: string } | { token: string }, address: string): Promise<string> {
+      if ('token' in secret) {
+        const isRight = token && token.endsAt > now() && isSameSecret(secret.token, token.value)
+        // Not counted: nobody guesses one, and any site can link to a wrong one.
+        if (!isRight) {
+          throw new AppError('unauthorized', 'This link was already used or has expired')
+        }
+        token = undefined
+        return begin()
+      }
+      const retryAfter = limit.waitSeconds(address)
+      if (retryAfter > 0) {
+        const message = 'Too many invalid keys from this address; try again in a minute'
+        throw new AppError('too_many_attempts', message, { retryAfter })
+      }
+      if (isSameSecret(secret.key, serverApiKey)) return begin()
+      limit.failed(address)
+      throw new AppError('unauthorized', 'The key is invalid. Use the SERVER_API_KEY.')
+    },
+
+    isOpen(session: string): boolean {
+      return (sessions.get(macOf(session)) ?? 0) > now()
+    },
+
+    async signOut(session: string): Promise<void> {
+      if (sessions.delete(macOf(session))) await save()
+    },
+
+    /** The server's key; only for somebody who is signed in. */
+    revealKey: () => serverApiKey,
+  }
+}
+
+export type Sessions = Awaited<ReturnType<typeof openSessions>>
+
+/** An unreadable file counts as no sessions: everybody has to sign in again. */
+async function readSessions(file: string): Promise<Map<string, number>> {
+  const text = await ignore(readIfPresent(file), 'everybody has to sign in again')
+  const kept = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
+  return new Map((kept.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
+}
+
+async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await replaceFile(file, JSON.stringify(kept), 0o600)
+}
+
+/** Counts failures by address, in windows that begin with the first failure. Memory is bounded. */
+function createFailureLimit(now: () => number) {
+  const windows = new Map<string, { count: number; endsAt: number }>()
+
+  return {
+    /** Seconds until the address may try again; 0 if it may try now. */
+    waitSeconds(address: string): number {
+      const window = windows.get(address)
+      if (!window || window.count < MAX_FAILURES) return 0
+      return Math.max(0, Math.ceil((window.endsAt - now()) / 1_000))
+    },
+
+    failed(address: string): void {
+      const window = windows.get(address)
+      if (window && window.endsAt > now()) {
+        window.count += 1
+        return
+      }
+      windows.delete(address)
+      const [oldest] = windows.keys()
+      if (windows.size >= MAX_ADDRESSES && oldest !== undefined) windows.delete(oldest)
+      windows.set(address, { count: 1, endsAt: now() + FAILURE_WINDOW_MS })
+    },
+  }
+}

@@ -1,0 +1,18 @@
+// Loaded before src/main.ts, in JavaScript that every Node.js reads: older ones could not even read that file to say why.
+const { enableCompileCache } = require('node:module')
+const { join } = require('node:path')
+const { engines } = require('../package.json')
+
+const [wanted] = /[\d.]+/.exec(engines.node)
+const [[major, minor], [least, leastMinor]] = [process.versions.node, wanted].map((version) =>
+  version.split('.').map(Number),
+)
+if (major < least || (major === least && minor < leastMinor)) {
+  process.stderr.write(
+    `Agent Server needs Node.js ${wanted} or newer, and this is ${process.version} (${process.execPath}). ` +
+      'Install a newer one from https://nodejs.org, or run npm ci without --omit=dev, which brings one along.\n',
+  )
+  process.exit(1)
+}
+// Compiled code is kept, which halves the next start; NODE_COMPILE_CACHE names another place.
+enableCompileCache(join(__dirname, '../node_modules/.cache/agent-server'))

@@ -1,0 +1,37 @@
+/** The digests of tool definitions, by the names of the tools. */
+export type ToolDigests = ReadonlyMap<string, string>
+
+/** Which tool definitions of MCP servers were accepted, by all servers on the store. */
+export interface AcceptedTools {
+  /** What was accepted of a connection. If it, or its URL, is seen for the first time, that is `tools`. */
+  see(connection: string, url: string, tools: ToolDigests): Promise<ToolDigests>
+  /** Accepts these definitions. A tool that is temporarily missing stays accepted. */
+  accept(connection: string, url: string, tools: ToolDigests): Promise<void>
+}
+
+export interface SkillCopy {
+  /** The digest of only the files: distinguishes this content from every other. */
+  digest: string
+  bytes: Uint8Array
+}
+
+/** What was accepted from each remote source of skills, with a copy of it. */
+export interface SkillCopies {
+  /** The digest of what was accepted last; undefined if nothing was. */
+  accepted(source: string): Promise<string | undefined>
+  /** The stored copy; undefined if there is none. */
+  read(source: string): Promise<SkillCopy | undefined>
+  /**
+   * Accepts this copy in place of the one with the digest `known`, or of none. Returns false, without a change, if that
+   * is not what was accepted last.
+   */
+  keep(source: string, copy: SkillCopy, known: string | undefined): Promise<boolean>
+}
+
+/** Everything that was accepted, to be copied to another store. */
+export interface Accepted {
+  connections: { name: string; url: string }[]
+  tools: { connection: string; name: string; digest: string }[]
+  /** With the digests of their sources. */
+  copies: (SkillCopy & { source: string })[]
+}

@@ -1,0 +1,121 @@
+/** A conversation without its items. Times are milliseconds since the epoch. */
+export interface StoredConversation {
+  id: string
+  /** Made from the first question until somebody changes it. */
+  title: string | undefined
+  metadata: Record<string, string>
+  /** The end of the branch that is read and continued; undefined if it has no items. */
+  lastItem: string | undefined
+  createdAt: number
+  updatedAt: number
+}
+
+export interface NewConversation {
+  id: string
+  /** The id of the key that it is created with; undefined for the master key. */
+  owner: string | undefined
+  title?: string | undefined
+  metadata: Record<string, string>
+}
+
+export interface NewItem {
+  id: string
+  /** The item as JSON. */
+  json: string
+}
+
+/** Items form a tree: each branch is read from its last item back to the beginning. */
+export interface StoredItem extends NewItem {
+  /** The item that it follows; undefined for the first item of a branch. */
+  parent: string | undefined
+  /** For an answer in progress: how many milliseconds ago it was written last. */
+  silentMs: number | undefined
+}
+
+/** What is added to a conversation at its end or after `parent`; null begins a branch at the start. */
+export interface Addition {
+  items: readonly NewItem[]
+  parent?: string | null | undefined
+  /** Whether the last item is an answer that is still in progress. */
+  isOpen?: boolean
+  /** What is asked: found by a search, and the title if the conversation has none. */
+  question?: string | undefined
+}
+
+export interface ConversationQuery {
+  /** Part of the title or of a question, in lower or upper case. */
+  search?: string | undefined
+  limit: number
+  /** Begins after this conversation. */
+  after?: string | undefined
+}
+
+/** Names a conversation: each key has its own. */
+export interface ConversationRef {
+  id: string
+  owner: string | undefined
+}
+
+export interface ItemRef extends ConversationRef {
+  item: string
+}
+
+/** The conversations of all keys, shared by all servers on the store. What a revoked key had is removed with it. */
+export interface ConversationStore {
+  /** Adds a conversation in place of expired ones, and of the key's least recently changed if there is no room. */
+  create(conversation: NewConversation): Promise<void>
+  find(of: ConversationRef): Promise<StoredConversation | undefined>
+  /** Those of a key, the most recently changed first. */
+  list(owner: string | undefined, query: ConversationQuery): Promise<StoredConversation[]>
+  /** Throws `conversation_not_found`, and `item_not_found` for an unknown last item. */
+  change(
+    of: ConversationRef,
+    change: Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'>>,
+  ): Promise<void>
+  /** Returns whether it existed. */
+  remove(of: ConversationRef): Promise<boolean>
+
+  /** Throws `conversation_not_found`, `item_not_found` for an unknown parent, and `conversation_full`. */
+  add(of: ConversationRef, addition: Addition): Promise<void>
+  /** All items in the order in which they were added. */
+  items(of: ConversationRef): Promise<StoredItem[]>
+  /** The items of one branch, from its beginning to `last`; none if that is unknown. */
+  branch(of: ConversationRef, last: string): Promise<StoredItem[]>
+  item(of: ItemRef): Promise<StoredItem | undefined>
+  /** Removes an item; those that followed it follow its parent. Returns whether it existed. */
+  removeItem(of: ItemRef): Promise<boolean>
+  /** Writes an answer in progress and, unless it `continues`, ends it. Returns false if it has ended or is gone. */
+  write(of: ItemRef, json: string, continues: boolean): Promise<boolean>
+  /** Takes up an answer that has ended; it is in progress again. Returns false if it already is, or is gone. */
+  reopen(of: ItemRef): Promise<boolean>
+}
+
+/** The limits of conversations; sizes are in bytes of JSON. */
+export interface ConversationBounds {
+  /** Conversations of one key, and their size together. */
+  maximumCount: number
+  maximumTotalBytes: number
+  /** Items of one conversation in all its branches, and their size together. */
+  maximumItems: number
+  maximumBytes: number
+  /** Since its last change. */
+  maximumAgeMs: number
+}
+
+export const CONVERSATION_BOUNDS: ConversationBounds = {
+  maximumCount: 10_000,
+  maximumTotalBytes: 1_000_000_000,
+  maximumItems: 4_000,
+  maximumBytes: 50_000_000,
+  maximumAgeMs: 365 * 24 * 3_600_000,
+}
+
+const TITLE_CHARACTERS = 80
+
+/** The beginning of a question, cut after a word where there is one. */
+export function titleOf(question: string): string {
+  const line = question.trim().replaceAll(/\s+/g, ' ')
+  if (line.length <= TITLE_CHARACTERS) return line
+  const beginning = line.slice(0, TITLE_CHARACTERS)
+  return `${/^.{40,}(?= )/.exec(beginning)?.[0] ?? beginning.toWellFormed()}…`
+}

@@ -1,2 +1,0 @@
--- Tells this database from every other: an index that was made of another one is of no use.
-INSERT INTO meta VALUES ('identity', floor(random() * 9007199254740991)::bigint);

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto'
+import type { Accepted, SkillCopies, SkillCopy, ToolDigests } from '../accepted.ts'
+import { insertInto } from './columns.ts'
+import type { Dialect } from './dialect.ts'
+import { bytes, type Read, type Tx, text } from './query.ts'
+
+const CONNECTION = 'SELECT url FROM mcp_connections WHERE name = $1'
+const TOOLS = 'SELECT name, digest FROM mcp_tools WHERE connection = $1'
+const COPY = 'SELECT digest, bytes FROM skill_copies WHERE source = $1'
+const DIGEST = 'SELECT digest FROM skill_copies WHERE source = $1'
+
+export function createSkillReads(read: Read): Pick<SkillCopies, 'accepted' | 'read'> {
+  return {
+    async accepted(source) {
+      const [row] = await read(DIGEST, [digestOf(source)])
+      return row && text(row, 'digest')
+    },
+    async read(source) {
+      const [row] = await read(COPY, [digestOf(source)])
+      return row && { digest: text(row, 'digest'), bytes: bytes(row, 'bytes') }
+    },
+  }
+}
+
+export function createAcceptedWrites(dialect: Dialect) {
+  /** Whether the connection is known at this URL. */
+  const isKnown = async (tx: Tx, connection: string, url: string) => {
+    await dialect.exclude(tx, 'accepted')
+    const row = await tx.one(CONNECTION, [connection])
+    return row !== undefined && text(row, 'url') === url
+  }
+  const acceptAnew = async (tx: Tx, name: string, url: string, tools: ToolDigests) => {
+    await tx.run('DELETE FROM mcp_connections WHERE name = $1', [name])
+    await insertInto(tx, 'mcp_connections', { name, url })
+    await addTools(tx, name, tools)
+  }
+
+  return {
+    async seeTools(tx: Tx, connection: string, url: string, tools: ToolDigests) {
+      if (await isKnown(tx, connection, url)) {
+        const rows = await tx.all(TOOLS, [connection])
+        return new Map(rows.map((row) => [text(row, 'name'), text(row, 'digest')]))
+      }
+      await acceptAnew(tx, connection, url, tools)
+      return tools
+    },
+
+    async acceptTools(tx: Tx, connection: string, url: string, tools: ToolDigests): Promise<void> {
+      if (await isKnown(tx, connection, url)) await addTools(tx, connection, tools)
+      else await acceptAnew(tx, connection, url, tools)
+    },
+
+    async keepSkills(
+      tx: Tx,
+      source: string,
+      copy: SkillCopy,
+      known: string | undefined,
+    ): Promise<boolean> {
+      await dialect.exclude(tx, 'accepted')
+      const row = await tx.one(DIGEST, [digestOf(source)])
+      if ((row && text(row, 'digest')) !== known) return false
+      await tx.run('DELETE FROM skill_copies WHERE source = $1', [digestOf(source)])
+      await insertInto(tx, 'skill_copies', { source: digestOf(source), ...copy })
+      return true
+    },
+  }
+}
+
+async function addTools(tx: Tx, connection: string, tools: ToolDigests): Promise<void> {
+  const replaced = 'ON CONFLICT (connection, name) DO UPDATE SET digest = excluded.digest'
+  for (const [name, digest] of tools) {
+    await insertInto(tx, 'mcp_tools', { connection, name, digest }, replaced)
+  }
+}
+
+/** Sources may be longer than a key of an index. */
+function digestOf(source: string): string {
+  return hash('sha256', source)
+}
+
+export async function readAccepted(tx: Tx): Promise<Accepted> {
+  const connections = await tx.all('SELECT name, url FROM mcp_connections')
+  const tools = await tx.all('SELECT connection, name, digest FROM mcp_tools')
+  const copies = await tx.all('SELECT source, digest, bytes FROM skill_copies')
+  return {
+    connections: connections.map((row) => ({ name: text(row, 'name'), url: text(row, 'url') })),
+    tools: tools.map((row) => ({
+      connection: text(row, 'connection'),
+      name: text(row, 'name'),
+      digest: text(row, 'digest'),
+    })),
+    copies: copies.map((row) => ({
+      source: text(row, 'source'),
+      digest: text(row, 'digest'),
+      bytes: bytes(row, 'bytes'),
+    })),
+  }
+}
+
+/** Adds what was accepted elsewhere; what was accepted here of the same connections and sources stays. */
+export async function addAccepted(tx: Tx, { connections, tools, copies }: Accepted): Promise<void> {
+  for (const { name, url } of connections) {
+    const added = 'ON CONFLICT (name) DO NOTHING RETURNING name'
+    const isNew = (await insertInto(tx, 'mcp_connections', { name, url }, added)).length > 0
+    const own = isNew ? tools.filter(({ connection }) => connection === name) : []
+    for (const tool of own) await insertInto(tx, 'mcp_tools', { ...tool })
+  }
+  for (const copy of copies) {
+    await insertInto(tx, 'skill_copies', { ...copy }, 'ON CONFLICT (source) DO NOTHING')
+  }
+}

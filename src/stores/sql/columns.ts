@@ -1,0 +1,177 @@
+import { COLLECTION } from '../../schemas/bounds.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
+import {
+  type Among,
+  DOCUMENT_STATUSES,
+  type DocumentContent,
+  type DocumentFailure,
+  type StoredDocument,
+} from '../document-store.ts'
+import type { StoredFile } from '../file-store.ts'
+import type { StoredSource } from '../source-store.ts'
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  type Row,
+  type Tx,
+  text,
+  type Value,
+} from './query.ts'
+
+/** How a property is kept: the name of its column, and how that is read and written. */
+interface Column<T> {
+  name: string
+  read: (row: Row | undefined, name: string) => T
+  write: (value: T) => Value
+}
+
+export type Columns<Of> = { [Property in keyof Of]-?: Column<Of[Property]> }
+
+export const plain = <T extends Value>(
+  name: string,
+  read: (row: Row | undefined, name: string) => T,
+): Column<T> => ({ name, read, write: (value) => value })
+
+/** A column with JSON; `parse` gets undefined for NULL. */
+export const json = <T>(
+  name: string,
+  parse: (value: unknown) => T,
+  toJson: (value: T & {}) => unknown = (value) => value,
+) => ({
+  name,
+  read: (row: Row | undefined): T => {
+    const value = optionalText(row, name)
+    return parse(value === undefined ? undefined : JSON.parse(value))
+  },
+  write: (value: T) => (value == null ? null : JSON.stringify(toJson(value))),
+})
+
+/** Nothing but this file writes these columns, and they are read too often to be checked each time. */
+const unchecked = <T>(value: unknown) => value as T | undefined
+
+/** The name loses characters that PostgreSQL's JSON cannot hold. */
+function plainFile({ name, mediaType, size, notes }: StoredFile): StoredFile {
+  const kept = { name: name.replaceAll('\0', ' ').toWellFormed(), mediaType, size }
+  return notes ? { ...kept, notes } : kept
+}
+
+/** What belongs to a revision, and waits in `replacements` while another one is served. */
+export const CONTENT: Columns<DocumentContent> = {
+  title: plain('title', optionalText),
+  url: plain('url', optionalText),
+  metadata: json('metadata', unchecked<Metadata>),
+  file: json('file', unchecked<StoredFile>, plainFile),
+  characters: plain('characters', integer),
+}
+
+type OwnColumns = Omit<StoredDocument, 'source' | 'error'>
+
+/** The columns of `documents`, but for the number and the failure. */
+const DOCUMENT: Columns<OwnColumns> = {
+  ...CONTENT,
+  id: plain('id', text),
+  status: { name: 'status', read: toStatus, write: (status) => status },
+  attempts: plain('attempts', integer),
+  revision: plain('revision', integer),
+  servedRevision: plain('served_revision', optionalInteger),
+  chunkCount: plain('chunk_count', integer),
+  createdAt: plain('created_at', integer),
+  updatedAt: plain('updated_at', integer),
+}
+
+const SOURCE = json('source', unchecked<StoredSource>)
+
+/** The names of the columns of a revision. */
+export const CONTENT_NAMES = Object.values(CONTENT).map(({ name }) => name)
+
+export function readAll<Of extends object>(columns: Columns<Of>, row: Row | undefined): Of {
+  const found: Partial<Of> = {}
+  for (const key in columns) found[key] = columns[key].read(row, columns[key].name)
+  // There is a column for each property.
+  return found as Of
+}
+
+/** The given properties by the names of their columns. */
+export function writeAll<Of extends object>(
+  columns: Columns<Of>,
+  given: Partial<Of>,
+): Record<string, Value> {
+  const kept: Record<string, Value> = {}
+  for (const key in columns) {
+    // A given property may be undefined only if its type says so.
+    if (key in given) kept[columns[key].name] = columns[key].write(given[key] as Of[typeof key])
+  }
+  return kept
+}
+
+/** Reads a row of `documents`, with `source` if it was joined. */
+export function toDocument(row: Row | undefined): StoredDocument {
+  const source = row?.source === undefined ? undefined : SOURCE.read(row)
+  return { ...readAll(DOCUMENT, row), error: toFailure(row), source }
+}
+
+/** Reads the columns of a revision. */
+export const toContent = (row: Row | undefined) => readAll(CONTENT, row)
+
+/** Columns of `documents` with their values. */
+export function documentColumns({
+  error,
+  source: _,
+  ...own
+}: Partial<StoredDocument>): Record<string, Value> {
+  const kept = writeAll(DOCUMENT, own)
+  return error ? { ...kept, error_code: error.code, error_message: error.message } : kept
+}
+
+export const contentColumns = (content: Partial<DocumentContent>) => writeAll(CONTENT, content)
+
+export const sourceColumns = (source: StoredSource) => ({
+  source: SOURCE.write(source),
+  fetch_at: source.dueAt,
+})
+
+/** Whether a document, according to the metadata in its row, is in one of these collections. */
+export function isAmong(row: Row, among: Among | undefined): boolean {
+  if (!among) return true
+  const { [COLLECTION]: named } = CONTENT.metadata.read(row, 'metadata') ?? {}
+  return among.includes(typeof named === 'string' ? named : null)
+}
+
+export function toFailure(row: Row | undefined): DocumentFailure | undefined {
+  const code = optionalText(row, 'error_code')
+  return code === undefined ? undefined : { code, message: text(row, 'error_message') }
+}
+
+function toStatus(row: Row | undefined, name: string): StoredDocument['status'] {
+  const value = text(row, name)
+  const status = DOCUMENT_STATUSES.find((known) => known === value)
+  if (status === undefined) throw new TypeError(`Unknown document status ${value}`)
+  return status
+}
+
+/** Adds a row; `ending` may be a conflict clause, or return columns. */
+export function insertInto(
+  tx: Tx,
+  table: string,
+  columns: Readonly<Record<string, Value>>,
+  ending = '',
+): Promise<Row[]> {
+  const names = Object.keys(columns)
+  const places = names.map((_, i) => `$${i + 1}`)
+  const values = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`
+  return tx.all(`${values} ${ending}`, Object.values(columns))
+}
+
+/** Sets these columns, and what `more` sets by expressions, of the document with this number. */
+export function updateDocument(
+  tx: Tx,
+  number: number,
+  columns: Readonly<Record<string, Value>>,
+  more: readonly string[] = [],
+  ending = '',
+): Promise<Row[]> {
+  const set = Object.keys(columns).map((name, i) => `${name} = $${i + 2}`)
+  const statement = `UPDATE documents SET ${[...set, ...more].join(', ')} WHERE number = $1 ${ending}`
+  return tx.all(statement, [number, ...Object.values(columns)])
+}

@@ -1,0 +1,294 @@
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import {
+  type Addition,
+  CONVERSATION_BOUNDS,
+  type ConversationRef,
+  type ConversationStore,
+  type ItemRef,
+  type NewConversation,
+  type NewItem,
+  type StoredConversation,
+  type StoredItem,
+  titleOf,
+} from '../conversation-store.ts'
+import { type Columns, insertInto, json, plain, readAll, writeAll } from './columns.ts'
+import type { Dialect } from './dialect.ts'
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  type Read,
+  type Row,
+  type Tx,
+  text,
+} from './query.ts'
+
+const LONG_MS = 30_000
+/** Only this much of the questions of a conversation is searched, in UTF-16 code units. */
+const SEARCHED_CHARACTERS = 4_000
+
+const CONVERSATION: Columns<StoredConversation> = {
+  id: plain('id', text),
+  title: plain('title', optionalText),
+  metadata: json('metadata', z.record(z.string(), z.string()).parse),
+  lastItem: plain('last_item', optionalText),
+  createdAt: plain('created_at', integer),
+  updatedAt: plain('updated_at', integer),
+}
+
+type Change = Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'>>
+
+/** The owner as it is stored: the master key has no id. */
+const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
+const folded = (words: string) => words.toLowerCase()
+
+const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
+const LIST = `SELECT * FROM conversations
+  WHERE owner = $1
+    AND (CAST($2 AS text) IS NULL OR searched_title LIKE $2 ESCAPE '!' OR asked LIKE $2 ESCAPE '!')
+    AND (CAST($3 AS text) IS NULL OR (updated_at, number) < (
+      SELECT updated_at, number FROM conversations WHERE id = $3 AND owner = $1))
+  ORDER BY updated_at DESC, number DESC LIMIT $4`
+
+const ITEM_COLUMNS = `items.number, items.id, items.parent, items.json,
+  now_ms() - items.written_at AS silent_ms`
+const ITEMS = `SELECT ${ITEM_COLUMNS} FROM conversation_items AS items
+  JOIN conversations ON conversations.number = conversation
+  WHERE conversations.id = $1 AND owner = $2`
+const BRANCH = `WITH RECURSIVE branch AS (
+    SELECT items.* FROM conversation_items AS items
+    JOIN conversations ON conversations.number = conversation
+    WHERE conversations.id = $1 AND owner = $2 AND items.id = $3
+    UNION ALL
+    SELECT items.* FROM branch JOIN conversation_items AS items
+      ON items.conversation = branch.conversation AND items.id = branch.parent
+  )
+  SELECT ${ITEM_COLUMNS} FROM branch AS items ORDER BY number`
+
+/** Queries for conversations; each sees what was committed before. */
+export function createConversationReads(
+  read: Read,
+): Pick<ConversationStore, 'find' | 'list' | 'items' | 'branch' | 'item'> {
+  return {
+    async find(of) {
+      const [row] = await read(FIND, [of.id, ownerOf(of)])
+      return row && readAll(CONVERSATION, row)
+    },
+    async list(owner, { search, limit, after }) {
+      const pattern = search && `%${folded(search).replaceAll(/[!%_]/g, '!$&')}%`
+      const rows = await read(LIST, [ownerOf({ owner }), pattern, after, limit], LONG_MS)
+      return rows.map((row) => readAll(CONVERSATION, row))
+    },
+    async items(of) {
+      const rows = await read(`${ITEMS} ORDER BY items.number`, [of.id, ownerOf(of)], LONG_MS)
+      return rows.map(toItem)
+    },
+    async branch(of, last) {
+      return (await read(BRANCH, [of.id, ownerOf(of), last], LONG_MS)).map(toItem)
+    },
+    async item(of) {
+      const [row] = await read(`${ITEMS} AND items.id = $3`, [of.id, ownerOf(of), of.item])
+      return row && toItem(row)
+    },
+  }
+}
+
+function toItem(row: Row): StoredItem {
+  return {
+    id: text(row, 'id'),
+    parent: optionalText(row, 'parent'),
+    json: text(row, 'json'),
+    silentMs: optionalInteger(row, 'silent_ms'),
+  }
+}
+
+const NOW = 'SELECT now_ms() AS now'
+const DROP_EXPIRED = 'DELETE FROM conversations WHERE updated_at <= now_ms() - $1'
+const KEPT = `SELECT count(*) AS conversations, CAST(coalesce(sum(size), 0) AS bigint) AS size
+  FROM conversations WHERE owner = $1`
+const MAKE_ROOM = `DELETE FROM conversations WHERE number IN (
+    SELECT number FROM (
+      SELECT number, row_number() OVER newest AS place, sum(size) OVER newest AS sum
+      FROM conversations WHERE owner = $1 WINDOW newest AS (ORDER BY updated_at DESC, number DESC)
+    ) AS kept WHERE place > $2 OR sum > $3
+  )`
+const GROWN = `UPDATE conversations SET last_item = $2, updated_at = now_ms(), size = size + $3,
+    items = items + $4, title = coalesce(title, $5), searched_title = coalesce(searched_title, $6),
+    asked = substr(asked || $7, 1, ${SEARCHED_CHARACTERS})
+  WHERE number = $1`
+const MEASURE = `UPDATE conversations SET updated_at = now_ms(),
+    size = (SELECT coalesce(sum(size), 0) FROM conversation_items WHERE conversation = $1)
+  WHERE number = $1`
+const ITEM = `SELECT number, parent FROM conversation_items WHERE conversation = $1 AND id = $2`
+const OF_CONVERSATION = `id = $2 AND conversation = $1`
+const WRITE = `UPDATE conversation_items SET json = $3, size = $4, written_at = now_ms()
+  WHERE ${OF_CONVERSATION} AND written_at IS NOT NULL`
+const CLOSE = `UPDATE conversation_items SET json = $3, size = $4, written_at = NULL
+  WHERE ${OF_CONVERSATION} AND written_at IS NOT NULL`
+const REOPEN = `UPDATE conversation_items SET written_at = now_ms()
+  WHERE ${OF_CONVERSATION} AND written_at IS NULL`
+const REPARENT = `UPDATE conversation_items SET parent = $3
+  WHERE conversation = $1 AND parent = $2`
+const SHRUNK = `UPDATE conversations SET items = items - 1,
+    last_item = CASE WHEN last_item = $2 THEN $3 ELSE last_item END
+  WHERE number = $1`
+const NO_KEY = `DELETE FROM conversations
+  WHERE owner <> '' AND owner NOT IN (SELECT id FROM api_keys)`
+
+/** Removes what revoked keys had. */
+export const dropOwnerless = (tx: Tx) => tx.run(NO_KEY)
+
+export function createConversationWrites(dialect: Dialect) {
+  return {
+    ...createItemWrites(dialect),
+    ...createAnswerWrites(dialect),
+
+    async addConversation(tx: Tx, { id, owner, title, metadata }: NewConversation): Promise<void> {
+      const { maximumAgeMs, maximumCount } = CONVERSATION_BOUNDS
+      await tx.run(DROP_EXPIRED, [maximumAgeMs])
+      await makeRoom(tx, ownerOf({ owner }), maximumCount - 1)
+      const now = integer(await tx.one(NOW), 'now')
+      const columns = { id, title, metadata, lastItem: undefined, createdAt: now, updatedAt: now }
+      await insertInto(tx, 'conversations', {
+        ...writeAll(CONVERSATION, columns),
+        owner: ownerOf({ owner }),
+        searched_title: title && folded(title),
+      })
+    },
+
+    async changeConversation(tx: Tx, of: ConversationRef, change: Change): Promise<void> {
+      const number = integer(await lock(tx, dialect, of), 'number')
+      const { title, lastItem } = change
+      if (lastItem !== undefined) await requireItem(tx, number, lastItem)
+      const columns = {
+        ...writeAll(CONVERSATION, change),
+        ...(title !== undefined && { searched_title: folded(title) }),
+      }
+      const set = Object.keys(columns).map((name, index) => `${name} = $${index + 2}`)
+      if (set.length === 0) return
+      const statement = `UPDATE conversations SET ${set.join(', ')} WHERE number = $1`
+      await tx.run(statement, [number, ...Object.values(columns)])
+    },
+
+    async removeConversation(tx: Tx, of: ConversationRef): Promise<boolean> {
+      const statement = 'DELETE FROM conversations WHERE id = $1 AND owner = $2'
+      return (await tx.run(statement, [of.id, ownerOf(of)])) > 0
+    },
+  }
+}
+
+function createItemWrites(dialect: Dialect) {
+  return {
+    async addItems(tx: Tx, of: ConversationRef, addition: Addition): Promise<void> {
+      const { items, parent, isOpen = false, question } = addition
+      const row = await lock(tx, dialect, of)
+      const number = integer(row, 'number')
+      if (parent) await requireItem(tx, number, parent)
+      const size = items.reduce((sum, { json }) => sum + sizeOf(json), 0)
+      requireRoom(row, items.length, size)
+      const first = parent === undefined ? optionalText(row, 'last_item') : (parent ?? undefined)
+      await insertItems(tx, number, items, first)
+      const last = items.at(-1)?.id
+      if (isOpen) await tx.run(REOPEN, [number, last])
+      const grown = [number, last, size, items.length, question && titleOf(question)]
+      const searched = question ? [folded(titleOf(question)), `${folded(question)}\n`] : [null, '']
+      await tx.run(GROWN, [...grown, ...searched])
+      await makeRoom(tx, ownerOf(of), CONVERSATION_BOUNDS.maximumCount)
+    },
+
+    async removeItem(tx: Tx, { item, ...of }: ItemRef): Promise<boolean> {
+      const number = integer(await lock(tx, dialect, of), 'number')
+      const found = await tx.one(ITEM, [number, item])
+      if (!found) return false
+      const parent = optionalText(found, 'parent')
+      await tx.run(REPARENT, [number, item, parent])
+      await tx.run(`DELETE FROM conversation_items WHERE ${OF_CONVERSATION}`, [number, item])
+      await tx.run(SHRUNK, [number, item, parent])
+      await tx.run(MEASURE, [number])
+      return true
+    },
+  }
+}
+
+function createAnswerWrites(dialect: Dialect) {
+  const lockNumber = async (tx: Tx, of: ConversationRef) => {
+    const row = await tx.one(`${FIND} ${dialect.locking()}`, [of.id, ownerOf(of)])
+    return row && integer(row, 'number')
+  }
+
+  return {
+    async writeAnswer(
+      tx: Tx,
+      { item, ...of }: ItemRef,
+      json: string,
+      continues: boolean,
+    ): Promise<boolean> {
+      const number = await lockNumber(tx, of)
+      if (number === undefined) return false
+      const values = [number, item, json, sizeOf(json)]
+      const changed = await tx.run(continues ? WRITE : CLOSE, values)
+      if (changed > 0 && !continues) await tx.run(MEASURE, [number])
+      return changed > 0
+    },
+
+    async reopenAnswer(tx: Tx, { item, ...of }: ItemRef): Promise<boolean> {
+      const number = await lockNumber(tx, of)
+      return number !== undefined && (await tx.run(REOPEN, [number, item])) > 0
+    },
+  }
+}
+
+/** The row of a conversation, which nobody else changes until the transaction ends. */
+async function lock(tx: Tx, dialect: Dialect, of: ConversationRef): Promise<Row> {
+  const row = await tx.one(`${FIND} ${dialect.locking()}`, [of.id, ownerOf(of)])
+  if (!row) throw notFound('conversation', of.id)
+  return row
+}
+
+/** Adds items, each after the one before it. */
+async function insertItems(
+  tx: Tx,
+  conversation: number,
+  items: readonly NewItem[],
+  first: string | undefined,
+): Promise<void> {
+  let parent = first
+  for (const { id, json } of items) {
+    const columns = { conversation, id, parent, json, size: sizeOf(json) }
+    await insertInto(tx, 'conversation_items', columns)
+    parent = id
+  }
+}
+
+const sizeOf = (json: string) => Buffer.byteLength(json)
+
+async function makeRoom(tx: Tx, owner: string, maximumCount: number): Promise<void> {
+  const { maximumTotalBytes } = CONVERSATION_BOUNDS
+  const kept = await tx.one(KEPT, [owner])
+  const isWithin =
+    integer(kept, 'conversations') <= maximumCount && integer(kept, 'size') <= maximumTotalBytes
+  if (!isWithin) await tx.run(MAKE_ROOM, [owner, maximumCount, maximumTotalBytes])
+}
+
+function requireRoom(row: Row, items: number, size: number): void {
+  const { maximumItems, maximumBytes } = CONVERSATION_BOUNDS
+  const isWithin =
+    integer(row, 'items') + items <= maximumItems && integer(row, 'size') + size <= maximumBytes
+  if (isWithin) return
+  const most = `${maximumItems} items and ${maximumBytes / 1_000_000} MB`
+  const message = `A conversation holds at most ${most}: start a new one, or delete items`
+  throw new AppError('conversation_full', message)
+}
+
+async function requireItem(tx: Tx, conversation: number, id: string): Promise<void> {
+  if (!(await tx.one(ITEM, [conversation, id]))) throw notFound('item', id)
+}
+
+function notFound(what: 'conversation' | 'item', id: string): AppError {
+  const message =
+    what === 'conversation'
+      ? `There is no conversation "${id}". It was deleted, has expired, or belongs to another key.`
+      : `The conversation has no item "${id}"`
+  return new AppError(`${what}_not_found`, message)
+}

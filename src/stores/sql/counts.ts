@@ -1,0 +1,19 @@
+import type { DocumentStatus } from '../document-store.ts'
+import type { Dialect } from './dialect.ts'
+import type { Tx } from './query.ts'
+
+/** By how much the numbers of documents of a status, of chunks and of jobs change. */
+export type Changes = Partial<Record<DocumentStatus | 'chunks' | 'jobs', number>>
+
+/**
+ * Counts in the row of this connection, so that commits do not wait for one another; only the sum of all rows means
+ * something. Comes last in a transaction, as the row stays locked until it ends.
+ */
+export async function count(tx: Tx, { slot }: Dialect, changes: Changes): Promise<void> {
+  const { pending = 0, processing = 0, ready = 0, failed = 0, chunks = 0, jobs = 0 } = changes
+  await tx.run(
+    `UPDATE counts SET pending = pending + $1, processing = processing + $2, ready = ready + $3,
+      failed = failed + $4, chunks = chunks + $5, jobs = jobs + $6 WHERE slot = ${slot}`,
+    [pending, processing, ready, failed, chunks, jobs],
+  )
+}

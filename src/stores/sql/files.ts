@@ -1,0 +1,109 @@
+import { AppError } from '../../errors.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { repack } from '../chunk-codec.ts'
+import type { FileStore } from '../file-store.ts'
+import { bytes, integer, type Read, type Tx } from './query.ts'
+
+/** Large enough that waiting for the disk after each piece is short compared with writing it. */
+const PIECE_BYTES = 2 ** 20
+
+/** Garbage is collected after this many pieces have been read. */
+const PIECES_BETWEEN_COLLECTIONS = 8
+
+interface FileWriter {
+  beginFile(): Promise<number>
+  addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
+  dropStaged(number: number): Promise<void>
+}
+
+/** The original files of documents, and staged uploads. */
+export function createFiles(
+  read: Read,
+  { beginFile, addPiece, dropStaged }: FileWriter,
+): Omit<FileStore, 'noteFile'> {
+  const FILE_OF = `SELECT files.number FROM documents
+    JOIN files ON files.document = documents.number
+    WHERE documents.id = $1
+      AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
+  // One row if the file exists, whether or not it has such a piece.
+  const PIECE = `SELECT bytes FROM files
+    LEFT JOIN file_pieces ON file = number AND ordinal = $2
+    WHERE number = $1`
+
+  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
+    let size = 0
+    let ordinal = 0
+    for await (const piece of repack(pieces, PIECE_BYTES)) {
+      size += piece.length
+      await addPiece(file, ordinal++, piece)
+    }
+    return { number: file, size }
+  }
+
+  async function* piecesOf(file: number) {
+    for (let ordinal = 0; ; ordinal++) {
+      const [row] = await read(PIECE, [file, ordinal])
+      if (ordinal % PIECES_BETWEEN_COLLECTIONS === 0) freeYoungMemory()
+      if (!row) {
+        throw new AppError('document_not_found', 'The file was replaced or deleted in the meantime')
+      }
+      if (row.bytes === null) return
+      yield bytes(row, 'bytes')
+    }
+  }
+
+  return {
+    dropStaged,
+
+    async stageFile(pieces) {
+      const file = await beginFile()
+      try {
+        return await addPieces(file, pieces)
+      } catch (error) {
+        await ignore(dropStaged(file), 'it is dropped later, as an upload that no document took')
+        throw error
+      }
+    },
+
+    readStaged: piecesOf,
+
+    async readFile(documentId, revision) {
+      const [row] = await read(FILE_OF, [documentId, revision])
+      return row && piecesOf(integer(row, 'number'))
+    },
+  }
+}
+
+const TOUCH = 'UPDATE files SET touched_at = now_ms() WHERE number = $1'
+
+/** Stores the bytes of files, and removes those of no document. */
+export const FILE_WRITES = {
+  async beginFile(tx: Tx): Promise<number> {
+    const row = await tx.one('INSERT INTO files (touched_at) VALUES (now_ms()) RETURNING number')
+    return integer(row, 'number')
+  },
+
+  async addPiece(tx: Tx, file: number, ordinal: number, piece: Uint8Array): Promise<void> {
+    await Promise.all([
+      tx.run(TOUCH, [file]),
+      tx.run('INSERT INTO file_pieces (file, ordinal, bytes) VALUES ($1, $2, $3)', [
+        file,
+        ordinal,
+        piece,
+      ]),
+    ])
+  },
+
+  /** Removes a file that no document has taken. */
+  async dropStaged(tx: Tx, number: number): Promise<void> {
+    await tx.run('DELETE FROM files WHERE number = $1 AND document IS NULL', [number])
+  },
+
+  /** Removes uploads that were interrupted at least `milliseconds` ago. */
+  async dropForgotten(tx: Tx, milliseconds: number): Promise<void> {
+    await tx.run('DELETE FROM files WHERE document IS NULL AND touched_at <= now_ms() - $1', [
+      milliseconds,
+    ])
+  },
+}

@@ -1,0 +1,364 @@
+import { randomInt } from 'node:crypto'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { createChunkBatchReader } from '../chunk-codec.ts'
+import type {
+  Claim,
+  DocumentContent,
+  DocumentFailure,
+  IngestionJob,
+  NewChunk,
+  StagedChunks,
+} from '../document-store.ts'
+import type { FileNotes } from '../file-store.ts'
+import { MAX_KEY_MINUTES } from './chunks.ts'
+import {
+  CONTENT_NAMES,
+  contentColumns,
+  documentColumns,
+  toContent,
+  updateDocument,
+} from './columns.ts'
+import { count } from './counts.ts'
+import type { Dialect } from './dialect.ts'
+import { GIVE_BACK, insertMetadata, NO_FAILURE } from './documents.ts'
+import { FILE_WRITES } from './files.ts'
+import { announce, IS_ANNOUNCING } from './outbox.ts'
+import { bytes, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
+
+// The most that one claim may load into memory; a single text may be longer.
+const MAX_JOBS_PER_CLAIM = 256
+const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+
+/** Who claims: a server, for as long as it renews its leases. */
+export interface Claimant {
+  /** Different from every other server's that has the database open. */
+  owner: string
+  /** For so long nobody else takes over a claim. */
+  leaseMs: number
+  /** The claims that it is working on; they are not claimed again even if their leases have expired. */
+  held: readonly number[]
+}
+
+/** What a claimed revision is made of: the replacement's, if it is one. */
+const OF_REVISION = CONTENT_NAMES.map(
+  (name) => `CASE WHEN new.document IS NULL THEN documents.${name} ELSE new.${name} END AS ${name}`,
+).join(', ')
+const JOB = `SELECT documents.id, jobs.revision, claim, attempts, contents.text, ${OF_REVISION}
+  FROM jobs
+  JOIN documents ON number = jobs.document
+  JOIN contents ON contents.document = number AND contents.revision = jobs.revision
+  LEFT JOIN replacements AS new ON new.document = number
+  WHERE jobs.document = $1`
+const CLAIM = `UPDATE jobs SET claim = $2, owner = $3, due_at = now_ms() + $4 WHERE document = $1`
+const PROCESS = `UPDATE documents
+  SET status = 'processing', attempts = attempts + 1, updated_at = now_ms() WHERE number = $1`
+const RELEASE = `UPDATE documents SET status = 'pending', attempts = attempts - $2, updated_at = now_ms(),
+    error_code = coalesce($3, error_code), error_message = coalesce($4, error_message)
+  WHERE number = $1`
+
+/** The queue of documents to ingest. */
+export function createClaimWrites(dialect: Dialect) {
+  const DUE = `SELECT jobs.document, documents.status,
+      coalesce(replacements.characters, documents.characters) AS characters
+    FROM jobs JOIN documents ON number = jobs.document
+    LEFT JOIN replacements ON replacements.document = number
+    WHERE due_at <= now_ms() AND (claim IS NULL OR NOT claim ${dialect.isIn('$1')})
+    ORDER BY turn, jobs.document LIMIT $2 ${dialect.locking('OF jobs, documents SKIP LOCKED')}`
+  const LOST = `SELECT jobs.document FROM jobs JOIN documents ON number = jobs.document
+    WHERE claim IS NOT NULL AND (owner = $1 OR due_at <= now_ms())
+    ${dialect.locking('OF jobs, documents SKIP LOCKED')}`
+  const RENEW = `UPDATE jobs SET due_at = now_ms() + $3 WHERE document IN (
+      SELECT document FROM jobs WHERE owner = $1 AND claim ${dialect.isIn('$2')}
+      ${dialect.locking('SKIP LOCKED')}
+    ) RETURNING claim`
+  const END = `UPDATE jobs SET due_at = now_ms() WHERE document IN (
+      SELECT document FROM jobs WHERE owner = $1 AND claim IS NOT NULL ${dialect.locking('SKIP LOCKED')}
+    )`
+
+  return {
+    /** Puts the claims of `owner` back, and those whose leases have expired. Returns how many. */
+    async recoverJobs(tx: Tx, owner: string): Promise<number> {
+      const lost = (await tx.all(LOST, [owner])).map((row) => integer(row, 'document'))
+      if (lost.length === 0) return 0
+      const back = lost.flatMap((document) => [
+        tx.run(GIVE_BACK, [document]),
+        tx.run(RELEASE, [document, 0, null, null]),
+      ])
+      await Promise.all(back)
+      await count(tx, dialect, { processing: -lost.length, pending: lost.length })
+      return lost.length
+    },
+
+    async claimJobs(
+      tx: Tx,
+      limit: number,
+      { owner, leaseMs, held }: Claimant,
+    ): Promise<IngestionJob[]> {
+      const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
+      const due = await tx.all(DUE, [held, most])
+      let characters = 0
+      const few = due.filter((row, i) => {
+        characters += integer(row, 'characters')
+        return i === 0 || characters <= MAX_CHARACTERS_PER_CLAIM
+      })
+      if (few.length === 0) return []
+      const documents = few.map((row) => integer(row, 'document'))
+      const pending = few.filter((row) => row.status === 'pending').length
+      const [claimed] = await Promise.all([
+        Promise.all(documents.map((document) => claimOne(tx, document, owner, leaseMs))),
+        count(tx, dialect, { pending: -pending, processing: pending }),
+      ])
+      return claimed
+    },
+
+    /** Returns those of the claims that are still current; their leases begin anew. */
+    async renewClaims(
+      tx: Tx,
+      claims: readonly number[],
+      { owner, leaseMs }: Pick<Claimant, 'owner' | 'leaseMs'>,
+    ): Promise<number[]> {
+      const rows = await tx.all(RENEW, [owner, claims, leaseMs])
+      return rows.map((row) => integer(row, 'claim'))
+    },
+
+    /** Ends the leases of a server that closes, so that others need not wait. */
+    async endLeases(tx: Tx, owner: string): Promise<void> {
+      await tx.run(END, [owner])
+    },
+  }
+}
+
+/** A number of so many bits never comes twice. */
+const newClaim = () => randomInt(2 ** 48 - 1)
+
+async function claimOne(tx: Tx, document: number, owner: string, leaseMs: number) {
+  const [, , row] = await Promise.all([
+    tx.run(CLAIM, [document, newClaim(), owner, leaseMs]),
+    tx.run(PROCESS, [document]),
+    tx.one(JOB, [document]),
+  ])
+  return toJob(row)
+}
+
+/** How claims end without chunks. */
+export function createClaimEndWrites(dialect: Dialect) {
+  const current = createCurrentJob(dialect)
+
+  return {
+    async releaseJob(tx: Tx, claim: Claim, failure?: DocumentFailure): Promise<void> {
+      const job = await current(tx, claim)
+      if (!job) return
+      await Promise.all([
+        tx.run(GIVE_BACK, [job.document]),
+        tx.run(RELEASE, [job.document, 1, failure?.code, failure?.message]),
+        count(tx, dialect, { processing: -1, pending: 1 }),
+      ])
+    },
+
+    async noteFile(tx: Tx, claim: Claim, notes: FileNotes): Promise<void> {
+      const job = await current(tx, claim)
+      if (!job) return
+      const { document, row } = job
+      const replacement = await tx.one(REPLACEMENT, [document])
+      const { file } = toContent(replacement ?? row)
+      if (!file) return
+      const table = replacement
+        ? 'replacements SET file = $2 WHERE document'
+        : 'documents SET file = $2 WHERE number'
+      const noted = contentColumns({ file: { ...file, notes } }).file
+      await tx.run(`UPDATE ${table} = $1`, [document, noted])
+    },
+
+    async failJob(
+      tx: Tx,
+      claim: Claim,
+      error: DocumentFailure,
+      retryAt?: number,
+    ): Promise<boolean> {
+      const job = await current(tx, claim)
+      if (!job) return false
+      const { document } = job
+      const status = retryAt === undefined ? 'failed' : 'pending'
+      await Promise.all([
+        updateDocument(tx, document, documentColumns({ status, error }), [NOW]),
+        retryAt === undefined
+          ? tx.run('DELETE FROM jobs WHERE document = $1', [document])
+          : tx.run(RETRY, [document, retryAt]),
+        status === 'failed' && announce(tx, document),
+        count(tx, dialect, { processing: -1, [status]: 1, jobs: status === 'failed' ? -1 : 0 }),
+      ])
+      return true
+    },
+  }
+}
+
+const NOW = 'updated_at = now_ms()'
+const REPLACEMENT = 'SELECT * FROM replacements WHERE document = $1'
+const RETRY = `UPDATE jobs SET claim = NULL, owner = NULL, run_at = $2, due_at = $2 WHERE document = $1`
+
+/** Finds and locks the document and the job of a claim, if the claim is still the current one. */
+function createCurrentJob(dialect: Dialect) {
+  const CURRENT = `SELECT documents.*, jobs.revision AS claimed_revision
+    FROM documents JOIN jobs ON jobs.document = number
+    WHERE id = $1 AND claim = $2 ${dialect.locking('OF documents, jobs')}`
+  return async (tx: Tx, { documentId, claim }: Claim) => {
+    const row = await tx.one(CURRENT, [documentId, claim])
+    if (!row) return undefined
+    return { document: integer(row, 'number'), revision: integer(row, 'claimed_revision'), row }
+  }
+}
+
+interface Completion {
+  document: number
+  revision: number
+  /** Whether any server wants to hear of it. */
+  announces: boolean
+  /** What the revision changes besides its chunks; a first revision replaces nothing. */
+  replacement: DocumentContent | undefined
+  /** The keys of the replaced chunks. */
+  replaced: number[]
+}
+
+const MARK = `SELECT max(next_key) AS least, ${IS_ANNOUNCING} AS is_announcing
+  FROM key_marks WHERE minute < now_ms() / 60000 - ${MAX_KEY_MINUTES}`
+
+/** The keys that were replaced; nothing if the claim was no longer current, `stale` if the keys were too old. */
+export type Completed = number[] | 'stale' | undefined
+
+/** How a claimed document becomes ready. */
+export function createCompletionWrites(dialect: Dialect) {
+  const current = createCurrentJob(dialect)
+
+  const begin = async (
+    tx: Tx,
+    claim: Claim,
+    firstKey: number,
+  ): Promise<Completion | 'stale' | undefined> => {
+    // Reading the marks comes first, as `retireChunkKeys` waits for those who have.
+    const [mark, job] = await Promise.all([tx.one(MARK), current(tx, claim)])
+    if (firstKey < (optionalInteger(mark, 'least') ?? 0)) return 'stale'
+    if (!job) return undefined
+    const { document, revision } = job
+    const announces = Boolean(mark?.is_announcing)
+    if (revision === 1) {
+      return { document, revision, announces, replacement: undefined, replaced: [] }
+    }
+    const [replacement, replaced] = await Promise.all([
+      tx.one(REPLACEMENT, [document]),
+      tx.all('DELETE FROM chunks WHERE document = $1 RETURNING key', [document]),
+      tx.run('DELETE FROM contents WHERE document = $1 AND revision < $2', [document, revision]),
+      tx.run('DELETE FROM files WHERE document = $1 AND revision < $2', [document, revision]),
+    ])
+    const keys = replaced.map((each) => integer(each, 'key')).toSorted((a, b) => a - b)
+    const content = replacement && toContent(replacement)
+    return { document, revision, announces, replacement: content, replaced: keys }
+  }
+
+  return {
+    async completeJob(
+      tx: Tx,
+      claim: Claim,
+      chunks: readonly NewChunk[],
+      readText?: string,
+    ): Promise<Completed> {
+      const firstKey = Math.min(...chunks.map(({ key }) => key))
+      const completion = await begin(tx, claim, firstKey)
+      if (!completion || completion === 'stale') return completion
+      const { document, revision, replaced } = completion
+      await Promise.all([
+        dialect.insertChunks(tx, document, revision, chunks),
+        readText !== undefined &&
+          tx.run('UPDATE contents SET text = $2 WHERE document = $1', [document, readText]),
+        end(tx, dialect, completion, chunks.length, readText?.length),
+      ])
+      return replaced
+    },
+
+    async completeStaged(tx: Tx, claim: Claim, staged: StagedChunks): Promise<Completed> {
+      const completion = await begin(tx, claim, staged.firstKey)
+      if (!completion || completion === 'stale') return completion
+      await insertStaged(tx, dialect, completion, staged)
+      await end(tx, dialect, completion, staged.count, staged.characters)
+      return completion.replaced
+    },
+  }
+}
+
+async function end(
+  tx: Tx,
+  dialect: Dialect,
+  { document, revision, announces, replacement, replaced }: Completion,
+  chunkCount: number,
+  characters: number | undefined,
+) {
+  const ready = documentColumns({
+    ...replacement,
+    ...(characters !== undefined && { characters }),
+    status: 'ready',
+    servedRevision: revision,
+    chunkCount,
+  })
+  await Promise.all([
+    tx.run('DELETE FROM jobs WHERE document = $1', [document]),
+    updateDocument(tx, document, ready, [NO_FAILURE, NOW]),
+    replacement && tx.run('DELETE FROM replacements WHERE document = $1', [document]),
+    replacement && tx.run('DELETE FROM metadata WHERE document = $1', [document]),
+    replacement && insertMetadata(tx, document, replacement.metadata),
+    announces && announce(tx, document),
+    count(tx, dialect, {
+      processing: -1,
+      ready: 1,
+      chunks: chunkCount - replaced.length,
+      jobs: -1,
+    }),
+  ])
+}
+
+/** In bounded memory, however many chunks there are. */
+async function insertStaged(
+  tx: Tx,
+  dialect: Dialect,
+  { document, revision }: Completion,
+  { file, firstKey, count: expected }: StagedChunks,
+) {
+  const reader = createChunkBatchReader()
+  let found = 0
+  for await (const piece of piecesOf(tx, file)) {
+    for (const { chunks } of reader.push(piece)) {
+      const first = found
+      const keyed = chunks.map((chunk, i) => ({
+        ...chunk,
+        ordinal: first + i,
+        key: firstKey + first + i,
+      }))
+      await dialect.insertChunks(tx, document, revision, keyed)
+      found += chunks.length
+    }
+    freeYoungMemory()
+  }
+  if (found !== expected) throw new Error(`There are ${found} staged chunks instead of ${expected}`)
+  await FILE_WRITES.dropStaged(tx, file)
+}
+
+async function* piecesOf(tx: Tx, file: number): AsyncGenerator<Uint8Array> {
+  for (let ordinal = 0; ; ordinal++) {
+    const row = await tx.one('SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2', [
+      file,
+      ordinal,
+    ])
+    if (!row) return
+    yield bytes(row, 'bytes')
+  }
+}
+
+function toJob(row: Row | undefined): IngestionJob {
+  const { characters: _, ...content } = toContent(row)
+  return {
+    ...content,
+    documentId: text(row, 'id'),
+    revision: integer(row, 'revision'),
+    claim: integer(row, 'claim'),
+    attempt: integer(row, 'attempts'),
+    text: text(row, 'text'),
+  }
+}

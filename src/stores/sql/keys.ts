@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { SCOPES } from '../../schemas/operator/api-key.ts'
+import type { KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
+import { type Columns, insertInto, json, plain, readAll, writeAll } from './columns.ts'
+import { dropOwnerless } from './conversations.ts'
+import type { Dialect } from './dialect.ts'
+import {
+  integer,
+  optionalInteger,
+  optionalText,
+  type Read,
+  type Row,
+  type Tx,
+  text,
+} from './query.ts'
+
+const Scopes = z.array(z.enum(SCOPES))
+const Collections = z.array(z.string()).optional()
+
+const KEY: Columns<StoredKey> = {
+  id: plain('id', text),
+  name: plain('name', text),
+  scopes: json('scopes', Scopes.parse),
+  collections: json('collections', Collections.parse),
+  requestsPerMinute: plain('requests_per_minute', optionalInteger),
+  tokensPerDay: plain('tokens_per_day', optionalInteger),
+  expiresAt: plain('expires_at', optionalInteger),
+  createdAt: plain('created_at', integer),
+  createdBy: plain('created_by', optionalText),
+  digest: plain('digest', text),
+}
+
+const KEYS = 'SELECT * FROM api_keys LEFT JOIN api_key_use ON key = id'
+
+/** Queries for keys; each sees what was committed before. */
+export function createKeyReads(read: Read): Pick<KeyStore, 'list' | 'find'> {
+  return {
+    list: async () => (await read(`${KEYS} ORDER BY created_at, id`)).map(toKey),
+    async find(id) {
+      const [row] = await read(`${KEYS} WHERE id = $1`, [id])
+      return row && toKey(row)
+    },
+  }
+}
+
+function toKey(row: Row): UsedKey {
+  const lastUsedAt = optionalInteger(row, 'last_used_at')
+  const use = lastUsedAt !== undefined && {
+    lastUsedAt,
+    day: integer(row, 'day'),
+    tokens: integer(row, 'tokens'),
+  }
+  return { ...readAll(KEY, row), use: use || undefined }
+}
+
+const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
+// In one statement, so that what several servers add at the same time is all counted.
+const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens)
+  SELECT id, $2, $3, $4 FROM api_keys WHERE id = $1
+  ON CONFLICT (key) DO UPDATE SET
+    last_used_at = CASE WHEN excluded.last_used_at > kept.last_used_at
+      THEN excluded.last_used_at ELSE kept.last_used_at END,
+    day = CASE WHEN excluded.day > kept.day THEN excluded.day ELSE kept.day END,
+    tokens = CASE WHEN excluded.day > kept.day THEN excluded.tokens
+      WHEN excluded.day = kept.day THEN kept.tokens + excluded.tokens ELSE kept.tokens END`
+
+export function createApiKeyWrites(dialect: Dialect) {
+  return {
+    async addKey(tx: Tx, key: StoredKey, most: number): Promise<boolean> {
+      await dialect.exclude(tx, 'api-keys')
+      const { createdBy } = key
+      if (createdBy !== undefined && !(await tx.one(KEY_EXISTS, [createdBy]))) return false
+      if (integer(await tx.one('SELECT count(*) AS n FROM api_keys'), 'n') >= most) {
+        const message = `There are ${most} keys already: revoke one first`
+        throw new AppError('too_many_keys', message)
+      }
+      await insertInto(tx, 'api_keys', writeAll(KEY, key))
+      return true
+    },
+
+    async removeKey(tx: Tx, id: string): Promise<boolean> {
+      await dialect.exclude(tx, 'api-keys')
+      const removed = await tx.run('DELETE FROM api_keys WHERE id = $1', [id])
+      if (removed > 0) await dropOwnerless(tx)
+      return removed > 0
+    },
+
+    async addKeyUse(tx: Tx, uses: readonly (KeyUse & { id: string })[]): Promise<void> {
+      await dialect.exclude(tx, 'api-keys')
+      for (const { id, lastUsedAt, day, tokens } of uses) {
+        await tx.run(ADD_USE, [id, lastUsedAt, day, tokens])
+      }
+    },
+  }
+}

@@ -1,0 +1,190 @@
+import { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
+import type { Claim } from '../document-store.ts'
+import type { OpenedStore } from '../opened-store.ts'
+import { createSkillReads } from './accepted.ts'
+import { createArtifacts } from './artifacts.ts'
+import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
+import { createConversationReads } from './conversations.ts'
+import type { Dialect } from './dialect.ts'
+import { createDocumentReads } from './documents.ts'
+import { createFiles } from './files.ts'
+import type { Claimant, Completed } from './jobs.ts'
+import { createKeyReads } from './keys.ts'
+import { integer, type Read } from './query.ts'
+import type { WriteCalls } from './writes.ts'
+
+/** Keys reserved an hour ago are refused: see `retireChunkKeys`. */
+const FRESH_KEYS_MS = 20 * 60_000
+
+// A claim of this owner is in hand; another server's is due when its lease expires, because that server may have died.
+const NEXT_JOB = `SELECT due_at FROM jobs WHERE claim IS NULL OR owner <> $1
+  ORDER BY due_at LIMIT 1`
+
+const CHECK_MS = 5_000
+const RETRY_SECONDS = 5
+const LAST_CHECK = `SELECT value FROM meta WHERE name = 'last_check'`
+
+/** What a server does about its claims, and tells others of its changes. */
+export interface Claims {
+  claimant(): Claimant
+  hold(claims: readonly Claim[]): void
+  letGo(claim: number): void
+  /** There is a new job. */
+  jobCame(): void
+  /** A document is ready or has failed. */
+  documentEnded(id: string): void
+}
+
+interface Dependencies {
+  write: WriteCalls
+  read: Read
+  /** Reads pieces of files, which would fill a cache. */
+  readFiles: Read
+  dialect: Dialect
+  claims: Claims
+}
+
+/** The parts of a store that are the same for both databases. */
+export function createStore({ write, read, readFiles, dialect, claims }: Dependencies) {
+  const keys = createChunkKeyAllocator(write.reserveChunkKeys, { freshMs: FRESH_KEYS_MS })
+  const { begun, chunksWithout, ...vectors } = createVectorReads(read, dialect)
+  const { owner } = claims.claimant()
+
+  const withJob = async <Output>(output: Promise<Output>) => {
+    const done = await output
+    claims.jobCame()
+    return done
+  }
+  const complete = async ({ documentId, claim }: Claim, output: Promise<Completed>) => {
+    const replaced = await output
+    if (replaced === 'stale') {
+      keys.drop()
+      throw new StaleKeysError()
+    }
+    claims.letGo(claim)
+    if (replaced) claims.documentEnded(documentId)
+    return replaced
+  }
+
+  return {
+    ...createDocumentReads(read),
+    ...createChunkReads(read, dialect),
+    ...vectors,
+    ...createFiles(readFiles, write),
+    chunkKeys: () => readAllKeys(read, dialect, 'chunks'),
+    vectorKeys: () => readAllKeys(read, dialect, 'vectors'),
+    async nextJobAt() {
+      const [row] = await read(NEXT_JOB, [owner])
+      return row && integer(row, 'due_at')
+    },
+
+    add: (...input) => withJob(write.add(...input)),
+    put: (...input) => withJob(write.put(...input)),
+    retry: (...input) => withJob(write.retry(...input)),
+    patchMetadata: write.patchMetadata,
+    delete: write.delete,
+    takeSources: write.takeSources,
+    noteSource: write.noteSource,
+
+    recoverJobs: () => write.recoverJobs(owner),
+    async claimJobs(limit) {
+      const jobs = await write.claimJobs(limit, claims.claimant())
+      claims.hold(jobs)
+      return jobs
+    },
+    completeJob: (job, chunks, text) =>
+      complete(job, write.completeJob(toClaim(job), chunks, text)),
+    completeStaged: (job, staged) => complete(job, write.completeStaged(toClaim(job), staged)),
+    noteFile: (job, notes) => write.noteFile(toClaim(job), notes),
+    async failJob(job, failure, retryAt) {
+      const isCurrent = await write.failJob(toClaim(job), failure, retryAt)
+      claims.letGo(job.claim)
+      if (isCurrent && retryAt === undefined) claims.documentEnded(job.documentId)
+      return isCurrent
+    },
+    releaseJob(job, failure) {
+      // This server no longer works on the document; if the write fails, the lease just expires.
+      claims.letGo(job.claim)
+      return withJob(write.releaseJob(toClaim(job), failure))
+    },
+
+    reserveChunkKeys: keys.take,
+    async retireChunkKeys() {
+      keys.drop()
+      await write.retireChunkKeys()
+    },
+    addVectors: write.addVectors,
+    replacement: {
+      begin: write.beginVectors,
+      add: write.addNextVectors,
+      finish: write.swapVectors,
+      begun,
+      chunksWithout,
+    },
+    ...createServerStores(write, read),
+    outbox: {
+      enable: (isEnabled) => write.enableOutbox(owner, isEnabled),
+      takeEvents: write.takeEvents,
+      postponeEvent: write.postponeEvent,
+      removeEvent: write.removeEvent,
+    },
+
+    check: createCheck(write, read),
+  } satisfies Partial<Omit<OpenedStore, 'replacement'>> & {
+    replacement: Omit<OpenedStore['replacement'], 'alone'>
+  }
+}
+
+/** Throws `store_unavailable` if the database does not store a write and return it in time. */
+const createCheck = (write: WriteCalls, read: Read) => async (signal: AbortSignal) => {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
+  try {
+    const written = await untilAborted(write.check(), deadline)
+    const [row] = await untilAborted(read(LAST_CHECK, [], CHECK_MS), deadline)
+    const seen = integer(row, 'value')
+    if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
+  } catch (cause) {
+    const message = 'The document store cannot be read or written'
+    throw new AppError('store_unavailable', message, { cause, retryAfter: RETRY_SECONDS })
+  }
+}
+
+/** What belongs to the servers rather than to the corpus. */
+function createServerStores(
+  write: WriteCalls,
+  read: Read,
+): Pick<
+  OpenedStore,
+  'keys' | 'artifacts' | 'responses' | 'runs' | 'conversations' | 'acceptedTools' | 'skillCopies'
+> {
+  return {
+    artifacts: createArtifacts(read, write),
+    responses: createArtifacts(read, write, 'response'),
+    runs: createArtifacts(read, write, 'run'),
+    conversations: {
+      ...createConversationReads(read),
+      create: write.addConversation,
+      change: write.changeConversation,
+      remove: write.removeConversation,
+      add: write.addItems,
+      removeItem: write.removeItem,
+      write: write.writeAnswer,
+      reopen: write.reopenAnswer,
+    },
+    keys: {
+      ...createKeyReads(read),
+      add: write.addKey,
+      remove: write.removeKey,
+      addUse: write.addKeyUse,
+    },
+    acceptedTools: { see: write.seeTools, accept: write.acceptTools },
+    skillCopies: { ...createSkillReads(read), keep: write.keepSkills },
+  }
+}
+
+/** Without the text of the job, which may be long. */
+function toClaim({ documentId, claim }: Claim): Claim {
+  return { documentId, claim }
+}

@@ -1,0 +1,72 @@
+import { createAcceptedWrites } from './accepted.ts'
+import { createArtifactWrites } from './artifacts.ts'
+import { createKeyWrites, createVectorWrites } from './chunks.ts'
+import { createConversationWrites } from './conversations.ts'
+import type { Dialect } from './dialect.ts'
+import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
+import { FILE_WRITES } from './files.ts'
+import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
+import { createApiKeyWrites } from './keys.ts'
+import { createOutboxWrites } from './outbox.ts'
+import type { Tx } from './query.ts'
+
+/** Everything that changes the database, by name; each is one transaction. */
+export function createWrites(dialect: Dialect, queueLimit: number) {
+  return {
+    ...createClaimWrites(dialect),
+    ...createClaimEndWrites(dialect),
+    ...createCompletionWrites(dialect),
+    ...createDocumentWrites(dialect, queueLimit),
+    ...createEndWrites(dialect),
+    ...FILE_WRITES,
+    ...createAcceptedWrites(dialect),
+    ...createApiKeyWrites(dialect),
+    ...createArtifactWrites(dialect),
+    ...createConversationWrites(dialect),
+    ...createKeyWrites(dialect),
+    ...createOutboxWrites(dialect),
+    ...createSourceWrites(dialect),
+    ...createVectorWrites(dialect),
+  }
+}
+
+export type Writes = ReturnType<typeof createWrites>
+export type WriteName = keyof Writes
+type Calls = {
+  [Name in WriteName]: Writes[Name] extends (tx: Tx, ...input: infer Input) => Promise<infer Output>
+    ? { input: Input; output: Output }
+    : never
+}
+type WriteInput<Name extends WriteName> = Calls[Name]['input']
+type WriteOutput<Name extends WriteName> = Calls[Name]['output']
+
+/** One change with its input. */
+export type Write<Name extends WriteName = WriteName> = {
+  [Each in Name]: { name: Each; input: WriteInput<Each> }
+}[Name]
+
+/** The writes as functions. Each runs in a transaction, and resolves once that is durable. */
+export type WriteCalls = {
+  [Name in WriteName]: (...input: WriteInput<Name>) => Promise<WriteOutput<Name>>
+}
+
+/** Runs a write within the caller's transaction. */
+export function runWrite<Name extends WriteName>(
+  writes: {
+    [Each in WriteName]: (tx: Tx, ...input: WriteInput<Each>) => Promise<WriteOutput<Each>>
+  },
+  tx: Tx,
+  { name, input }: Write<Name>,
+): Promise<WriteOutput<Name>> {
+  return writes[name](tx, ...input)
+}
+
+/** Makes functions of the writes; `run` returns what `runWrite` has returned for the same write. */
+export function callsOf(writes: Writes, run: (write: Write) => Promise<unknown>): WriteCalls {
+  const calls = Object.keys(writes).map((name) => [
+    name,
+    (...input: unknown[]) => run({ name, input } as Write),
+  ])
+  // The types cannot say that each name comes with its own input and output.
+  return Object.fromEntries(calls) as WriteCalls
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { AgentConfiguration } from '../../src/agent/configuration.ts'
+import { describeAgent } from '../../src/agent/describe-agent.ts'
+import { createToolRegistry } from '../../src/agent/tools/registry.ts'
+import { AgentRecord, Capabilities, ToolList } from '../../src/schemas/agent.ts'
+import { toolAnswering } from './run/agent-for-test.ts'
+
+function describeTest({
+  enabled = true,
+  supportsTools = true,
+  changed = false,
+  roomForTools = 1_000,
+} = {}) {
+  return describeAgent({
+    loaded: {
+      configuration: AgentConfiguration.parse({ name: 'desk', description: 'Knows the library.' }),
+      found: true,
+      changedFields: async () => (changed ? ['prompt'] : []),
+    },
+    model: { name: 'gpt-5-mini', supportsTools },
+    window: { size: () => 4_096 },
+    roomForTools: () => roomForTools,
+    mcp: { records: async () => [] },
+    skills: { records: () => [] },
+    plugins: { records: () => [{ name: 'desk', state: 'on' }] },
+    sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
+    tools: createToolRegistry({
+      sources: [() => [toolAnswering('look', 'seen')]],
+      isEnabled: () => enabled,
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    }),
+  })
+}
+
+describe('the agent', () => {
+  it('is its name, its profile and its loaded tools', () => {
+    const agent = describeTest().agent()
+    expect(AgentRecord.parse(agent)).toEqual(agent)
+    expect(agent).toEqual({
+      name: 'desk',
+      profile: { description: 'Knows the library.', model: 'gpt-5-mini', retrieval: 'lexical' },
+      tools: [{ name: 'look', source: 'builtin' }],
+    })
+  })
+
+  it.each([
+    ['is switched off', { enabled: false }],
+    ['cannot be called by the model', { supportsTools: false }],
+  ])('does not show a tool that %s', (_case, options) => {
+    expect(describeTest(options).agent().tools).toEqual([])
+  })
+})
+
+describe('the list of tools', () => {
+  it.each([
+    ['on', {}, undefined],
+    ['off', { enabled: false }, undefined],
+    ['off', { enabled: false, supportsTools: false }, undefined],
+    ['unavailable', { supportsTools: false }, 'The chat model does not call tools'],
+  ])('has each with its state: %s', (state, options, reason) => {
+    const list = describeTest(options).tools()
+    expect(ToolList.parse(list)).toEqual(list)
+    expect(list.tools).toEqual([
+      {
+        name: 'look',
+        title: 'look',
+        description: 'Answers look',
+        inputSchema: expect.objectContaining({ type: 'object' }),
+        source: 'builtin',
+        state,
+        ...(reason && { reason }),
+      },
+    ])
+  })
+})
+
+describe('the capabilities', () => {
+  it.each([true, false])('say whether a restart is needed: %s', async (changed) => {
+    const capabilities = await describeTest({ changed }).capabilities()
+    expect(Capabilities.parse(capabilities)).toEqual(capabilities)
+    expect(capabilities.restartRequired).toBe(changed)
+  })
+
+  it.each([true, false])('say whether the model calls tools: %s', async (supportsTools) => {
+    expect((await describeTest({ supportsTools }).capabilities()).chat).toEqual({
+      model: 'gpt-5-mini',
+      tools: supportsTools,
+      window: 4_096,
+    })
+  })
+
+  it('name the tools that the window has no room for', async () => {
+    const { chat } = await describeTest({ roomForTools: 10 }).capabilities()
+    expect(chat).toMatchObject({ window: 4_096, leftOut: ['look'] })
+    const without = await describeTest({ roomForTools: 10, supportsTools: false }).capabilities()
+    expect(without.chat).not.toHaveProperty('leftOut')
+  })
+
+  it('claim nothing that this version does not have', async () => {
+    expect(await describeTest().capabilities()).toMatchObject({
+      skills: [],
+      mcp: [],
+      plugins: [{ name: 'desk', state: 'on' }],
+      sandbox: { kind: 'none', state: 'off' },
+      retrieval: 'lexical',
+      embedder: { state: 'off' },
+    })
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { createRunBudget } from '../../../src/agent/run/budget.ts'
+import { LIMITS } from './agent-for-test.ts'
+
+describe('The budget of a run', () => {
+  it('makes the last of its rounds the last', () => {
+    const budget = createRunBudget({ ...LIMITS, rounds: 3 })
+    expect([1, 2, 3].map(() => budget.beginRound())).toEqual([undefined, undefined, 'rounds'])
+  })
+
+  it('makes the only round the last', () => {
+    expect(createRunBudget({ ...LIMITS, rounds: 1 }).beginRound()).toBe('rounds')
+  })
+
+  it('gives out calls until there are none, and says that it had to', () => {
+    const budget = createRunBudget({ ...LIMITS, toolCalls: 5 })
+    expect([budget.takeCalls(3), budget.reached()]).toEqual([3, []])
+    expect([budget.takeCalls(3), budget.reached()]).toEqual([2, ['toolCalls']])
+    expect(budget.takeCalls(1)).toBe(0)
+    expect(budget.beginRound()).toBe('toolCalls')
+  })
+
+  it('takes no calls where none are allowed, and says nothing unless one is asked for', () => {
+    const budget = createRunBudget({ ...LIMITS, toolCalls: 0 })
+    expect(budget.beginRound()).toBe('toolCalls')
+    expect(budget.reached()).toEqual([])
+    expect(budget.takeCalls(1)).toBe(0)
+    expect(budget.reached()).toEqual(['toolCalls'])
+  })
+
+  it('counts the tokens that models report', () => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
+    budget.spend({ promptTokens: 900, completionTokens: 99 }, 1_000_000)
+    expect(budget.beginRound()).toBeUndefined()
+    budget.spend({ promptTokens: 1, completionTokens: 0 })
+    expect(budget.beginRound()).toBe('tokens')
+  })
+
+  it('estimates the tokens of models that report none', () => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
+    budget.spend(undefined, 3_400)
+    expect(budget.beginRound()).toBeUndefined()
+    budget.spend(undefined, 600)
+    expect(budget.beginRound()).toBe('tokens')
+  })
+
+  it('names each limit once', () => {
+    const budget = createRunBudget(LIMITS)
+    for (const name of ['seconds', 'rounds', 'seconds'] as const) budget.note(name)
+    expect(budget.reached()).toEqual(['seconds', 'rounds'])
+  })
+
+  it('has time at first', () => {
+    using budget = createRunBudget(LIMITS)
+    const { toolTime, answerTime } = budget
+    expect([toolTime.isOver, answerTime.isOver]).toEqual([false, false])
+  })
+})

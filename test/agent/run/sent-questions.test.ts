@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { createSentQuestions } from '../../../src/agent/run/sent-questions.ts'
+import type { ModelMessage } from '../../../src/models/chat-model.ts'
+import { MASTER } from '../../../src/schemas/operator/api-key.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
+import { createAgentForTest, question } from './agent-for-test.ts'
+import { hitOf } from './hit.ts'
+import { says } from './scripted-model.ts'
+
+const CHUNK = 'a-1-0'
+const user = (content: string): ModelMessage => ({ role: 'user', content })
+const assistant = (content: string): ModelMessage => ({ role: 'assistant', content })
+
+/** An agent whose one document is served in the given revision, or gone. */
+function agentWith(revisionOf: () => number | undefined, contextTokens = 32_768) {
+  const get = async (id: string) => {
+    const document = {
+      id: id.replace(/^doc_|-1-0$/g, ''),
+      servedRevision: revisionOf(),
+    } as Partial<StoredDocument>
+    // Only what the questions look at.
+    return document.servedRevision === undefined ? undefined : (document as StoredDocument)
+  }
+  const answers = Array.from({ length: 12 }, () => says('Yes.'))
+  const sentQuestions = createSentQuestions({ get })
+  const agent = createAgentForTest({ answers, found: [CHUNK], sentQuestions, contextTokens })
+  return {
+    /** Asks, and returns what the model was sent. */
+    async ask(messages: readonly ModelMessage[], more = {}) {
+      await agent.events({ conversation: { messages, instructions: [] }, rewrite: false, ...more })
+      return agent.model.requests.at(-1)?.messages ?? []
+    },
+  }
+}
+
+const FIRST = [user('When does it open?')]
+const SECOND = [...FIRST, assistant('Yes.'), user('And on Sundays?')]
+
+describe('The second question of a conversation', () => {
+  it('follows the first as it was sent, with its passages', async () => {
+    const agent = agentWith(() => 1)
+    const first = await agent.ask(FIRST)
+    const second = await agent.ask(SECOND)
+    expect(first.at(-1)?.content).toContain('<passages>')
+    expect(second.slice(0, first.length)).toEqual(first)
+    const third = await agent.ask([...SECOND, assistant('No.'), user('Why?')])
+    expect(third.slice(0, second.length)).toEqual(second)
+  })
+
+  it.each([
+    ['has a new revision', 2],
+    ['was deleted', undefined],
+  ])('follows the bare first one if its document %s', async (_case, revision) => {
+    let served: number | undefined = 1
+    const agent = agentWith(() => served)
+    await agent.ask(FIRST)
+    served = revision
+    expect((await agent.ask(SECOND)).at(-3)).toEqual(FIRST[0])
+  })
+
+  it('is not taken for one of somebody who may see other documents', async () => {
+    const agent = agentWith(() => 1)
+    await agent.ask(FIRST)
+    const sent = await agent.ask(SECOND, { filter: { collection: 'b' } })
+    expect(sent.at(-3)).toEqual(FIRST[0])
+  })
+
+  it('follows the bare first one where passages of both have no room', async () => {
+    const agent = agentWith(() => 1, 300)
+    await agent.ask(FIRST)
+    expect((await agent.ask(SECOND)).at(-3)).toEqual(FIRST[0])
+  })
+})
+
+describe('Of many conversations', () => {
+  const served = { id: 'doc_a-1-0', servedRevision: 1 } as Partial<StoredDocument>
+  // Only what the questions look at.
+  const questions = createSentQuestions({ get: async () => served as StoredDocument })
+  const hit = { ...hitOf('a-1-0'), id: 'doc_a-1-0-1-0' }
+  const of = (id: string) => ({ caller: { ...MASTER, key: { id, name: id } } })
+  const keep = (first: string, more = {}) =>
+    questions.keep({ ...question(first), ...more }, 'as sent', [hit])
+  const recalled = async (first: string, more = {}) => {
+    const messages = [user(first), assistant('Yes.'), user('And?')]
+    const asked = { ...question(''), ...more, conversation: { messages, instructions: [] } }
+    return [...(await questions.recall(asked)).values()]
+  }
+
+  it('the oldest are forgotten', async () => {
+    for (let each = 0; each <= 100; each += 1) keep(`${each}`)
+    expect(await recalled('0')).toEqual([])
+    expect(await recalled('100')).toEqual(['as sent'])
+  })
+
+  it('those of a key are kept, however many another has', async () => {
+    keep('quiet', of('a'))
+    for (let each = 0; each <= 200; each += 1) keep(`${each}`, of('b'))
+    expect(await recalled('quiet', of('a'))).toEqual(['as sent'])
+    expect(await recalled('200', of('b'))).toEqual(['as sent'])
+  })
+})

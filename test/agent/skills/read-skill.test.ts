@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { readFrontMatter } from '../../../src/agent/skills/read-skill.ts'
+
+const skill = (yaml: string, body = 'Do it.') => `---\n${yaml}\n---\n${body}`
+
+describe('the front matter', () => {
+  it.each<[string, string, object]>([
+    ['plain', skill('name: a\ndescription: Does it'), { name: 'a', description: 'Does it' }],
+    [
+      'with a byte order mark and Windows line ends',
+      '\ufeff---\r\nname: a\r\n---\r\nDo it.',
+      { name: 'a' },
+    ],
+    ['with a block of text', skill('description: |\n  One\n  two'), { description: 'One\ntwo\n' }],
+    [
+      'with a date, which stays text',
+      skill('description: x\nmetadata:\n  when: 2026-01-01'),
+      { description: 'x', metadata: { when: '2026-01-01' } },
+    ],
+    [
+      'with --- at the end of a line',
+      skill('description: a ---\nname: b'),
+      { description: 'a ---', name: 'b' },
+    ],
+    ['with a separator of lines in it', skill('name: a\u2028b'), { name: 'a\u2028b' }],
+    ['with --- inside the body', skill('name: a', 'Do it.\n---\nAgain.'), { name: 'a' }],
+  ])('is read: %s', async (_case, text, data) => {
+    expect(await readFrontMatter(text)).toMatchObject({ data, warnings: [] })
+  })
+
+  it('is apart from the instructions', async () => {
+    const { body } = await readFrontMatter(skill('name: a', '\n# Title\n\nDo it.\n'))
+    expect(body).toBe('# Title\n\nDo it.')
+  })
+
+  it('may hold a colon that YAML forbids, with a warning', async () => {
+    const text = skill('name: a\ndescription: Use it when: asked')
+    const { data, warnings } = await readFrontMatter(text)
+    expect(data).toEqual({ name: 'a', description: 'Use it when: asked' })
+    expect(warnings).toHaveLength(1)
+  })
+
+  it.each([
+    ['JavaScript', '---js\nmodule.exports = { name: process.exit(1) }\n---\n'],
+    ['JavaScript by another name', '---javascript\n{}\n---\n'],
+    ['JavaScript without an end', '---javascript\nprocess.exit(1)'],
+    ['JSON', '---json\n{ "name": "a" }\n---\n'],
+    ['a language named as a method of objects', '---toString\nname: a\n---\n'],
+    ['a marker with more behind it', '---\nname: a\n---js\nprocess.exit(1)\n---\n'],
+    ['no front matter', '# Title'],
+    ['no end', '---\nname: a\n'],
+    ['nothing', ''],
+    ['an empty one', '---\n---\nDo it.'],
+    ['a list', skill('- name\n- description')],
+    ['text', skill('just text')],
+    ['a key twice', skill('name: a\nname: b')],
+    ['an alias', skill('name: &a x\ndescription: *a')],
+    ['a bomb of aliases', skill(aliasBomb())],
+    ['a type of another language', skill('name: !!js/function "function () {}"')],
+    ['a type of Python', skill('name: !!python/object/apply:os.system ["true"]')],
+    ['brackets without end', skill('['.repeat(10_000))],
+    ['too much of it', skill(`name: ${'a'.repeat(20_000)}`)],
+  ])('is refused with %s', async (_case, text) => {
+    await expect(readFrontMatter(text)).rejects.toMatchObject({ name: 'SkillError' })
+  })
+
+  it('is read anew each time, whatever became of what was read before', async () => {
+    const text = skill('name: a\nmetadata:\n  one: x')
+    Object.assign((await readFrontMatter(text)).data, { name: 'b' })
+    expect((await readFrontMatter(text)).data).toEqual({ name: 'a', metadata: { one: 'x' } })
+  })
+
+  it('gives no key a way into the objects of this program', async () => {
+    const { data } = await readFrontMatter(skill('name: a\n__proto__:\n  polluted: true'))
+    expect(data).not.toHaveProperty('polluted')
+    expect({}).not.toHaveProperty('polluted')
+  })
+})
+
+/** Ten levels of ten references: ten billion values, if they were all made. */
+function aliasBomb(): string {
+  const levels = Array.from({ length: 10 }, (_, level) => {
+    const references = Array.from({ length: 10 }, () => `*l${level}`).join(', ')
+    return `l${level + 1}: &l${level + 1} [${references}]`
+  })
+  return ['l0: &l0 x', ...levels].join('\n')
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { AgentConfiguration } from '../../../src/agent/configuration.ts'
+import { createBuiltInTools, SWITCH_NAMES } from '../../../src/agent/tools/catalogue.ts'
+import type { Tool } from '../../../src/agent/tools/define-tool.ts'
+import { toModelTool, toolTokens } from '../../../src/agent/tools/discover-tools.ts'
+import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
+import { createSqliteData } from '../../stores/sqlite/store-data.ts'
+import { createScriptedModel } from '../run/scripted-model.ts'
+import { createMemoryArtifactStore } from './memory-artifact-store.ts'
+
+/** A sandbox in which nothing is run. */
+const UNUSED = {
+  limits: SandboxLimits.parse({}),
+  unavailable: () => undefined,
+  record: async () => ({ kind: 'none' as const, state: 'off' as const }),
+  run: () => Promise.reject(new Error('Nothing is run here')),
+}
+
+/** The tools that are on, with these switches in the agent configuration. */
+async function toolsWith(tools: object): Promise<Tool[]> {
+  const data = await createSqliteData()
+  const store = await data.open()
+  try {
+    const services = {
+      config: { DATA_DIR: data.directory, TOP_K: 5 },
+      model: createScriptedModel([]),
+      isStopWord: () => false,
+      retrieval: { search: async () => ({ hits: [], degraded: false }) },
+      store,
+      artifacts: createMemoryArtifactStore(),
+      sandbox: UNUSED,
+    }
+    const builtIn = createBuiltInTools(services, AgentConfiguration.parse({ tools }).tools)
+    builtIn.close()
+    return builtIn.tools.filter(({ name }) => builtIn.isEnabled(name))
+  } finally {
+    await store.close()
+    await data.remove()
+  }
+}
+
+const namesWith = async (tools: object) => (await toolsWith(tools)).map(({ name }) => name)
+
+describe('The built-in tools', () => {
+  it('take at most 1,800 tokens of a request', async () => {
+    const tools = (await toolsWith({})).map(toModelTool)
+    expect(toolTokens(tools)).toBeLessThanOrEqual(1_800)
+  })
+
+  it('are sent without what only validates, such as patterns and lengths', async () => {
+    const keywords = JSON.stringify((await toolsWith({})).map(toModelTool))
+    expect(keywords).not.toMatch(/"(?:pattern|maxLength|minLength|additionalProperties|default)":/)
+  })
+
+  it('are all on, unless something is switched off', async () => {
+    const names = await namesWith({})
+    expect(names).toEqual(expect.arrayContaining(['semantic_search', 'query_table', 'make_chart']))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each(SWITCH_NAMES)('are off with their switch %s, and no others', async (name) => {
+    const all = await toolsWith({})
+    const others = all.filter((tool) => tool.switch !== name).map((tool) => tool.name)
+    expect(others.length).toBeLessThan(all.length)
+    expect(await namesWith({ [name]: false })).toEqual(others)
+  })
+})

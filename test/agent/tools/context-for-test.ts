@@ -1,0 +1,18 @@
+import { createCitations } from '../../../src/agent/citations/citations.ts'
+import { createArtifacts } from '../../../src/agent/tools/artifacts.ts'
+import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
+import { createMemoryArtifactStore } from './memory-artifact-store.ts'
+
+/** What a tool may use of a run, on an artifact store in memory that comes with it. */
+export function createContext(more: Partial<ToolContext> = {}) {
+  const store = createMemoryArtifactStore()
+  const context: ToolContext = {
+    citations: { ...createCitations(), key: 'k' },
+    conversation: 'a-conversation',
+    artifacts: createArtifacts(store),
+    activeSkills: new Set(),
+    spend: () => undefined,
+    ...more,
+  }
+  return { ...context, store }
+}

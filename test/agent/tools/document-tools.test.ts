@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import { createCitations } from '../../../src/agent/citations/citations.ts'
+import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
+import { readDocument, semanticSearch } from '../../../src/agent/tools/document-tools.ts'
+import type { Search } from '../../../src/knowledge/retrieval/search.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
+import { hitOf } from '../run/hit.ts'
+import { documentOf } from '../tables/stored-table.ts'
+import { createContext } from './context-for-test.ts'
+
+describe('semantic_search', () => {
+  function createSearch(defaultTopK = 5) {
+    const queries: Search[] = []
+    const signals: (AbortSignal | undefined)[] = []
+    const search = async (query: Search, signal?: AbortSignal) => {
+      queries.push(query)
+      signals.push(signal)
+      return { hits: [hitOf('a'), hitOf('b')], degraded: false }
+    }
+    return { tool: semanticSearch({ search }, defaultTopK), queries, signals }
+  }
+
+  const { signal } = new AbortController()
+
+  describe('semantic search', () => {
+    it('answers numbered passages, which the run can cite from then on', async () => {
+      const citations = createCitations()
+      citations.add([hitOf('b')])
+      const output = await createSearch().tool.run(
+        { query: 'a' },
+        createContext({ citations }),
+        signal,
+      )
+      expect(output).toBe(
+        `<passages>\n${citations.key} [2] Text of a.\n(Title of a)\n\n${citations.key} [1] Text of b.\n(Title of b)\n</passages>`,
+      )
+      expect(citations.all()).toEqual([hitOf('b'), hitOf('a')])
+    })
+
+    it('says that nothing was found', async () => {
+      const tool = semanticSearch({ search: async () => ({ hits: [], degraded: false }) }, 5)
+      expect(await tool.run({ query: 'a' }, createContext(), signal)).toContain(
+        'Nothing was found.',
+      )
+    })
+
+    it.each([
+      [5, undefined, 5],
+      [5, 20, 20],
+      [100, undefined, 20],
+    ])('with TOP_K %i and topK %s looks for %i', async (defaultTopK, topK, expected) => {
+      const { tool, queries, signals } = createSearch(defaultTopK)
+      await tool.run({ query: 'opening', ...(topK && { topK }) }, createContext(), signal)
+      expect(queries).toEqual([{ query: 'opening', topK: expected }])
+      expect(signals).toEqual([signal])
+    })
+
+    it.each([
+      ['without a query', {}],
+      ['with a blank query', { query: ' ' }],
+      ['with a query that is no text', { query: 5 }],
+      ['with a query past its bound', { query: 'q'.repeat(2_001) }],
+      ['for no passage', { query: 'a', topK: 0 }],
+      ['for more than twenty', { query: 'a', topK: 21 }],
+      ['with text for an object', 'opening'],
+    ])('refuses a call %s in words for the model', async (_case, input) => {
+      const { tool, queries } = createSearch()
+      const call = async () => tool.run(input, createContext(), signal)
+      await expect(call()).rejects.toThrow(ToolInputError)
+      expect(queries).toEqual([])
+    })
+
+    it('tells the model its input as JSON Schema', () => {
+      expect(createSearch().tool.inputSchema).toMatchObject({
+        type: 'object',
+        properties: {
+          query: { type: 'string' },
+          topK: { type: 'integer', maximum: 20 },
+        },
+        required: ['query'],
+      })
+    })
+  })
+})
+
+describe('read_document', () => {
+  const { signal } = new AbortController()
+  const TEXT = `${'a'.repeat(12_000)}${'b'.repeat(500)}`
+
+  function createTool(more: Partial<StoredDocument> = {}) {
+    const document = { ...documentOf({ id: 'd', title: 'Long', content: TEXT }), ...more }
+    return readDocument({
+      store: { get: async (id) => (id === 'd' ? document : undefined) },
+      lookup: {
+        readPart: async ({ start, end }) => ({
+          text: TEXT.slice(start, end),
+          length: TEXT.length,
+          isWhole: true,
+        }),
+      },
+    })
+  }
+
+  it('A document is read part by part, each of which can be cited', async () => {
+    const citations = createCitations()
+    const context = createContext({ citations })
+    const first = await createTool().run({ document: 'd' }, context, signal)
+    expect(first).toContain(
+      'aaa\n(Long)\n</passages>\nCharacters 0 to 12000 of 12500. Read on with start 12000.',
+    )
+    const second = await createTool().run({ document: 'd', start: 12_000 }, context, signal)
+    expect(second).toMatch(
+      /\[2\] b{500}\n\(Long\)\n<\/passages>\nCharacters 12000 to 12500 .* its end\.$/,
+    )
+    expect(citations.all()).toMatchObject([
+      { documentId: 'd', start: 0, end: 12_000 },
+      { documentId: 'd', start: 12_000, end: 12_500, text: 'b'.repeat(500) },
+    ])
+    const beyond = await createTool().run({ document: 'd', start: 12_500 }, context, signal)
+    expect(beyond).toBe('The document has 12500 characters: nothing is at 12500.')
+  })
+
+  it('A document is named by the number of a passage, too', async () => {
+    const citations = createCitations()
+    citations.add([{ ...hitOf('x'), documentId: 'd' }])
+    const context = createContext({ citations, filter: { field: 'team', eq: 'red' } })
+    expect(await createTool().run({ document: '[1]' }, context, signal)).toContain('aaa')
+    expect(await createTool().run({ document: 'd' }, context, signal)).toContain('aaa')
+  })
+
+  it.each([
+    ['that there is not', { document: 'e' }, {}, {}],
+    ['of a passage that there is not', { document: '[7]' }, {}, {}],
+    ['that is not ready', { document: 'd' }, { servedRevision: undefined }, {}],
+    ['that the filter may exclude', { document: 'd' }, {}, { filter: { field: 'a', eq: 1 } }],
+  ])('A document %s is not read', async (_case, input, stored, context) => {
+    const asked = async () => createTool(stored).run(input, createContext(context), signal)
+    await expect(asked()).rejects.toThrow(/^document: /)
+  })
+})

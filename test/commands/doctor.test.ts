@@ -1,0 +1,68 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { runDoctor } from '../../src/commands/doctor.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+async function examine(environment: Record<string, string>) {
+  const said: string[] = []
+  const code = await runDoctor({
+    parameters: [],
+    environment,
+    config: () => loadConfig(environment),
+    createLog: () => pino({ level: 'silent' }),
+    stderr: { isTTY: false, write: (text: string) => void said.push(text) },
+    signal: new AbortController().signal,
+  })
+  return { code, said: said.join('') }
+}
+
+const settings = async (port: number) => ({
+  SERVER_API_KEY: TEST_KEY,
+  CHAT_MODEL: 'extractive',
+  DATA_DIR: `${await temporaryDirectory()}/not/yet`,
+  PORT: String(port),
+})
+
+it('finds all parts of a running server in order, and tells no secret', async () => {
+  const { url } = await startServer()
+  const { code, said } = await examine(await settings(Number(new URL(url).port)))
+  expect(said).toMatch(/^ok +versions +agent-server \d+\.\d+\.\d+, Node\.js \d+\./m)
+  expect(said).toMatch(/^ok +settings +SQLite, embedded index, chat model extractive/m)
+  expect(said).toMatch(/^ok +file reader +its process starts$/m)
+  expect(said).toMatch(/^ok +disk +[\d.]+ GB free in /m)
+  expect(said).toMatch(/^ok +server +http:\S+ is ready/m)
+  expect(said).toMatch(/^ok +store +works \(\d+ ms\)$/m)
+  expect(said).toMatch(/\nEverything works\n$/)
+  expect(said).not.toContain(TEST_KEY)
+  expect(code).toBe(0)
+})
+
+it('says that no server runs, and what to do', async () => {
+  const { url, close } = await startServer()
+  await close()
+  const { code, said } = await examine(await settings(Number(new URL(url).port)))
+  expect(said).toMatch(/^FAILED server +does not run; port \d+ is free\n +→ run npm start/m)
+  expect(said).toMatch(/\n1 failed\n$/)
+  expect(code).toBe(1)
+})
+
+it('tells another program on the port from the server', async () => {
+  const other = createServer((_request, response) => response.end('Hello.'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void other.close())
+  const { code, said } = await examine(await settings((other.address() as AddressInfo).port))
+  expect(said).toMatch(
+    /^FAILED server +what answers at \S+ is not this server.*\n +→ .*another PORT$/m,
+  )
+  expect(code).toBe(1)
+})
+
+it('names the setting that is not valid', async () => {
+  const { code, said } = await examine({ SERVER_API_KEY: TEST_KEY, PORT: 'eighty' })
+  expect(said).toMatch(/^FAILED settings +not valid\n +→ .*PORT/ms)
+  expect(code).toBe(1)
+})

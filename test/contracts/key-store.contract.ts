@@ -1,0 +1,112 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { KeyStore, StoredKey } from '../../src/stores/key-store.ts'
+import type { OpenedStore } from '../../src/stores/opened-store.ts'
+
+/** One test's own data, empty at first. */
+export interface OpenableData {
+  open(): Promise<OpenedStore>
+  remove(): Promise<void>
+}
+
+const MOST = 5
+const keyOf = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
+  id,
+  name: `Key ${id}`,
+  scopes: ['query'],
+  createdAt: 1,
+  digest: 'd',
+  ...more,
+})
+const useOf = (id: string, tokens: number, day = 10) => ({ id, tokens, day, lastUsedAt: day })
+const idsOf = async (keys: KeyStore) => (await keys.list()).map(({ id }) => id)
+
+/** What API keys rely on. */
+export function describeKeyStore(name: string, createData: () => Promise<OpenableData>): void {
+  const openData = async () => {
+    const data = await createData()
+    let store = await data.open()
+    onTestFinished(async () => {
+      await store.close()
+      await data.remove()
+    })
+    const reopen = async () => {
+      await store.close()
+      store = await data.open()
+      return store.keys
+    }
+    return { keys: store.keys, reopen }
+  }
+
+  describe(`${name} as the store of API keys`, () => {
+    it('holds nothing at first', async () => {
+      const { keys } = await openData()
+      expect(await keys.list()).toEqual([])
+      expect(await keys.find('a')).toBeUndefined()
+    })
+
+    it('holds what was written when it is opened again', async () => {
+      const { keys, reopen } = await openData()
+      const whole = keyOf('a', {
+        name: 'a "\u0000\u{1F9A6}',
+        scopes: ['query', 'ingest'],
+        collections: ['red'],
+        requestsPerMinute: 3,
+        tokensPerDay: 1_000_000_000,
+        expiresAt: Date.UTC(2100),
+        createdAt: Date.UTC(2026),
+      })
+      expect(await keys.add(keyOf('maker'), MOST)).toBe(true)
+      expect(await keys.add({ ...whole, createdBy: 'maker' }, MOST)).toBe(true)
+      await keys.addUse([useOf('a', 7)])
+      const again = await reopen()
+      const use = { tokens: 7, day: 10, lastUsedAt: 10 }
+      expect(await again.find('a')).toEqual({ ...whole, createdBy: 'maker', use })
+      expect(await again.list()).toMatchObject([{ id: 'maker', use: undefined }, { id: 'a' }])
+    })
+
+    it('takes no more keys than it is told', async () => {
+      const { keys } = await openData()
+      const ids = ['a', 'b', 'c', 'd']
+      const added = await Promise.allSettled(ids.map((id) => keys.add(keyOf(id), 3)))
+      expect(added.filter(({ status }) => status === 'rejected')).toMatchObject([
+        { reason: { code: 'too_many_keys' } },
+      ])
+      expect(await keys.list()).toHaveLength(3)
+    })
+
+    it('removes a key with its use and those that it created, and takes none from it afterwards', async () => {
+      const { keys } = await openData()
+      await keys.add(keyOf('other'), MOST)
+      await keys.add(keyOf('maker'), MOST)
+      await keys.add(keyOf('made', { createdBy: 'maker' }), MOST)
+      await keys.addUse([useOf('made', 1)])
+      expect(await keys.remove('maker')).toBe(true)
+      expect(await keys.remove('maker')).toBe(false)
+      expect(await keys.add(keyOf('late', { createdBy: 'maker' }), MOST)).toBe(false)
+      await keys.addUse([useOf('made', 1), useOf('other', 2)])
+      expect(await idsOf(keys)).toEqual(['other'])
+      expect(await keys.find('other')).toMatchObject({ use: { tokens: 2 } })
+    })
+
+    it('loses no use of many that are added at once', async () => {
+      const { keys } = await openData()
+      await keys.add(keyOf('a'), MOST)
+      await Promise.all([1, 2, 3, 4].map((tokens) => keys.addUse([useOf('a', tokens)])))
+      expect((await keys.find('a'))?.use?.tokens).toBe(10)
+    })
+
+    it('counts the tokens of the last day, in whatever order days are added', async () => {
+      const { keys } = await openData()
+      await keys.add(keyOf('a'), MOST)
+      for (const [tokens, day] of [
+        [5, 10],
+        [3, 11],
+        [4, 10],
+        [2, 11],
+      ] as const) {
+        await keys.addUse([useOf('a', tokens, day)])
+      }
+      expect((await keys.find('a'))?.use).toEqual({ tokens: 5, day: 11, lastUsedAt: 11 })
+    })
+  })
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import type { RunEnd } from '../../src/agent/run/agent-event.ts'
+import { toRunExtras } from '../../src/dialects/answer-parts.ts'
+import { ARTIFACT, NOTHING_MORE } from '../agent/run/artifact.ts'
+import { hitOf } from '../agent/run/hit.ts'
+
+const end = (more: Partial<RunEnd> = {}): RunEnd => ({
+  type: 'run-end',
+  reason: 'stop',
+  hits: [hitOf('a')],
+  usage: undefined,
+  ...NOTHING_MORE,
+  ...more,
+})
+
+describe('The end of a run', () => {
+  it('tells hits and reason, and nothing that there is not', () => {
+    expect(toRunExtras(end())).toEqual({ hits: [hitOf('a')], finishReason: 'stop' })
+  })
+
+  it('tells what there is', () => {
+    const more = { degraded: true, reason: 'token_limit' } as const
+    expect(toRunExtras(end({ ...more, artifacts: [ARTIFACT], limitsReached: ['tokens'] }))).toEqual(
+      {
+        hits: [hitOf('a')],
+        finishReason: 'token_limit',
+        artifacts: [ARTIFACT],
+        limitsReached: ['tokens'],
+        degraded: true,
+      },
+    )
+  })
+})

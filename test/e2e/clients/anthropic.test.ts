@@ -1,0 +1,110 @@
+import Anthropic, { APIError, AuthenticationError, BadRequestError } from '@anthropic-ai/sdk'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { AgentExtra } from '../../../src/dialects/completions/schema.ts'
+import { modelRequest } from '../../support/model-request.ts'
+import { TEST_KEY } from '../../support/server.ts'
+import {
+  chunk,
+  hangReply,
+  streamReply,
+  textReply,
+  toolCallReply,
+} from '../../support/upstream-replies.ts'
+import { QUESTION, startOneServer } from './one-server.ts'
+
+const { url, upstream } = await startOneServer()
+
+beforeEach(() => upstream.always(textReply('At ten [1].')))
+
+const clientWith = (apiKey: string) => new Anthropic({ baseURL: url, apiKey, maxRetries: 0 })
+const client = clientWith(TEST_KEY)
+const messages = [{ role: 'user' as const, content: QUESTION }]
+const ask = { model: 'agent', max_tokens: 1_000, messages }
+const LAMP: Anthropic.Tool = {
+  name: 'lamp',
+  description: 'Switches the lamp.',
+  input_schema: { type: 'object', properties: { on: { type: 'boolean' } } },
+}
+
+const CITED = {
+  type: 'char_location',
+  document_title: 'Opening hours',
+  cited_text: expect.stringContaining('On Saturdays it opens at ten.'),
+}
+
+type Params = Anthropic.MessageCreateParamsNonStreaming
+const ways: [string, (params: Params) => Promise<Anthropic.Message>][] = [
+  ['plain', (params) => client.messages.create(params)],
+  ['streamed', (params) => client.messages.stream(params).finalMessage()],
+]
+
+describe.each(ways)('Anthropic’s package, %s,', (_how, create) => {
+  it('reads the answer, what it cites and its usage', async () => {
+    const message = await create({ ...ask, system: 'Be brief.' })
+    expect(message).toMatchObject({ role: 'assistant', model: 'agent', stop_reason: 'end_turn' })
+    expect(message.content).toMatchObject([
+      { type: 'text', text: 'At ten [1].', citations: [CITED] },
+    ])
+    expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 7 })
+  })
+
+  it('calls its tools and answers from their results', async () => {
+    upstream.script(toolCallReply({ name: 'lamp', arguments: { on: true }, id: 'call_1' }))
+    const question = { role: 'user' as const, content: 'Light, please.' }
+    const params = { ...ask, tools: [LAMP], messages: [question] }
+    const calling = await create(params)
+    expect(calling.stop_reason).toBe('tool_use')
+    expect(calling.content).toMatchObject([{ type: 'tool_use', name: 'lamp', input: { on: true } }])
+    upstream.always(textReply('The lamp is on.'))
+    const result = { type: 'tool_result' as const, tool_use_id: 'call_1', content: 'it is on' }
+    const answer = await create({
+      ...params,
+      messages: [
+        question,
+        { role: 'assistant', content: calling.content },
+        { role: 'user', content: [result] },
+      ],
+    })
+    expect(answer.content).toMatchObject([{ type: 'text', text: 'The lamp is on.' }])
+    const roles = modelRequest(upstream.requests.at(-1)).messages.map(({ role }) => role)
+    expect(roles).toEqual(['system', 'user', 'assistant', 'tool'])
+  })
+})
+
+describe('Anthropic’s package', () => {
+  it('is given the hits, and counts tokens', async () => {
+    const message: unknown = await client.messages.create(ask)
+    const { agent } = z.object({ agent: AgentExtra }).parse(message)
+    expect(agent.hits[0]?.title).toBe('Opening hours')
+    const { input_tokens } = await client.messages.countTokens({ model: 'agent', messages })
+    expect(input_tokens).toBeGreaterThan(5)
+  })
+
+  it('is told a wrong key, an invalid request and a failing model', async () => {
+    await expect(clientWith('wrong').messages.create(ask)).rejects.toBeInstanceOf(
+      AuthenticationError,
+    )
+    const refused = client.messages.create({ ...ask, max_tokens: 0 })
+    await expect(refused).rejects.toBeInstanceOf(BadRequestError)
+    await expect(refused).rejects.toMatchObject({
+      type: 'invalid_request_error',
+      requestID: expect.any(String),
+      message: expect.stringContaining('max_tokens: must be at least 1'),
+    })
+    upstream.always(streamReply(chunk({ content: 'Half of ' }), { cut: true }))
+    const failing = client.messages.stream(ask).finalMessage()
+    await expect(failing).rejects.toBeInstanceOf(APIError)
+  })
+
+  it('leaves, and so is the model left', async () => {
+    upstream.always(hangReply())
+    const asked = upstream.nextRequest()
+    const stream = client.messages.stream(ask)
+    const request = await asked
+    stream.abort()
+    await expect(stream.finalMessage()).rejects.toThrow()
+    await request.closed
+    expect(request.disconnected).toBe(true)
+  })
+})

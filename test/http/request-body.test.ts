@@ -1,0 +1,242 @@
+import { once } from 'node:events'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import {
+  contentTypeOf,
+  installBodyBudget,
+  installBodyDeadline,
+  isStreamedBody,
+  watchArrival,
+} from '../../src/http/request-body.ts'
+import { CallerLeft } from '../../src/http/shutdown.ts'
+import { ERROR_LEVEL, envelope, open, openApp } from './open-app.ts'
+import { connectRaw } from './raw-client.ts'
+
+const LIMIT = 1_000
+
+/** A route that holds its body until it is let go. */
+async function openHolding() {
+  const gate = Promise.withResolvers<void>()
+  const { url } = await openApp((app: FastifyInstance) => {
+    installBodyBudget(app, LIMIT)
+    app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => {
+      payload.resume().once('end', () => done(null))
+    })
+    app.post('/hold', open, async () => {
+      await gate.promise
+      return 'held'
+    })
+    app.post('/pass', open, () => 'passed')
+  })
+  const post = (path: string, bytes: number, type = 'application/json') =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: JSON.stringify('x'.repeat(bytes - 2)),
+    })
+  return { post, letGo: gate.resolve }
+}
+
+describe('The bodies of all requests together', () => {
+  it('may be as large as 64 of the largest, and one more is refused until one has gone', async () => {
+    const { post, letGo } = await openHolding()
+    const held = Array.from({ length: 63 }, () => post('/hold', LIMIT))
+    held.push(post('/hold', LIMIT - 10))
+    await expect.poll(async () => (await post('/pass', 11)).status).toBe(429)
+    const refused = await post('/pass', 11)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refused.json()).toEqual(
+      envelope('too_much_at_once', expect.stringContaining('at once')),
+    )
+    expect((await post('/pass', 10)).status).toBe(200)
+    letGo()
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual(Array(64).fill(200))
+    await expect.poll(async () => (await post('/pass', LIMIT)).status).toBe(200)
+  })
+
+  it('leave out what is read piece by piece', async () => {
+    const { post } = await openHolding()
+    const sent = Array.from({ length: 80 }, () => post('/pass', LIMIT, 'application/x-ndjson'))
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(Array(80).fill(200))
+  })
+
+  it('leave out those of callers who hang up while their key is looked up', async () => {
+    const leave = new AbortController()
+    let waiting = 0
+    let left = 0
+    const { url } = await openApp((app) => {
+      app.addHook('onRequest', async ({ url: path }, { raw }) => {
+        if (path !== '/leave') return
+        waiting++
+        await once(raw, 'close')
+        left++
+      })
+      installBodyBudget(app, LIMIT)
+      app.post('/leave', open, () => 'passed')
+      app.post('/pass', open, () => 'passed')
+    })
+    const body = JSON.stringify('x'.repeat(LIMIT - 2))
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const leaving = Array.from({ length: 64 }, () =>
+      fetch(`${url}/leave`, { ...init, signal: leave.signal }).catch(() => undefined),
+    )
+    await expect.poll(() => waiting).toBe(64)
+    leave.abort()
+    await Promise.all(leaving)
+    await expect.poll(() => left).toBe(64)
+    expect((await fetch(`${url}/pass`, init)).status).toBe(200)
+  })
+})
+
+const MILLISECONDS = 200
+
+function routes(app: FastifyInstance): void {
+  installBodyDeadline(app, MILLISECONDS)
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload))
+  app.post('/whole', open, ({ body }) => ({ body }))
+  app.post('/slow', open, async ({ body }) => {
+    await pause(MILLISECONDS * 3)
+    return { body }
+  })
+  app.post('/streamed', open, async ({ body }) => {
+    let bytes = 0
+    for await (const part of body as AsyncIterable<Uint8Array>) bytes += part.length
+    return { bytes }
+  })
+  app.get('/late', open, async () => {
+    await pause(MILLISECONDS * 3)
+    return 'late'
+  })
+}
+
+function headOf(path: string, type: string, length: string): string {
+  const head = [`POST ${path} HTTP/1.1`, 'host: test', `content-type: ${type}`, length]
+  return `${head.join('\r\n')}\r\n\r\n`
+}
+
+describe('A body that is read whole', () => {
+  it.each(['content-length: 10', 'transfer-encoding: chunked'])(
+    'is refused with 408 where it does not arrive in time, and the connection is closed (%s)',
+    async (length) => {
+      const { port, log } = await openApp(routes)
+      const client = await connectRaw(port)
+      client.send(headOf('/whole', 'application/json', length))
+      const answer = await client.closed
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+      expect(answer).toMatch(/connection: close/i)
+      expect(answer).toContain('"code":"request_timeout"')
+      expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
+    },
+  )
+
+  it('has the time for itself: what the handler takes does not count', async () => {
+    const { url } = await openApp(routes)
+    const response = await fetch(`${url}/slow`, {
+      method: 'POST',
+      body: '{"a":1}',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([response.status, await response.json()]).toEqual([200, { body: { a: 1 } }])
+  })
+
+  it('is not waited for where there is none', async () => {
+    const { url } = await openApp(routes)
+    expect(await (await fetch(`${url}/late`)).text()).toBe('late')
+  })
+})
+
+describe('A body that is read piece by piece', () => {
+  it('may take longer', async () => {
+    const { port } = await openApp(routes)
+    const client = await connectRaw(port)
+    client.send(headOf('/streamed', 'multipart/form-data; boundary=x', 'content-length: 6'))
+    for (const part of ['ab', 'cd', 'ef']) {
+      await pause(MILLISECONDS)
+      client.send(part)
+    }
+    await client.until(/"bytes":6/)
+  })
+})
+
+/** In milliseconds. */
+const SILENCE = 100
+
+function watched({ flowing }: { flowing: boolean }) {
+  const message = new IncomingMessage(new Socket())
+  const failed = Promise.withResolvers<Error>()
+  const failures: Error[] = []
+  const end = watchArrival(
+    message,
+    (error) => {
+      failures.push(error)
+      failed.resolve(error)
+    },
+    SILENCE,
+  )
+  onTestFinished(end)
+  if (flowing) message.resume()
+  return { message, failures, failed: failed.promise, end }
+}
+
+describe('A request that is arriving', () => {
+  it('is given up when nothing comes for too long', async () => {
+    const { failed } = watched({ flowing: true })
+    expect(await failed).toMatchObject({ code: 'request_timeout' })
+  })
+
+  it('is not given up while it comes, however slowly', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { message, failures } = watched({ flowing: true })
+    for (let i = 0; i < 6; i++) {
+      message.push('x')
+      await vi.advanceTimersByTimeAsync(SILENCE - 1)
+    }
+    expect(failures).toEqual([])
+  })
+
+  it('is not given up because its reader is slow', async () => {
+    const { message, failures } = watched({ flowing: false })
+    message.pause()
+    await pause(SILENCE * 1.5)
+    expect(failures).toEqual([])
+  })
+
+  it('fails when its sender hangs up', async () => {
+    const { message, failed } = watched({ flowing: true })
+    message.destroy()
+    expect(await failed).toBeInstanceOf(CallerLeft)
+  })
+
+  it('is whole, and then may be closed', async () => {
+    const { message, failures } = watched({ flowing: true })
+    message.complete = true
+    message.destroy()
+    await pause(SILENCE / 2)
+    expect(failures).toEqual([])
+  })
+
+  it('is watched no longer than wanted', async () => {
+    const { message, failures, end } = watched({ flowing: true })
+    end()
+    message.destroy()
+    await pause(SILENCE * 1.5)
+    expect(failures).toEqual([])
+  })
+})
+
+it.each([
+  ['multipart/form-data; boundary=b', 'multipart/form-data', true],
+  ['Multipart/Form-Data ;boundary=b', 'multipart/form-data', true],
+  ['application/x-ndjson', 'application/x-ndjson', true],
+  ['application/x-ndjson-too', 'application/x-ndjson-too', false],
+  ['application/json', 'application/json', false],
+  [undefined, '', false],
+])('The media type of a body said to be %s is %s', (header, type, isStreamed) => {
+  const headers = header === undefined ? {} : { 'content-type': header }
+  expect(contentTypeOf(headers)).toBe(type)
+  expect(isStreamedBody(headers)).toBe(isStreamed)
+})

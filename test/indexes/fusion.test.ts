@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { cosinesTo, fuse as fuseColumns, rankHybrid } from '../../src/indexes/fusion.ts'
+
+const VECTORS: Record<number, number[]> = {
+  1: [1, 0, 0],
+  2: [0.8, 0.6, 0],
+  3: [0.6, 0.8, 0],
+  4: [0, 1, 0],
+  5: [0, 0, 1],
+}
+const KEYS = Object.keys(VECTORS).map(Number)
+const question = Float32Array.of(1, 0, 0)
+
+/** Ranks by an index that knows each vector well; the vectors of `missing` cannot be read. */
+function rank(
+  lexical: { key: number; score: number }[],
+  { limit, termCount = 1, missing = [] }: { limit: number; termCount?: number; missing?: number[] },
+) {
+  let looks = 0
+  const source = {
+    nearest() {
+      looks += 1
+      const scored = KEYS.map((key) => ({ key, score: dot(VECTORS[key], question) }))
+      return scored
+        .sort((a, b) => b.score - a.score || a.key - b.key)
+        .slice(0, limit)
+        .map(({ key }) => key)
+    },
+    read(keys: readonly number[]) {
+      const found = keys.filter((key) => !missing.includes(key)).toSorted((a, b) => a - b)
+      const values = Float32Array.from(found.flatMap((key) => VECTORS[key] ?? []))
+      return { keys: Uint32Array.from(found), dimension: 3, values }
+    },
+  }
+  const ranking = rankHybrid(source, lexical, { vector: question, termCount, limit })
+  return ranking.then((found) => ({ ...found, looks }))
+}
+
+describe('A ranking by words and meaning', () => {
+  it('orders what it found for a short question by the question itself', async () => {
+    const { candidates } = await rank([{ key: 4, score: 9 }], { limit: 3, termCount: 6 })
+    const cosines = candidates.map(({ key, dense }) => [key, dense])
+    expect(cosines.toSorted()).toEqual([
+      [1, 1],
+      [2, expect.closeTo(0.8)],
+      [3, expect.closeTo(0.6)],
+      [4, 0],
+    ])
+  })
+
+  it('orders what it found for a long question by the question moved to its first hits', async () => {
+    const { candidates, looks } = await rank([{ key: 4, score: 9 }], { limit: 3, termCount: 7 })
+    expect(looks).toBe(1)
+    const cosineOf = (wanted: number) => candidates.find(({ key }) => key === wanted)?.dense ?? 0
+    // By itself the question is at a right angle to the key 4, which the words found.
+    expect(cosineOf(4)).toBeGreaterThan(0.2)
+    expect(cosineOf(1)).toBeLessThan(1)
+  })
+
+  it('compares every candidate, those of the words as well', async () => {
+    const { candidates } = await rank([{ key: 5, score: 7 }], { limit: 2 })
+    expect(candidates.map(({ key }) => key).toSorted()).toEqual([1, 2, 5])
+    for (const { dense } of candidates) expect(dense).toEqual(expect.any(Number))
+    expect(candidates.find(({ key }) => key === 5)).toMatchObject({ lexical: 7 })
+  })
+
+  it('passes over what has no vector, but for what the words found', async () => {
+    const { candidates, exhausted } = await rank([{ key: 2, score: 7 }], {
+      limit: 3,
+      missing: [1, 2],
+    })
+    expect(candidates.map(({ key }) => key).toSorted()).toEqual([2, 3])
+    expect(candidates.find(({ key }) => key === 2)?.dense).toBeUndefined()
+    expect(exhausted).toBe(false)
+  })
+
+  it('is exhausted where there are fewer of both than asked for', async () => {
+    expect(await rank([], { limit: 6 })).toMatchObject({ exhausted: true })
+    expect(await rank([], { limit: 5 })).toMatchObject({ exhausted: false })
+    expect(await rank([{ key: 1, score: 1 }], { limit: 1 })).toMatchObject({ exhausted: false })
+  })
+
+  it('holds nothing where nothing is found', async () => {
+    expect((await rank([], { limit: 3, missing: KEYS })).candidates).toEqual([])
+  })
+})
+
+function dot(a: readonly number[] = [], b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)
+}
+
+const words = (scores: Record<number, number>) =>
+  Object.entries(scores).map(([key, score]) => ({ key: Number(key), score }))
+const meaning = (scores: Record<number, number>) =>
+  new Map(Object.entries(scores).map(([key, score]) => [Number(key), score]))
+const fuse = (lexical: ReturnType<typeof words>, near: Map<number, number>, weight: number) =>
+  fuseColumns(lexical, Uint32Array.from(near.keys()), Float64Array.from(near.values()), weight)
+const keysOf = (candidates: readonly { key: number }[]) => candidates.map(({ key }) => key)
+
+describe('Two rankings fused', () => {
+  it('put first what is good for both', () => {
+    const fused = fuse(words({ 1: 10, 2: 9 }), meaning({ 1: 0.2, 2: 0.8, 3: 0.9 }), 0.4)
+    expect(keysOf(fused)[0]).toBe(2)
+  })
+
+  it('hold every candidate once, with what each stage made of it', () => {
+    const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }), 0.5)
+    expect(fused.toSorted((a, b) => a.key - b.key)).toEqual([
+      { key: 1, score: 1, lexical: 10 },
+      { key: 2, score: 0, lexical: 5, dense: 0.5 },
+      { key: 3, score: 0.5, dense: 0.9 },
+    ])
+  })
+
+  it('leave to what has no vector yet the place that its words gave it', () => {
+    const found = words({ 1: 9, 2: 8, 3: 7, 4: 6, 5: 5, 6: 4 })
+    const near = meaning({ 2: 0.1, 4: 0.9, 5: 0.5, 7: 0.8 })
+    // The places of 2, 4 and 5 go to 4, 7 and 5: near as they are, they cannot push 1, 3 and 6 down.
+    expect(keysOf(fuse(found, near, 0))).toEqual([1, 4, 3, 7, 5, 6, 2])
+    expect(keysOf(fuse(found, new Map(), 0))).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  it.each([
+    [1, [2, 1, 3]],
+    [0, [3, 1, 2]],
+  ])('with a weight of %d for the words order as one of them does', (weight, order) => {
+    const fused = fuse(words({ 1: 3, 2: 9 }), meaning({ 1: 0.5, 2: 0.1, 3: 0.9 }), weight)
+    expect(keysOf(fused)).toEqual(order)
+  })
+
+  it('keep scores between 0 and 1, whatever the stages gave', () => {
+    const fused = fuse(words({ 1: 500, 2: 0.001 }), meaning({ 1: -0.9, 2: -0.2, 3: -0.5 }), 0.4)
+    for (const { score } of fused) expect(score).toBeGreaterThanOrEqual(0)
+    for (const { score } of fused) expect(score).toBeLessThanOrEqual(1)
+  })
+
+  it('order equals by key', () => {
+    expect(keysOf(fuse([], meaning({ 9: 0.5, 4: 0.5, 7: 0.5 }), 0.4))).toEqual([4, 7, 9])
+  })
+
+  it('are empty where both are', () => {
+    expect(fuse([], new Map(), 0.4)).toEqual([])
+  })
+})
+
+it('cosines are those of each vector, whole or scaled', () => {
+  const kept = {
+    keys: Uint32Array.of(3, 8),
+    dimension: 2,
+    values: Float32Array.of(1, 0, 0.6, 0.8),
+  }
+  const question = Float32Array.of(0, 1)
+  expect(cosinesTo(question, kept)[0]).toBe(0)
+  expect(cosinesTo(question, kept)[1]).toBeCloseTo(0.8, 6)
+  const scaled = {
+    ...kept,
+    values: Int8Array.of(127, 0, 93, 124),
+    scales: Float32Array.of(1 / 127, 1 / 155),
+  }
+  expect(cosinesTo(question, scaled)[0]).toBe(0)
+  expect(cosinesTo(question, scaled)[1]).toBeCloseTo(0.8, 6)
+})
+
+it.each([1, 8, 13, 384])(
+  'cosines of 8-bit vectors of %d numbers are those of the same floats',
+  (dimension) => {
+    const numbers = (length: number, largest: number) =>
+      Array.from({ length }, (_, i) => Math.round(Math.sin(i * 7 + length) * largest))
+    const keys = Uint32Array.of(1, 2, 3)
+    const values = Int8Array.from(numbers(3 * dimension, 127))
+    const question = Float32Array.from(numbers(dimension, 1_000), (value) => value / 1_000)
+    const exact = cosinesTo(question, { keys, dimension, values: Float32Array.from(values) })
+    const found = cosinesTo(question, {
+      keys,
+      dimension,
+      values,
+      scales: Float32Array.of(1, 0.5, 2),
+    })
+    expect([...found]).toEqual(
+      [1, 0.5, 2].map((scale, i) => expect.closeTo((exact[i] ?? 0) * scale, 2)),
+    )
+  },
+)

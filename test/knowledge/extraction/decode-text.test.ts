@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { decodeText, encodingOf } from '../../../src/knowledge/extraction/decode-text.ts'
+import { fixture } from '../../support/forms.ts'
+
+const GERMAN = /^Die Eule jagt bei Nacht im Wäldchen\. Größere Mäuse/
+const RUSSIAN = /^Сова охотится ночью в тёмном лесу/
+
+const swapped = (bytes: Buffer) => Buffer.from(bytes).swap16()
+const utf16 = (text: string) => Buffer.from(text, 'utf16le')
+
+describe('Text is decoded', () => {
+  it.each([
+    ['german.latin-1.txt', GERMAN],
+    ['german.utf-16.txt', GERMAN],
+    ['german.utf-16le.txt', GERMAN],
+    ['german.utf-8-bom.txt', GERMAN],
+    ['russian.koi8-r.txt', RUSSIAN],
+    ['russian.windows-1251.txt', RUSSIAN],
+    ['japanese.shift-jis.txt', /^ふくろうは夜の森で狩りをします/],
+    ['chinese.gbk.txt', /^猫头鹰在夜间的森林里捕猎/],
+  ])('from %s', (name, expected) => {
+    expect(decodeText(fixture(name))).toMatch(expected)
+  })
+
+  it.each([
+    ['UTF-8', Buffer.from('Grüße, 世界 👋')],
+    ['UTF-8 with a mark', Buffer.from('\uFEFFGrüße, 世界 👋')],
+    ['UTF-16, little end first, with a mark', utf16('\uFEFFGrüße, 世界 👋')],
+    ['UTF-16, big end first, with a mark', swapped(utf16('\uFEFFGrüße, 世界 👋'))],
+  ])('from %s, without the mark', (_encoding, bytes) => {
+    expect(decodeText(bytes)).toBe('Grüße, 世界 👋')
+  })
+
+  it.each([
+    ['little end first', 'utf-16le', utf16('Nothing marks this text but its zeros.')],
+    ['big end first', 'utf-16be', swapped(utf16('Nothing marks this text but its zeros.'))],
+  ])('from UTF-16 without a mark, %s', (_order, encoding, bytes) => {
+    expect(encodingOf(bytes)).toBe(encoding)
+    expect(decodeText(bytes)).toBe('Nothing marks this text but its zeros.')
+  })
+
+  it('with line feeds alone, whatever ended its lines', () => {
+    expect(decodeText(Buffer.from('one\r\ntwo\rthree\n'))).toBe('one\ntwo\nthree\n')
+  })
+
+  it('though the sample ends within a character', () => {
+    const text = `${'x'.repeat(65_535)}ü and more`
+    expect(decodeText(Buffer.from(text))).toBe(text)
+  })
+
+  it('though it holds an escape and a form feed, as terminals and printers want', () => {
+    const text = 'A \u001b[1mbold\u001b[0m word\fand a page'
+    expect(decodeText(Buffer.from(text))).toBe(text)
+  })
+
+  it.each([
+    // "名前,年齢" and "田中,34" in Shift-JIS.
+    ['shift_jis', '96bc914f2c944e97ee0a936392862c33340a', '名前,年齢\n田中,34\n'],
+    // "Имя,Город" and "Анна,Тверь" in Windows-1251.
+    ['windows-1251', 'c8ecff2cc3eef0eee40ac0edede02cd2e2e5f0fc0a', 'Имя,Город\nАнна,Тверь\n'],
+  ])('from a few words in %s, which is said to be a guess', (encoding, hex, text) => {
+    const guesses: string[] = []
+    const bytes = Buffer.from(hex, 'hex')
+    expect(decodeText(bytes, (guess) => guesses.push(guess.toLowerCase()))).toBe(text)
+    expect(guesses).toEqual([encoding])
+  })
+
+  it('from nothing', () => expect(decodeText(Buffer.alloc(0))).toBe(''))
+})
+
+describe('What is no text', () => {
+  it.each([
+    ['zeros', Buffer.alloc(1_000)],
+    ['numbers of four bytes', Buffer.from(Uint32Array.from({ length: 500 }, (_, i) => i).buffer)],
+    ['control characters', Buffer.from(Array.from({ length: 999 }, (_, i) => i % 9))],
+    ['bytes that no text has', Buffer.from('80818d90fffec3'.repeat(5), 'hex')],
+    ['a text with a zero in it', Buffer.from(`A text${'.'.repeat(500)}\0`)],
+  ])('is not taken for one: %s', (_case, bytes) => {
+    expect(decodeText(bytes)).toBeUndefined()
+  })
+})
+
+it('A text is not decoded where it can only be too long', () => {
+  expect(() => decodeText(Buffer.alloc(40_000_001, 'x'))).toThrow(/10 million characters/)
+})

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { createBoundedText, fenced } from '../../../src/knowledge/extraction/extracted.ts'
+import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
+
+describe('A bounded text', () => {
+  it('is what was added, in order', () => {
+    const text = createBoundedText()
+    expect([text.length, text.toString()]).toEqual([0, ''])
+    text.add('one ')
+    text.add('')
+    text.add('two')
+    expect([text.length, text.toString()]).toEqual([7, 'one two'])
+  })
+
+  it('may be as long as the most, and no longer', () => {
+    const text = createBoundedText(5)
+    text.add('12345')
+    expect(text.toString()).toBe('12345')
+    expect(() => text.add('6')).toThrow(expect.objectContaining({ code: 'text_too_long' }))
+  })
+
+  it('holds ten million characters at most, and says so', () => {
+    const text = createBoundedText()
+    const million = 'x'.repeat(1_000_000)
+    for (let i = 0; i < 10; i++) text.add(million)
+    expect(() => text.add('x')).toThrow(/more than 10 million characters/)
+  })
+})
+
+it('Code becomes a block that names its language', () => {
+  expect(fenced('let a = 1\n\n', 'js')).toBe('```js\nlet a = 1\n```\n')
+})
+
+it.each([
+  ['```', '````'],
+  ['`````', '``````'],
+])('A fence within code, %s, is outdone by a longer one', (within, fence) => {
+  const text = fenced(`# Usage\n${within}\ncode\n${within}`, 'md')
+  expect(text.startsWith(`${fence}md\n`)).toBe(true)
+  expect(text.endsWith(`\n${fence}\n`)).toBe(true)
+})
+
+it('A comment in code is not taken for a heading', () => {
+  const [chunk] = splitText(fenced('# Counts birds\ncount = 0', 'py'))
+  expect(chunk).toMatchObject({ heading: '', text: expect.stringContaining('# Counts birds') })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { extractPptx, readSlide } from '../../../../src/knowledge/extraction/formats/pptx.ts'
+import { openZip } from '../../../../src/knowledge/extraction/zip-archive.ts'
+import { fixture } from '../../../support/forms.ts'
+import { zipFile } from '../../../support/zip-file.ts'
+
+const seeNothing = async () => ''
+const paragraph = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`
+const shape = (type: string, ...texts: string[]) =>
+  `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr>${texts.map(paragraph).join('')}</p:sp>`
+const slide = (...shapes: string[]) => `<p:sld>${shapes.join('')}</p:sld>`
+const relation = (id: string, type: string, target: string) =>
+  `<Relationship Id="${id}" Type="http://schemas.example/${type}" Target="${target}"/>`
+const relations = (...all: string[]) => `<Relationships>${all.join('')}</Relationships>`
+
+const extract = async (entries: Record<string, string>) =>
+  extractPptx(
+    await openZip(zipFile(Object.entries(entries).map(([name, content]) => ({ name, content })))),
+    seeNothing,
+  )
+
+describe('A presentation', () => {
+  it('is its slides, each a page, with the notes behind', async () => {
+    const { text, pageStarts = [] } = await extractPptx(
+      await openZip(fixture('kingfishers.pptx')),
+      seeNothing,
+    )
+    expect(pageStarts).toHaveLength(3)
+    expect(text.slice(0, pageStarts[1])).toMatch(
+      /^## Slide 1\n\nKingfishers\n\nThey dive .*\n\nNotes: Mention the burrow in the bank\.\n\n$/s,
+    )
+    expect(text.slice(pageStarts[2])).toMatch(
+      /\| River \| Pairs \|\n\| --- \| --- \|\n\| Avon \| 12 \|/,
+    )
+  })
+
+  it('keeps the order in which it is shown, whatever its files are called', async () => {
+    const { text } = await extract({
+      'ppt/presentation.xml':
+        '<p:presentation><p:sldIdLst><p:sldId r:id="r2"/><p:sldId r:id="r1"/></p:sldIdLst></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': relations(
+        relation('r1', 'slide', 'slides/slide1.xml'),
+        relation('r2', 'slide', '/ppt/slides/slide2.xml'),
+      ),
+      'ppt/slides/slide1.xml': slide(shape('title', 'Shown second')),
+      'ppt/slides/slide2.xml': slide(shape('ctrTitle', 'Shown first')),
+    })
+    expect(text.match(/^## .*/gm)).toEqual(['## Shown first', '## Shown second'])
+  })
+
+  it('does without a slide that is missing', async () => {
+    const { text, pageStarts } = await extract({
+      'ppt/presentation.xml':
+        '<p:presentation><p:sldId r:id="r1"/><p:sldId r:id="r9"/></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': relations(relation('r1', 'slide', 'slides/slide1.xml')),
+    })
+    expect([text, pageStarts]).toEqual(['', []])
+  })
+})
+
+describe('A slide', () => {
+  it('has a title and paragraphs', () => {
+    expect(readSlide(slide(shape('title', 'Owls'), shape('body', 'One.', 'Two.')))).toEqual({
+      title: 'Owls',
+      body: 'One.\n\nTwo.',
+    })
+  })
+
+  it('has no use for what stands on every slide', () => {
+    const furniture = ['dt', 'ftr', 'sldNum', 'hdr'].map((type) => shape(type, 'Every slide'))
+    expect(readSlide(slide(...furniture, shape('body', 'Text.')))).toEqual({
+      title: '',
+      body: 'Text.',
+    })
+  })
+
+  it('joins the runs of a paragraph, and knows what is markup', () => {
+    const runs =
+      '<a:p><a:r><a:t>Owls &amp; </a:t></a:r><a:br/><a:r><a:t>&lt;mice&gt;</a:t></a:r></a:p>'
+    expect(readSlide(slide(`<p:sp>${runs}</p:sp>`)).body).toBe('Owls & <mice>')
+  })
+
+  it('may hold a table with several paragraphs in a cell', () => {
+    const cell = (...texts: string[]) => `<a:tc>${texts.map(paragraph).join('')}</a:tc>`
+    const row = (...cells: string[]) => `<a:tr>${cells.join('')}</a:tr>`
+    const table = `<a:tbl>${row(cell('a'), cell('b'))}${row(cell('1', '2'), cell('x|y'))}</a:tbl>`
+    expect(readSlide(slide(`<p:graphicFrame>${table}</p:graphicFrame>`)).body).toBe(
+      '| a | b |\n| --- | --- |\n| 1 2 | x/y |',
+    )
+  })
+
+  it('keeps a table that comes after the number of the slide', () => {
+    const table = `<a:tbl><a:tr><a:tc>${paragraph('Avon')}</a:tc></a:tr></a:tbl>`
+    const frame = `<p:graphicFrame>${table}</p:graphicFrame>`
+    expect(readSlide(slide(shape('sldNum', '3'), frame)).body).toBe('| Avon |\n| --- |')
+  })
+
+  it('may have elements of any name', () => {
+    const odd = '<constructor/><__proto__>x</__proto__><toString/>'
+    expect(readSlide(slide(odd, shape('body', 'Text.'))).body).toBe('Text.')
+  })
+
+  it('may be broken', () => expect(readSlide('<p:sld><a:t>Half').body).toBe(''))
+})

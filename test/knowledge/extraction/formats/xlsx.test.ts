@@ -1,0 +1,285 @@
+import { utils, write } from '@e965/xlsx'
+import { describe, expect, it } from 'vitest'
+import { extractXlsx, rowsToText } from '../../../../src/knowledge/extraction/formats/xlsx.ts'
+import { type TableRow, toText } from '../../../../src/knowledge/extraction/sheet-tables.ts'
+import { fixture } from '../../../support/forms.ts'
+import { zipFile } from '../../../support/zip-file.ts'
+
+it('A workbook is its sheets, a line per row, with dates as dates', async () => {
+  const { text } = await extractXlsx(fixture('ringing.xlsx'))
+  expect(text).toBe(
+    [
+      '## Ringing',
+      '',
+      '- Bird: Robin; Ringed: 2024-05-17; Weight: 16.4',
+      '- Bird: Wren; Ringed: 2024-06-02; Weight: 9',
+      '',
+      '',
+    ].join('\n'),
+  )
+})
+
+it('A workbook has percentages, money, times and durations as they are shown, and names hidden sheets', async () => {
+  const sheet = utils.aoa_to_sheet([
+    ['Item', 'Price', 'Share', 'Opens', 'Takes', 'Count'],
+    ['Tea', 1_234.5, 0.125, 9.5 / 24, 26.25 / 24, 2.5625],
+  ])
+  const formats = ['#,##0.00 [$€-407]', '0.0%', 'hh:mm', '[h]:mm', '0.0']
+  for (const [column, format] of formats.entries()) sheet[`${'BCDEF'[column]}2`].z = format
+  const book = utils.book_new()
+  utils.book_append_sheet(book, sheet, 'Prices')
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Only one cell']]), 'Notes')
+  book.Workbook = { Sheets: [{}, { Hidden: 1 }] }
+  const { text, warnings } = await extractXlsx(write(book, { type: 'buffer' }))
+  expect(text).toContain(
+    '- Item: Tea; Price: 1,234.50 €; Share: 12.5%; Opens: 09:30; Takes: 26:15; Count: 2.5625\n',
+  )
+  expect(text).toContain('## Notes\n\n- Only one cell')
+  expect(warnings).toEqual([
+    { code: 'hidden_sheets', message: 'Hidden sheets were read, too: Notes' },
+  ])
+})
+
+it('A workbook that lacks its parts is none', async () => {
+  const bytes = zipFile([{ name: 'xl/workbook.xml', content: '<workbook/>' }])
+  await expect(extractXlsx(bytes).then(({ text }) => text || Promise.reject())).rejects.not.toBe('')
+})
+
+const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')
+
+describe('A row becomes a line', () => {
+  it('with the name of the column before each value', () => {
+    const rows = [
+      ['Species', 'Pairs'],
+      ['Little tern', 52],
+      ['Arctic tern', 1_550],
+    ]
+    expect(linesOf(rows)).toEqual([
+      '- Species: Little tern; Pairs: 52',
+      '- Species: Arctic tern; Pairs: 1550',
+    ])
+  })
+
+  it('without what is empty in it, and not at all where all is', () => {
+    const rows = [
+      ['a', 'b', 'c'],
+      [1, null, ''],
+      [undefined, '  ', null],
+      ['', 2, true],
+    ]
+    expect(linesOf(rows)).toEqual(['- a: 1', '- b: 2; c: true'])
+  })
+
+  it('also where it is longer or shorter than the head', () => {
+    expect(linesOf([['a', 'b'], [1, 2, 3], [4]])).toEqual(['- a: 1; b: 2; 3', '- a: 4'])
+  })
+
+  it('of one line, whatever the cells hold', () => {
+    expect(linesOf([['note'], ['two\nlines\tand  blanks']])).toEqual([
+      '- note: two lines and blanks',
+    ])
+  })
+})
+
+describe('No cell is lost', () => {
+  it('where a sheet has one row, or one cell', () => {
+    expect(linesOf([['Name', 'Acme']])).toEqual(['- Name; Acme'])
+    expect(linesOf([['Closed']])).toEqual(['- Closed'])
+  })
+
+  it('of a form, whose first row is no head', () => {
+    const form = [
+      ['Company:', 'Acme'],
+      ['City:', 'Bern'],
+      ['Staff:', 12],
+    ]
+    expect(linesOf(form)).toEqual(['- Company:; Acme', '- City:; Bern', '- Staff:; 12'])
+  })
+
+  it('of a time of day or a duration, which is no date', () => {
+    const day = 24 * 3_600_000
+    const since = (milliseconds: number) => new Date(Date.UTC(1899, 11, 30) + milliseconds)
+    expect(toText(since(9.5 * 3_600_000))).toBe('09:30')
+    expect(toText(since(day + 2.5 * 3_600_000 + 5_000))).toBe('26:30:05')
+    expect(toText(new Date('1901-01-01'))).toBe('1901-01-01')
+  })
+})
+
+describe('A long table', () => {
+  const rows = Array.from({ length: 60 }, (_, i) => [i])
+
+  it('says every so often which rows follow, counted with the head', () => {
+    const headings = linesOf([['number'], ...rows]).filter((line) => line.startsWith('#'))
+    expect(headings).toEqual(['### Rows 2 to 26', '### Rows 27 to 51', '### Rows 52 to 61'])
+  })
+
+  it('counts from one where there is no head', () => {
+    expect(linesOf(rows)[0]).toBe('')
+    expect(linesOf(rows)[1]).toBe('### Rows 1 to 25')
+  })
+
+  it('is one of more rows than a passage holds', () => {
+    expect(linesOf(rows.slice(0, 25))[0]).toBe('- 0')
+  })
+})
+
+describe('The first row is the head', () => {
+  it.each([
+    [
+      'numbers',
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      '- 1; 2',
+    ],
+    [
+      'years',
+      [
+        ['2023', '2024'],
+        [3, 4],
+      ],
+      '- 2023; 2024',
+    ],
+    ['a sentence', [['x'.repeat(101)], ['y']], `- ${'x'.repeat(101)}`],
+    [
+      'amounts',
+      [
+        ['€ 12.50', '13 %'],
+        ['a', 'b'],
+      ],
+      '- € 12.50; 13 %',
+    ],
+  ])('unless it holds %s', (_case, rows, first) => expect(linesOf(rows)[0]).toBe(first))
+
+  it.each<[string, TableRow[], string]>([
+    [
+      'has a gap',
+      [
+        ['a', '', 'c'],
+        [1, 2, 3],
+      ],
+      '- a: 1; 2; c: 3',
+    ],
+    [
+      'has a name twice',
+      [
+        ['a', 'a'],
+        [3, 4],
+      ],
+      '- a: 3; a: 4',
+    ],
+    [
+      'has years',
+      [
+        ['Region', '2023', '2024'],
+        ['north', 5, 6],
+      ],
+      '- Region: north; 2023: 5; 2024: 6',
+    ],
+    [
+      'stands over another',
+      [
+        ['Region', '2024', ''],
+        ['', 'Q1', 'Q2'],
+        ['north', 5, 6],
+      ],
+      '- Region: north; 2024 Q1: 5; 2024 Q2: 6',
+    ],
+  ])('though it %s', (_case, rows, line) => expect(linesOf(rows)).toEqual([line]))
+
+  it('under titles, each of several tables with its own', () => {
+    const rows: TableRow[] = [
+      ['Sales', null],
+      [],
+      ['Region', 'Amount'],
+      ['north', 5],
+      ['south', 7],
+      [],
+      ['Staff'],
+      ['Name', 'City', 'Age'],
+      ['Ada', 'Oslo', 36],
+      [],
+      ['Source: the office'],
+    ]
+    expect(rowsToText(rows)).toBe(
+      '\n### Sales\n\n- Region: north; Amount: 5\n- Region: south; Amount: 7\n' +
+        '\n### Staff\n\nSource: the office\n\n- Name: Ada; City: Oslo; Age: 36\n',
+    )
+  })
+
+  it.each<[string, TableRow[], string]>([
+    [
+      'a table that begins further right',
+      [[null, 'Name', 'Age'], [null, 'Ada', 36], [], ['Oslo', 'Bob', 40]],
+      '- Name: Ada; Age: 36\n- Oslo; Bob; 40\n',
+    ],
+    [
+      'two tables beside each other',
+      [['A', 'B', null, 'D', 'E'], ['a', 2, null, 'd', 4], [], ['x', 5, null, 'y', 6]],
+      '- A: a; B: 2\n- D: d; E: 4\n- x; 5; y; 6\n',
+    ],
+    [
+      'the last of more tables than are told apart',
+      [
+        ...Array.from({ length: 50 }, (_, n): TableRow[] => [
+          [null, 'a', `n${n}`],
+          [null, 1, n],
+          [],
+        ]).flat(),
+        ['left', 'a', 'n50'],
+        ['x', 1, 50],
+      ],
+      `${Array.from({ length: 50 }, (_, n) => `- a: 1; n${n}: ${n}\n`).join('')}- left; a: a; n49: n50\n- x; a: 1; n49: 50\n`,
+    ],
+  ])('and rows below %s lose no cell', (_case, rows, text) => {
+    expect(rowsToText(rows)).toBe(text)
+  })
+
+  it('though it ends in empty cells', () => {
+    expect(
+      linesOf([
+        ['a', 'b', '', null],
+        [1, 2],
+      ]),
+    ).toEqual(['- a: 1; b: 2'])
+  })
+})
+
+describe('A table without measure', () => {
+  it('ends with a line that says how much there is', () => {
+    const rows = [['n'], ...Array.from({ length: 9_000 }, (_, i) => [`${i} ${'x'.repeat(300)}`])]
+    const text = rowsToText(rows)
+    expect(text.length).toBeLessThan(2_001_000)
+    const [, taken, total] = /\(The first (\d+) of (\d+) rows; .*\)\n$/.exec(text) ?? []
+    expect(total).toBe('9000')
+    expect(text.match(/^- /gm)).toHaveLength(Number(taken))
+  })
+
+  it('says so, too, where not all of it was looked at', () => {
+    expect(rowsToText([['a'], [1]], true)).toBe(
+      '- a: 1\n\n(The first 1 rows; the whole table is in the file.)\n',
+    )
+  })
+
+  it('has bounded rows and cells', () => {
+    const wide = Array.from({ length: 600 }, (_, i) => `c${i}`)
+    const [line = ''] = linesOf([wide, wide])
+    expect(line.split('; ')).toHaveLength(500)
+    expect(toText('x'.repeat(5_000))).toHaveLength(2_000)
+  })
+})
+
+describe('A cell', () => {
+  it.each([
+    [new Date('2024-05-17T00:00:00Z'), '2024-05-17'],
+    [new Date('2024-05-17T08:30:00Z'), '2024-05-17T08:30:00Z'],
+    [new Date(Number.NaN), ''],
+    [0, '0'],
+    [0.1, '0.1'],
+    [false, 'false'],
+    [null, ''],
+    [undefined, ''],
+    [' padded ', 'padded'],
+  ])('%s is written %s', (cell, text) => expect(toText(cell)).toBe(text))
+})

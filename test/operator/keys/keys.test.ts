@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { createKeys } from '../../../src/operator/keys/keys.ts'
+import { type Caller, MASTER, type NewApiKey } from '../../../src/schemas/operator/api-key.ts'
+import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
+
+const NOON = Date.UTC(2026, 0, 1, 12)
+const HOUR = 3_600_000
+const WANTED: NewApiKey = { name: 'A key', scopes: ['query'] }
+const log = { info: () => undefined, warn: () => undefined }
+
+/** Servers on one store, at a time that stands still unless it is set. */
+async function open() {
+  const { keys: store } = await openSqliteStore()
+  const clock = { now: NOON }
+  return { clock, server: () => createKeys({ store, log, now: () => clock.now }) }
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'none',
+    (error) => (error instanceof AppError ? error.code : String(error)),
+  )
+
+describe('a key', () => {
+  it('is known until it expires, and its holder is told so in the middle of something', async () => {
+    const { clock, server } = await open()
+    const keys = server()
+    const expiresAt = new Date(NOON + HOUR).toISOString()
+    const { secret } = await keys.create({ ...WANTED, expiresAt }, MASTER)
+    const caller = await keys.identify(secret)
+    expect(caller).toMatchObject({ key: { name: 'A key' }, scopes: ['query'] })
+    clock.now += HOUR
+    expect(await keys.identify(secret)).toBeUndefined()
+    expect(await codeOf(caller?.verify() ?? Promise.resolve())).toBe('unauthorized')
+  })
+
+  it.each(['', 'ask_', `ask_${'0'.repeat(12)}_${'A'.repeat(43)}`, 'a-key-for-tests-only'])(
+    'is not %j',
+    async (token) => {
+      const keys = (await open()).server()
+      expect(await keys.identify(token)).toBeUndefined()
+    },
+  )
+
+  it('that one server makes is known at another, and refused there once it is revoked', async () => {
+    const { server } = await open()
+    const [one, other] = [server(), server()]
+    const { id, secret } = await one.create(WANTED, MASTER)
+    const caller = await other.identify(secret)
+    expect(caller).toBeDefined()
+    await one.revoke(id, MASTER)
+    expect(await one.identify(secret)).toBeUndefined()
+    expect(await other.identify(secret)).toBeUndefined()
+    expect(await codeOf(caller?.verify() ?? Promise.resolve())).toBe('unauthorized')
+  })
+})
+
+describe('the limits of a key', () => {
+  it('let it make its requests of a minute again as the minute passes', async () => {
+    const { clock, server } = await open()
+    const keys = server()
+    const { secret } = await keys.create({ ...WANTED, requestsPerMinute: 2 }, MASTER)
+    const ask = () => codeOf(keys.identify(secret))
+    expect([await ask(), await ask(), await ask()]).toEqual(['none', 'none', 'rate_limited'])
+    clock.now += 30_000
+    expect([await ask(), await ask()]).toEqual(['none', 'rate_limited'])
+  })
+
+  it('let it use its tokens again from midnight UTC on, and survive a restart', async () => {
+    const { clock, server } = await open()
+    const keys = server()
+    const { secret } = await keys.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
+    const caller = await keys.identify(secret)
+    const spending = (holder: Caller | undefined) =>
+      codeOf(holder?.verify(true) ?? Promise.reject())
+    expect(await spending(caller)).toBe('none')
+    caller?.spend(10)
+    expect(await spending(caller)).toBe('rate_limited')
+    await keys.close()
+    const again = server()
+    const later = await again.identify(secret)
+    expect(await spending(later)).toBe('rate_limited')
+    expect((await again.list())[0]).toMatchObject({
+      tokensToday: 10,
+      lastUsedAt: new Date(NOON).toISOString(),
+    })
+    clock.now += 12 * HOUR
+    expect(await spending(later)).toBe('none')
+  })
+})
+
+describe('the use of a key at several servers', () => {
+  it('is counted for the day, also where another server stores that of the day before later', async () => {
+    const { clock, server } = await open()
+    const [one, other] = [server(), server()]
+    const { secret } = await one.create({ ...WANTED, tokensPerDay: 10 }, MASTER)
+    const yesterday = await one.identify(secret)
+    yesterday?.spend(5)
+    clock.now += 12 * HOUR
+    const today = await other.identify(secret)
+    today?.spend(3)
+    await other.close()
+    await one.close()
+    expect(await server().list()).toMatchObject([{ tokensToday: 3 }])
+  })
+})
+
+describe('the use of a key that cannot be stored', () => {
+  it('is stored with the next, and counts meanwhile', async () => {
+    const { keys: store } = await openSqliteStore()
+    let isDown = true
+    const failing: typeof store = {
+      ...store,
+      addUse: (uses) => (isDown ? Promise.reject(new Error('down')) : store.addUse(uses)),
+    }
+    const keys = createKeys({ store: failing, log, now: () => NOON })
+    const { secret } = await keys.create(WANTED, MASTER)
+    const caller = await keys.identify(secret)
+    caller?.spend(2)
+    await keys.close()
+    expect(await keys.list()).toMatchObject([{ tokensToday: 2 }])
+    isDown = false
+    caller?.spend(3)
+    await keys.close()
+    await keys.close()
+    expect(await keys.list()).toMatchObject([{ tokensToday: 5 }])
+    expect(await store.list()).toMatchObject([{ use: { tokens: 5 } }])
+  })
+})
+
+describe('a key that makes keys', () => {
+  it('makes none that may, use or live more than itself, and none after its end', async () => {
+    const { clock, server } = await open()
+    const keys = server()
+    const bounds = { requestsPerMinute: 5, expiresAt: new Date(NOON + HOUR).toISOString() }
+    const maker = await keys.create(
+      { name: 'Maker', scopes: ['admin', 'query'], ...bounds },
+      MASTER,
+    )
+    const caller = (await keys.identify(maker.secret)) ?? MASTER
+    const make = (wanted: Partial<NewApiKey>) =>
+      codeOf(keys.create({ ...WANTED, ...bounds, ...wanted }, caller))
+    expect(await make({ scopes: ['chat'] })).toBe('insufficient_scope')
+    expect(await make({ scopes: ['query', 'admin'] })).toBe('insufficient_scope')
+    expect(await make({ requestsPerMinute: 6 })).toBe('invalid_request')
+    expect(await make({ requestsPerMinute: undefined })).toBe('invalid_request')
+    expect(await make({ expiresAt: new Date(NOON + HOUR + 1).toISOString() })).toBe(
+      'invalid_request',
+    )
+    expect(await make({})).toBe('none')
+    clock.now += HOUR
+    expect(await make({ expiresAt: new Date(NOON + HOUR + 1).toISOString() })).toBe('unauthorized')
+    expect(await keys.list()).toHaveLength(2)
+  })
+})

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { prunePackages } from '../../scripts/prune-packages.mjs'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const RUNTIME = 'onnxruntime-node/bin/napi-v6'
+const HERE = `${process.platform}/${process.arch}`
+const READ = [
+  `${RUNTIME}/${HERE}/onnxruntime_binding.node`,
+  `usearch/prebuilds/${process.platform}-${process.arch}/usearch.node`,
+  'tesseract.js-core/tesseract-core-simd-lstm.js',
+  'tesseract.js-core/tesseract-core-simd-lstm.wasm',
+  '@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz',
+  'pdfjs-dist/build/pdf.mjs',
+  'pdfjs-dist/wasm/jbig2.wasm',
+  '@cantoo/pdf-lib/es/index.js',
+  '@cantoo/pdf-lib/dist/upng/index.mjs',
+  'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
+  'zod/index.js',
+  'zod/LICENSE',
+  '@fastify/swagger-ui/static/index.css',
+]
+const UNREAD = [
+  `${RUNTIME}/beos/mips/onnxruntime_binding.node`,
+  'usearch/prebuilds/beos-mips/usearch.node',
+  'usearch/numkong/probes/probe.js',
+  'tesseract.js-core/tesseract-core.wasm',
+  'tesseract.js-core/tesseract-core-simd-lstm.wasm.js',
+  'tesseract.js-core/tesseract-core-relaxedsimd-lstm.wasm',
+  '@tesseract.js-data/eng/4.0.0/eng.traineddata.gz',
+  'pdfjs-dist/legacy/build/pdf.mjs',
+  'pdfjs-dist/build/pdf.min.mjs',
+  '@cantoo/pdf-lib/dist/pdf-lib.esm.js',
+  'dejavu-fonts-ttf/ttf/DejaVuSerif.ttf',
+  'node/node_modules/node-beos-mips/include/node/node.h',
+  'zod/index.js.map',
+  'zod/src/index.ts',
+  '@fastify/swagger-ui/static/index.css.map',
+  'a/node_modules/b/index.mjs.map',
+]
+const DECLARATIONS = ['zod/index.d.ts', 'zod/index.d.cts']
+
+async function installed(paths: readonly string[]): Promise<string> {
+  const packages = join(await temporaryDirectory(), 'node_modules')
+  for (const path of paths) {
+    const file = join(packages, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '')
+  }
+  return packages
+}
+
+const leftOf = (packages: string, paths: readonly string[]) =>
+  paths.filter((path) => existsSync(join(packages, path)))
+
+it('deletes from the packages what the server never reads, and nothing else', async () => {
+  const packages = await installed([...READ, ...UNREAD, ...DECLARATIONS])
+  prunePackages(packages)
+  prunePackages(packages)
+  expect(leftOf(packages, READ)).toEqual(READ)
+  expect(leftOf(packages, [...UNREAD, ...DECLARATIONS])).toEqual([])
+  expect(existsSync(join(packages, 'pdfjs-dist/legacy'))).toBe(false)
+})
+
+it('keeps declarations where a compiler is installed', async () => {
+  const packages = await installed([...READ, ...UNREAD, ...DECLARATIONS, 'typescript/package.json'])
+  prunePackages(packages)
+  expect(leftOf(packages, DECLARATIONS)).toEqual(DECLARATIONS)
+  expect(leftOf(packages, UNREAD)).toEqual([])
+})
+
+it('follows no link out of the packages', async () => {
+  const elsewhere = await temporaryDirectory()
+  await writeFile(join(elsewhere, 'own.ts'), '')
+  const packages = await installed(READ)
+  await symlink(elsewhere, join(packages, 'own'))
+  prunePackages(packages)
+  expect(existsSync(join(elsewhere, 'own.ts'))).toBe(true)
+})
+
+it('passes over an installation without packages', async () => {
+  expect(() => prunePackages(join('/nowhere', 'node_modules'))).not.toThrow()
+})

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrate.ts'
+import { createSqliteData, type SqliteData } from './store-data.ts'
+
+const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
+
+describe('The version after this one', () => {
+  const NEXT = 'CREATE TABLE next (a INTEGER) STRICT; INSERT INTO next VALUES (1)'
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const store = await data.open()
+    await store.add({ id: 'kept', text: 'A text' })
+    await store.close()
+  })
+  afterEach(() => data.remove())
+
+  it('migrates a database of this one, once, and keeps its documents', () => {
+    const database = data.database()
+    const from = MIGRATIONS.length
+    expect(migrate(database, [...MIGRATIONS, NEXT])).toEqual({ from, to: from + 1 })
+    expect(migrate(database, [...MIGRATIONS, NEXT])).toEqual({ from: from + 1, to: from + 1 })
+    expect(database.prepare('SELECT a FROM next').all()).toHaveLength(1)
+    expect(database.prepare('SELECT id FROM documents').all()).toEqual([{ id: 'kept' }])
+    database.close()
+  })
+
+  it('leaves a database as it was if its step fails, and can try again', () => {
+    const database = data.database()
+    const failing = `${NEXT}; INSERT INTO missing VALUES (1)`
+    expect(() => migrate(database, [...MIGRATIONS, failing])).toThrow(/missing/)
+    expect(versionOf(database)).toEqual({ user_version: MIGRATIONS.length })
+    expect(() => database.prepare('SELECT a FROM next')).toThrow(/no such table/)
+    expect(migrate(database, [...MIGRATIONS, NEXT])).toMatchObject({ from: MIGRATIONS.length })
+    database.close()
+  })
+})
+
+describe('A database that this server must not touch', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+  })
+  afterEach(() => data.remove())
+
+  const digest = async () =>
+    createHash('sha256')
+      .update(await readFile(join(data.directory, 'agent-server.db')))
+      .digest('hex')
+  const createNewer = () => {
+    const database = data.database()
+    migrate(database)
+    database.exec('PRAGMA user_version = 99')
+    return database
+  }
+  const createForeign = () => {
+    const database = data.database()
+    database.exec('CREATE TABLE theirs (a)')
+    return database
+  }
+
+  it.each([
+    ['of a newer server', createNewer, /newer server.*schema 99.*backup/],
+    ['of another program', createForeign, /another program.*DATA_DIR/],
+  ])('is refused and left as it was: one %s', async (_whose, create, message) => {
+    create().close()
+    const before = await digest()
+    await expect(data.open()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(message),
+    })
+    expect(await digest()).toBe(before)
+  })
+
+  it('is let go again, so that the right server can open it', async () => {
+    const database = createNewer()
+    await expect(data.open()).rejects.toThrow()
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    database.close()
+    const store = await data.open()
+    expect(await store.counts()).toMatchObject({ jobs: 0 })
+    await store.close()
+  })
+})

@@ -1,0 +1,72 @@
+import type { ScriptedUpstream } from './scripted-upstream.ts'
+import { textReply, toolCallReply } from './upstream-replies.ts'
+
+/** One request to an operation; the model plays `script` first. */
+export interface OperationCall {
+  body?: unknown
+  path?: string
+  headers?: Record<string, string>
+  script?: Parameters<ScriptedUpstream['script']>
+}
+
+export const LAMP = { type: 'function', function: { name: 'switch_lamp' } }
+
+const QUESTION = 'Who hoots?'
+const messages = [{ role: 'user', content: QUESTION }]
+const CALLED = toolCallReply({ name: 'switch_lamp', arguments: {} })
+
+export const OLLAMA_CALLS: Record<string, OperationCall[]> = {
+  ollamaChat: [
+    { body: { model: 'agent', messages, stream: false }, script: [textReply('Owls [1].')] },
+    { body: { model: 'agent', messages, tools: [LAMP] }, script: [CALLED] },
+    { body: { model: 'agent' } },
+    { body: {} },
+  ],
+  ollamaGenerate: [
+    { body: { model: 'agent', prompt: QUESTION }, script: [textReply('Owls [1].')] },
+    { body: { model: 'agent', prompt: QUESTION, stream: false }, script: [textReply('Owls.')] },
+    { body: {} },
+  ],
+  ollamaTags: [{}],
+  ollamaShow: [{ body: { model: 'agent' } }, { body: { model: 'other' } }, { body: {} }],
+  ollamaEmbed: [{ body: { model: 'agent', input: 'owls' } }],
+  ollamaVersion: [{}],
+}
+
+const message = { model: 'agent', max_tokens: 100, messages }
+const tools = [{ name: 'switch_lamp', input_schema: { type: 'object' } }]
+
+export const MESSAGES_CALLS: Record<string, OperationCall[]> = {
+  createMessage: [
+    { body: message, script: [textReply('Owls [1].')] },
+    { body: { ...message, stream: true }, script: [textReply('Owls [1].')] },
+    { body: { ...message, tools }, script: [CALLED] },
+    { body: { ...message, tools, stream: true }, script: [CALLED] },
+    { body: {} },
+  ],
+  countMessageTokens: [{ body: { messages } }, { body: {} }],
+}
+
+const BIRDS = '/v1/vector_stores/vs_birds/files'
+
+export const FILE_CALLS: Record<string, OperationCall[]> = {
+  getFileContent: [{}, { path: '/v1/files/unknown/content' }],
+  attachFile: [
+    { body: { file_id: 'chosen' }, path: BIRDS },
+    { body: { file_id: 'unknown' }, path: BIRDS },
+  ],
+  getAttachedFile: [
+    { path: '/v1/vector_stores/corpus/files/chosen' },
+    { path: '/v1/vector_stores/corpus/files/unknown' },
+  ],
+  updateAttachedFile: [
+    { body: { attributes: { year: 1 } }, path: `${BIRDS}/chosen` },
+    { body: {}, path: `${BIRDS}/chosen` },
+  ],
+  getAttachedFileContent: [
+    { path: `${BIRDS}/chosen/content` },
+    { path: `${BIRDS}/unknown/content` },
+  ],
+  detachFile: [{ path: `${BIRDS}/chosen` }, { path: `${BIRDS}/unknown` }],
+  deleteVectorStore: [{ path: '/v1/vector_stores/vs_none' }, { path: '/v1/vector_stores/corpus' }],
+}

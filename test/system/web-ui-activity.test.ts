@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
+
+const browser = useBrowser()
+
+describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
+  it('shows what happens at once, finds it, draws the last hour, and goes on after a restart', async () => {
+    const server = await startServerProcess({ PORT: await freePort() })
+    await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
+    const { page, complaints } = await openWebUi(browser, server.url, 'activity')
+    const messages = [{ role: 'user', content: 'Who hoots?' }]
+    await (await server.request('/chat', { body: { messages } })).text()
+    const events = page.getByRole('region', { name: 'Events' }).getByRole('listitem')
+    await events.filter({ hasText: 'POST /chat' }).waitFor()
+    await page.getByRole('radio', { name: 'Runs' }).check()
+    await events.filter({ hasText: 'stop; first text after' }).waitFor()
+    await page.getByRole('radio', { name: 'All' }).check()
+    await page.getByLabel('Events with these words').fill('no such words')
+    await page.getByText('Nothing yet').waitFor()
+    await page.getByLabel('Events with these words').fill('')
+    const memory = page.getByRole('img', { name: /^Memory over the last hour: \d+ MB now/ })
+    await memory.waitFor({ timeout: 30_000 })
+    await expectAccessible(page)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+
+    expect((await server.request('/admin/restart', { method: 'POST' })).status).toBe(202)
+    await page.getByRole('alert').filter({ hasText: /\S/ }).waitFor({ timeout: 60_000 })
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /\S/ })
+      .waitFor({ state: 'detached', timeout: 60_000 })
+    await server.request('/query', { body: { query: 'owls' } })
+    await events.filter({ hasText: 'POST /query' }).waitFor({ timeout: 30_000 })
+    await events.filter({ hasText: 'POST /chat' }).waitFor()
+  })
+})

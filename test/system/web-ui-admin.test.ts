@@ -1,0 +1,136 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { AgentFile } from '../../src/schemas/operator/admin.ts'
+import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
+
+const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
+
+const browser = useBrowser()
+
+const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().click()
+
+/** Writes a configuration and confirms the difference. */
+async function saveAgent(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: /agent\.json/ }).fill(text)
+  await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
+  await save(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+}
+
+/** Saves more versions than are kept, and takes over the oldest that is left. */
+async function goBack(page: Page, server: TestServer): Promise<void> {
+  const read = async () => AgentFile.parse(await (await server.request('/admin/agent')).json())
+  for (let number = 0; number < 12; number += 1) {
+    const text = `{ "prompt": "Version ${number}." }`
+    const body = { text, basedOn: (await read()).digest }
+    expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+  }
+  await page.reload()
+  const versions = page.getByRole('region', { name: 'Earlier versions' }).getByRole('listitem')
+  await versions.first().waitFor()
+  expect(await versions.count()).toBe(10)
+  await versions.last().getByRole('button', { name: 'Restore' }).click()
+  await save(page)
+  const dialog = page.getByRole('dialog', { name: 'Save these changes?' })
+  const [, removed, added] =
+    /^− (.*)\n\+ (.*)\n/.exec(await dialog.locator('pre').innerText()) ?? []
+  expect(removed).toBe('{ "prompt": "Version 11." }')
+  expect(added).toMatch(/^\{ "prompt": "Version [1-9]\." \}$/)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved: prompt.').waitFor()
+  expect((await read()).text).toBe(added)
+}
+
+describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () => {
+  it('names every mistake, saves after showing the difference, and tells the second of two editors', async () => {
+    const server = await startServerProcess()
+    const { page, complaints } = await openWebUi(browser, server.url, 'agent')
+    const other = await openWebUi(browser, server.url, 'agent')
+    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    await field.fill('{ "prompt": 7 }')
+    const mistakes = page.getByRole('list', { name: 'Mistakes' })
+    expect(await mistakes.innerText()).toContain('prompt')
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+
+    await saveAgent(page, '{ "prompt": "Answer like a librarian." }')
+    await page.getByText('Saved: prompt.').waitFor()
+    await page.getByText('Changed since the start: agent prompt.').waitFor()
+    await page.getByText('Complete system message with this configuration').click()
+    await page.getByText('Answer like a librarian.').last().waitFor()
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+
+    // What was typed is checked after it was refused, and the refusal stays.
+    const refused = other.page.waitForResponse((answer) => answer.request().method() === 'PUT')
+    await other.page.route('**/agent/check', async (route) => {
+      await refused
+      await route.continue()
+    })
+    await saveAgent(other.page, '{ "prompt": "Answer like a sailor." }')
+    const refusal = other.page.getByRole('alert').filter({ hasText: /\S/ })
+    await refusal.waitFor()
+    await other.page.getByText('Complete system message with this configuration').click()
+    await other.page.locator('pre', { hasText: 'Answer like a sailor.' }).waitFor()
+    expect(await refusal.isVisible()).toBe(true)
+    expect(await (await server.request('/admin/agent')).text()).toContain('librarian')
+    await goBack(page, server)
+    expect(complaints).toEqual([])
+  })
+
+  it('keeps what is typed while the text before is saved', async () => {
+    const { page } = await openWebUi(browser, (await startServer()).url, 'agent')
+    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    const typed = '{ "prompt": "More." }'
+    await page.route('**/admin/agent', async (route) => {
+      if (route.request().method() === 'PUT') await field.fill(typed)
+      await route.continue()
+    })
+    await saveAgent(page, '{ "prompt": "First." }')
+    await page.getByText('Saved: prompt.').waitFor()
+    expect(await field.inputValue()).toBe(typed)
+    await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
+  })
+
+  it('sets a variable and a secret that is never shown again', async () => {
+    const server = await startServerProcess()
+    const { page, complaints } = await openWebUi(browser, server.url, 'settings')
+    await page.getByLabel('TOP_K').fill('0')
+    await save(page)
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^TOP_K: must be at least 1$/ })
+      .waitFor()
+    await page.getByLabel('TOP_K').fill('8')
+    await page.getByLabel(/\bCHAT_API_KEY$/).fill(SECRET)
+    await save(page)
+    await page
+      .getByText('Saved: TOP_K, CHAT_API_KEY.')
+      .or(page.getByText('Saved: CHAT_API_KEY, TOP_K.'))
+      .waitFor()
+    expect(await page.getByLabel(/\bCHAT_API_KEY$/).inputValue()).toBe('')
+    expect(await page.content()).not.toContain(SECRET)
+    expect(await page.getByLabel(/\bPORT$/).getAttribute('readonly')).not.toBeNull()
+    await expectAccessible(page)
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('restarts in its place, and the page goes on with its session', async () => {
+    // Another start would take another port, where it could choose.
+    const PORT = await freePort()
+    const server = await startServerProcess({ PORT })
+    const { page } = await openWebUi(browser, server.url, 'settings')
+    await page.getByLabel('TOP_K').fill('8')
+    await save(page)
+    const banner = page.getByRole('status').filter({ hasText: 'Restart needed' })
+    await banner.getByText('Changed since the start: TOP_K.').waitFor()
+    await banner.getByRole('button', { name: 'Restart' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
+    await banner.waitFor({ state: 'detached', timeout: 60_000 })
+    await page.getByText('This page goes on by itself').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    expect(await page.getByLabel('TOP_K').inputValue()).toBe('8')
+  })
+})

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import {
+  askOn,
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  openWebUi,
+  useBrowser,
+} from '../support/browser.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import {
+  chunk,
+  DONE,
+  errorReply,
+  hangReply,
+  streamReply,
+  textReply,
+} from '../support/upstream-replies.ts'
+
+const browser = useBrowser()
+
+describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
+  it('can be stopped, asked again, and says what went wrong with the model', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(hangReply())
+    await askOn(page, 'First question')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped.').waitFor()
+
+    upstream.always(errorReply(401, 'Wrong key'))
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('alert').filter({ hasText: /key/ }).waitFor()
+
+    upstream.always(textReply('A **bold** answer.'))
+    await page.getByRole('button', { name: 'Edit question 1' }).click()
+    await page.getByLabel('Question', { exact: true }).first().fill('Second question')
+    await page.getByRole('button', { name: 'Ask again' }).click()
+    await page.locator('strong', { hasText: 'bold' }).waitFor()
+    expect(await page.locator('.turns').getByText('First question').count()).toBe(0)
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('question')
+    await upstream.close()
+  })
+
+  it('says what it waits for and how long, and stops with Escape', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(streamReply(chunk({ reasoning_content: 'Hm.' }), { hang: true }))
+    await askOn(page, 'First question')
+    await page.getByText('The model is thinking').first().waitFor()
+    await page.getByText(/[3-9] s; Esc stops/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Stopped.').waitFor()
+    await upstream.close()
+  })
+
+  it('can be stopped before the server has stored the question', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(hangReply())
+    const { promise: isStopped, resolve: goOn } = Promise.withResolvers<void>()
+    await page.route('**/chat', async (route) => {
+      await isStopped
+      await route.continue()
+    })
+    await askOn(page, 'First question')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    goOn()
+    await page.getByText('Stopped.').waitFor()
+    await upstream.close()
+  })
+
+  it('draws code to copy, task boxes, aligned columns and Arabic as people expect', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page, context, complaints } = await openWebUi(browser, server.url, 'chat')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const code = `const line = '${'long '.repeat(60)}'`
+    const text = [
+      `\`\`\`ts\n${code}\n\`\`\``,
+      '- [x] done\n- [ ] open',
+      '| a | b |\n| :- | -: |\n| 1 | 2 |',
+      'مرحبا',
+    ]
+    upstream.always(textReply(text.join('\n\n')))
+    await askOn(page, 'Show all')
+    const block = page.getByRole('figure', { name: /ts/ })
+    await block.getByRole('button', { name: 'Copy code' }).click()
+    await block.getByText('Copied').waitFor()
+    const copied = page.evaluate<string>('navigator.clipboard.readText()')
+    expect(await copied).toBe(code)
+    await expectAccessible(page)
+    const isScrolling =
+      'const pre = document.querySelector(".code-block pre"); pre.scrollWidth > pre.clientWidth'
+    expect(await page.evaluate(isScrolling)).toBe(true)
+    expect(await page.locator('.answer li').allInnerTexts()).toEqual(['☑ done', '☐ open'])
+    const styleOf = (selector: string, name: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${name}`)
+    expect(await styleOf('.answer td:last-child', 'textAlign')).toBe('end')
+    expect(await styleOf('.answer > p:last-child', 'direction')).toBe('rtl')
+    expect(complaints).toEqual([])
+    await upstream.close()
+  })
+
+  it('keeps what is selected while the answer grows', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    const rest = Promise.withResolvers<void>()
+    const end = [{ until: rest.promise }, chunk({ content: 'Third.' }), chunk({}, 'stop'), DONE]
+    upstream.always(streamReply(chunk({ content: 'First.\n\nSecond.\n\n' }), ...end))
+    await askOn(page, 'Say three')
+    await page.getByText('Second.').waitFor()
+    await page.evaluate('getSelection().selectAllChildren(document.querySelector(".answer p"))')
+    rest.resolve()
+    await page.getByText('Third.').waitFor()
+    expect(await page.evaluate('getSelection().toString()')).toBe('First.')
+    await upstream.close()
+  })
+
+  it('opens at its end on a telephone, too, whose navigation scrolls', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const viewport = { width: 360, height: 740 }
+    const { page } = await openWebUi(browser, server.url, 'chat', { viewport })
+    upstream.always(textReply(Array.from({ length: 60 }, (_, n) => `Line ${n}.`).join('\n\n')))
+    await askOn(page, 'First question')
+    await page.getByText('Line 59.').waitFor()
+    await goTo(page, 'Settings')
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    await goTo(page, 'Chat')
+    const last = page.getByText('Line 59.')
+    await expect.poll(async () => ((await last.boundingBox())?.y ?? Infinity) < 740).toBe(true)
+    await upstream.close()
+  })
+
+  it('moves on to a question that is asked while something earlier is read', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(textReply(Array.from({ length: 60 }, (_, n) => `Line ${n}.`).join('\n\n')))
+    await askOn(page, 'First question')
+    await page.getByText('Line 59.').waitFor()
+    await page.evaluate('window.scrollTo(0, 0)')
+    await expect.poll(() => page.evaluate('window.scrollY')).toBe(0)
+    upstream.always(textReply('The second answer.'))
+    await askOn(page, 'Second question')
+    const answer = page.getByText('The second answer.')
+    await answer.waitFor()
+    await expect.poll(async () => ((await answer.boundingBox())?.y ?? Infinity) < 800).toBe(true)
+    await upstream.close()
+  })
+})

@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { DocumentList } from '../../src/schemas/document.ts'
+import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const browser = useBrowser()
+
+/** 120 notes: more than one page of the list. */
+async function addNotes(server: TestServer): Promise<void> {
+  const notes = Array.from({ length: 120 }, (_, index) => ({
+    title: `Note ${String(index).padStart(3, '0')}`,
+    text: `This is note ${index}.`,
+    metadata: { year: index % 2 === 0 ? 2025 : 2026 },
+  }))
+  await server.request('/documents/batch', { body: notes })
+  await expect.poll(() => countOf(server, 'status=ready'), { timeout: 30_000 }).toBe(120)
+}
+
+async function countOf(server: TestServer, query: string): Promise<number | undefined> {
+  const answer = await server.request(`/documents?total=true&limit=1&${query}`)
+  return DocumentList.parse(await answer.json()).total
+}
+
+describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => {
+  it('is filtered and sorted by its address, and Back finds filter and place again', async () => {
+    const server = await startServer()
+    await addNotes(server)
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    await page.getByRole('link', { name: 'Note 119' }).waitFor()
+    await page.getByLabel('Metadata').fill('year = 2026')
+    await page.getByRole('link', { name: 'Note 118' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Sort by title' }).click()
+    await page.getByRole('link', { name: 'Note 001' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#/documents?metadata=year+%3D+2026&sort=title')
+    await expect
+      .poll(async () => {
+        await page.mouse.wheel(0, 500)
+        return page.getByRole('link', { name: 'Note 079' }).isVisible()
+      })
+      .toBe(true)
+    await page.getByRole('link', { name: 'Note 079' }).click()
+    await page.getByRole('heading', { name: 'Passages' }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Note 079' }).waitFor()
+    await expect.poll(() => page.evaluate<number>('window.scrollY')).toBeGreaterThan(300)
+    expect(await page.getByLabel('Metadata').inputValue()).toBe('year = 2026')
+    await page.reload()
+    await page.getByRole('link', { name: 'Note 001' }).waitFor()
+    await page.getByLabel('Metadata').fill('year')
+    await page.getByText('type a field and its value').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('moves, exports and deletes many at once', async () => {
+    const server = await startServer()
+    await addNotes(server)
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    await page.getByLabel('Select Note 119').check()
+    await page.getByLabel('Select Note 117').check()
+    await page.getByText('2 selected').waitFor()
+    await press(page, 'Move to collection')
+    await page.getByRole('dialog').getByLabel('Collection').fill('archive')
+    await press(page, 'Move')
+    await expect.poll(() => countOf(server, 'collection=archive')).toBe(2)
+    const download = page.waitForEvent('download')
+    await press(page, 'Export')
+    const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n')
+    const exported = lines
+      .map((line) => JSON.parse(line))
+      .toSorted((a, b) => (a.text < b.text ? -1 : 1))
+    expect(exported).toMatchObject([
+      { title: 'Note 117', text: 'This is note 117.', metadata: { collection: 'archive' } },
+      { title: 'Note 119', text: 'This is note 119.' },
+    ])
+    const again = await server.request('/documents/batch', { body: exported })
+    expect(again.status).toBe(202)
+    await page.getByLabel('Collection').fill('archive')
+    await page.getByRole('link', { name: 'Note 118' }).waitFor({ state: 'detached' })
+    await page.getByLabel('Collection').fill('')
+    await page.getByRole('link', { name: 'Note 118' }).waitFor()
+    await page.getByLabel('Select the documents shown').check()
+    await press(page, 'Select all 120')
+    await page.getByText('120 selected').waitFor()
+    await press(page, 'Delete')
+    await expectAccessible(page)
+    await press(page, 'Delete 120')
+    await page.getByText('No documents yet').waitFor()
+    expect(await countOf(server, '')).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
+  it('offers Retry only where another attempt can help', async () => {
+    const server = await startServer()
+    const { page } = await openWebUi(browser, server.url, 'documents')
+    const sound = { name: 'sound.wav', mimeType: '', buffer: Buffer.alloc(100) }
+    await page.getByLabel('Add files').last().setInputFiles(sound)
+    const row = page.getByRole('listitem').filter({ hasText: 'sound.wav' })
+    await row.getByText('Failed').waitFor()
+    expect(await row.getByRole('button', { name: 'Retry' }).count()).toBe(0)
+    await page.getByLabel('Failed').check()
+    await press(page, 'Retry all failed')
+    await page.getByText('1 document not retried').waitFor()
+  })
+
+  it('renames, replaces the file and edits metadata of a document', async () => {
+    const server = await startServer()
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    const file = (name: string, text: string) => ({
+      name,
+      mimeType: 'text/plain',
+      buffer: Buffer.from(text),
+    })
+    await page.getByLabel('Add files').last().setInputFiles(file('hours.txt', 'Open at nine.'))
+    await page.getByRole('link', { name: 'hours.txt' }).click()
+    await page.getByText('Open at nine.').waitFor()
+    await press(page, 'Edit')
+    await page.getByLabel('Title').fill('Opening hours')
+    await page.getByLabel('Field 1', { exact: true }).fill('year')
+    await page.getByLabel('Value of year').fill('2026')
+    await expectAccessible(page)
+    await press(page, 'Save')
+    await page.getByRole('heading', { name: 'Opening hours' }).waitFor()
+    await page.getByLabel('Replace file').last().setInputFiles(file('new.txt', 'Open at ten.'))
+    await page.getByText('Open at ten.').waitFor()
+    await page.getByText('new.txt').waitFor()
+    const { documents } = DocumentList.parse(await (await server.request('/documents')).json())
+    expect(documents).toMatchObject([
+      { title: 'Opening hours', metadata: { year: 2026 }, revision: 3 },
+    ])
+    await press(page, 'Edit')
+    await page.getByLabel('Field 1', { exact: true }).fill('')
+    await press(page, 'Save')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const after = DocumentList.parse(await (await server.request('/documents')).json())
+    expect(after.documents[0]?.metadata).toEqual({})
+    expect(complaints).toEqual([])
+  })
+
+  it('reads the list now and then while many files are sent, not for each', async () => {
+    const server = await startServer()
+    const { page } = await openWebUi(browser, server.url, 'documents')
+    await page.getByText('No documents yet').waitFor()
+    let reads = 0
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().includes('/ui/api/documents?')) reads += 1
+    })
+    const notes = Array.from({ length: 60 }, (_, index) => ({
+      name: `note-${index}.txt`,
+      mimeType: '',
+      buffer: Buffer.from(`Owl ${index}`),
+    }))
+    const begin = Date.now()
+    await page.getByLabel('Add files').last().setInputFiles(notes)
+    await page.getByRole('region', { name: '60 files sent' }).waitFor()
+    const seconds = (Date.now() - begin) / 1_000
+    expect(reads).toBeLessThan(10 + 4 * seconds)
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'is accessible and fits 390 pixels, %s',
+    async (colorScheme) => {
+      const server = await startServer()
+      await server.ingest({ title: 'Owls', text: 'Owls hunt.', collection: 'birds' })
+      const viewport = { width: 390, height: 844 }
+      const { page } = await openWebUi(browser, server.url, 'documents', { colorScheme, viewport })
+      await page.getByLabel('Select Owls').check()
+      await expectAccessible(page)
+      expect(
+        await page.evaluate<number>('document.documentElement.scrollWidth'),
+      ).toBeLessThanOrEqual(390)
+      await page.setViewportSize({ width: 1300, height: 800 })
+      await expectAccessible(page)
+    },
+  )
+})

@@ -1,0 +1,69 @@
+import { cp, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { ROOT } from '../support/source-tree.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const browser = useBrowser()
+const server = await startServer({}, { given: { SERVER_API_KEY: TEST_KEY } })
+
+describe.skipIf(!hasBrowser)('What is not saved yet (needs Chromium)', () => {
+  it('stays on the page Agent while others are looked at, until somebody signs out', async () => {
+    const { page } = await openWebUi(browser, server.url, 'agent')
+    const text = page.locator('.code-field')
+    await expect.poll(() => text.inputValue()).toContain('prompt')
+    await text.fill('{ "prompt": "Half a pro" }')
+    await goTo(page, 'Documents')
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+    await goTo(page, 'Agent')
+    await expect.poll(() => text.inputValue()).toContain('Half a pro')
+    await page.getByText('not saved yet').waitFor()
+    await press(page, 'Sign out')
+    await page.getByLabel('Server key').fill(TEST_KEY)
+    await press(page, 'Sign in')
+    await expect.poll(() => text.inputValue()).toContain('"prompt": ""')
+  })
+
+  it('stays on Settings and Models, which share it, and the browser asks before it is left', async () => {
+    const { page, complaints } = await openWebUi(browser, server.url, 'settings')
+    await page.getByLabel('TOP_K').fill('7')
+    await goTo(page, 'Models')
+    await page.getByText('Changed: TOP_K').waitFor()
+    await page.getByLabel('CHAT_MODEL').fill('typed')
+    await goTo(page, 'Settings')
+    await page.getByText('Changed: TOP_K, CHAT_MODEL').waitFor()
+    expect(await page.getByLabel('TOP_K').inputValue()).toBe('7')
+    await page.evaluate('location.reload()').catch(() => undefined)
+    await expect.poll(() => complaints.join()).toContain('dialog')
+    expect(await page.getByLabel('TOP_K').inputValue()).toBe('7')
+    await press(page, 'Discard')
+    await page.reload()
+    expect(await page.getByLabel('TOP_K').inputValue()).not.toBe('7')
+  })
+})
+
+describe.skipIf(!hasBrowser)('Skills (need Chromium)', () => {
+  it('that come with the server are shown, and stay when another source is added', async () => {
+    const directory = await temporaryDirectory()
+    const skills = fileURLToPath(new URL('skills', ROOT))
+    await cp(skills, join(directory, 'skills'), { recursive: true })
+    await mkdir(join(directory, 'others'))
+    await cp(join(skills, 'briefing'), join(directory, 'others', 'briefing'), { recursive: true })
+    const own = await startServer({ AGENT_CONFIG: join(directory, 'agent.json') })
+    const { page } = await openWebUi(browser, own.url, 'agent')
+    await page.locator('summary', { hasText: 'Skills' }).click()
+    const found = page.getByRole('list', { name: 'Skills found' })
+    for (const name of ['briefing', 'compare-documents', 'timeline']) {
+      await found.getByText(name, { exact: true }).waitFor()
+    }
+    await page.getByLabel('URL, folder relative').fill('others')
+    await press(page, 'Add skill')
+    const text = await page.locator('.code-field').inputValue()
+    expect(JSON.parse(text)).toMatchObject({ skills: { sources: ['skills', 'others'] } })
+    await press(page, 'Check skills')
+    await expect.poll(() => found.getByRole('listitem').count()).toBe(4)
+  })
+})

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Deployment } from '../../src/schemas/operator/deployment.ts'
+import { askOn, goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { freePort, MAIN, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const browser = useBrowser()
+let upstream: ScriptedUpstream
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+})
+afterAll(async () => {
+  await upstream.close()
+})
+
+describe.skipIf(!hasBrowser)('Calls that wait for approval (needs Chromium)', () => {
+  it('show what they would do, and run when they are approved and not when they are refused', async () => {
+    const AGENT_CONFIG = await writeAgentFile({
+      tools: { semantic_search: { approval: 'always' } },
+    })
+    const server = await startServer(modelAt(upstream, { AGENT_CONFIG }))
+    await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
+    const call = toolCallReply({ name: 'semantic_search', arguments: { query: 'lodges' } })
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    for (const [word, answer, shown] of [
+      ['Approve', 'They do.', /Beavers build lodges/],
+      ['Refuse', 'I was not allowed.', /refused/],
+    ] as const) {
+      upstream.script(call, textReply(answer))
+      await askOn(page, 'Who builds lodges?')
+      const waiting = page.getByRole('region', { name: 'Waiting for approval' })
+      expect(await waiting.innerText()).toContain('"query": "lodges"')
+      await press(page, word)
+      await page.getByText(answer).waitFor()
+      expect(await waiting.count()).toBe(0)
+      const step = page.getByRole('article').last().getByRole('listitem').first()
+      await step.getByText('semantic_search').click()
+      expect(await step.innerText()).toMatch(shown)
+      // A second question would first be put into words of its own, which asks the model, too.
+      await press(page, 'New conversation')
+    }
+    expect(complaints).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)('A restart (needs Chromium)', () => {
+  it('in the middle of an answer keeps what came, says so, and the answer can be asked again', async () => {
+    const environment = modelAt(upstream, { PORT: await freePort(), SHUTDOWN_GRACE: '1' })
+    const server = await startServerProcess(environment)
+    upstream.script(streamReply(chunk({ content: 'It begins' }), { hang: true }))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    await askOn(page, 'What is it?')
+    await page.getByText('It begins').waitFor()
+    await server.request('/admin/restart', { method: 'POST' })
+    await page.getByText('Interrupted: the server stopped').waitFor({ timeout: 60_000 })
+    await page.getByText('It begins').waitFor()
+    upstream.always(textReply('It is whole.'))
+    await expect
+      .poll(async () => (await fetch(`${server.url}/readiness`).catch(() => undefined))?.ok, {
+        timeout: 120_000,
+      })
+      .toBe(true)
+    await press(page, 'Retry')
+    await page.getByText('It is whole.').waitFor({ timeout: 60_000 })
+  })
+})
+
+const canMount =
+  spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+/** What it is followed by runs in a folder on a small disk. */
+const ON_SMALL_DISK = 'mount -t tmpfs -o size=80m tmpfs "$0" && cd "$0" && exec "$@"'
+
+describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and namespaces)', () => {
+  it('is told at the file that did not fit, and on the overview', async () => {
+    const directory = await temporaryDirectory()
+    const inside = ['sh', '-c', ON_SMALL_DISK, directory, process.execPath, MAIN]
+    const server = await startServerProcess(
+      {},
+      { directory, command: ['unshare', '-Urm', ...inside] },
+    )
+    const { page } = await openWebUi(browser, server.url, 'documents')
+    const large = join(await temporaryDirectory(), 'large.txt')
+    await writeFile(large, Buffer.alloc(45e6, 'Owls hoot at night. '))
+    await page.getByLabel('Add files').last().setInputFiles(large)
+    const panel = page.getByRole('region', { name: '0 files sent' })
+    await panel.getByText('1 file failed').waitFor({ timeout: 60_000 })
+    expect(await panel.getByRole('listitem').innerText()).toMatch(/large\.txt\n.*disk/i)
+    await server.ingest({ title: 'Owls', text: 'A text finds room beside a file that did not.' })
+    // By another program, within the server's own view of the disks.
+    const rest = join('/proc', String(server.pid), 'root', directory, 'of-another-program')
+    await writeFile(rest, Buffer.alloc(80e6)).catch(() => undefined)
+    await goTo(page, 'Overview')
+    await page.getByText('Running, but a part has failed').waitFor({ timeout: 60_000 })
+    const works = page.getByRole('region', { name: 'Needs attention' })
+    const store = works.getByRole('listitem').filter({ hasText: 'Document store' })
+    const told = /Fails[\s\S]*Check the disk of DATA_DIR/
+    await expect.poll(() => store.innerText(), { timeout: 60_000 }).toMatch(told)
+  })
+})
+
+describe.skipIf(!hasBrowser)('A deployment (needs Chromium)', () => {
+  it('is downloaded as the files that are shown', async () => {
+    const server = await startServer()
+    const { page, complaints } = await openWebUi(browser, server.url, 'deploy')
+    await page.getByLabel('Target').selectOption('compose')
+    await press(page, 'Show files')
+    const download = page.waitForEvent('download')
+    await press(page, 'Download zip')
+    expect((await download).suggestedFilename()).toBe('compose.zip')
+    const files = unzipSync(await readFile(await (await download).path()))
+    const answer = await server.request('/admin/deploy', { body: { target: 'compose' } })
+    const expected = Deployment.parse(await answer.json()).files.map(({ name, text }) => [
+      `deployment/compose/${name}`,
+      text,
+    ])
+    expect(
+      Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
+    ).toEqual(expected)
+    expect(complaints).toEqual([])
+  })
+})

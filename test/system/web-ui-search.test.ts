@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { unzipSync } from 'fflate'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, goTo, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { ROOT } from '../support/source-tree.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const browser = useBrowser()
+
+const NOTES = ['Owls hoot at night.', 'Larks sing in the morning.', 'Owls and larks are birds.']
+
+async function judge(page: Page, question: string, hit: number): Promise<void> {
+  await page.getByRole('searchbox', { name: 'Question' }).fill(question)
+  await page.getByRole('button', { name: 'Search', exact: true }).click()
+  await page.getByRole('button', { name: `Right document at hit ${hit}` }).click()
+}
+
+/** What the command or the code says that a button of the page copies. */
+async function runCopied(page: Page, button: string): Promise<string> {
+  await page.evaluate('navigator.clipboard.writeText("")')
+  await page.getByRole('button', { name: button }).last().click()
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).not.toBe('')
+  const text = await copied()
+  const client = new URL('client/src/agent-server.ts', ROOT).href
+  const code = text.replace('agent-server-client', client)
+  const command: [string, string[]] = text.startsWith('curl')
+    ? ['sh', ['-c', text]]
+    : [process.execPath, ['--input-type=module', '--eval', code]]
+  const env = { ...process.env, AGENT_SERVER_KEY: TEST_KEY, KEY: TEST_KEY }
+  return (await promisify(execFile)(...command, { env })).stdout
+}
+
+describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
+  it('has a judged set collected by clicking, kept, evaluated for two settings as npm run eval does, exported and taken again', async () => {
+    const server = await startServer()
+    for (const text of NOTES) await server.ingest({ title: text.slice(0, 4), text })
+    const { page, complaints } = await openWebUi(browser, server.url, 'search')
+    await judge(page, 'Who hoots at night?', 1)
+    await judge(page, 'birds such as owls', 2)
+    await page.reload()
+    await page.getByRole('button', { name: 'Remove birds such as owls' }).waitFor()
+    await page.getByLabel('Compare two settings').check()
+    const second = page.getByRole('region', { name: 'Second setting' })
+    await second.getByLabel('Mode').selectOption('lexical')
+    await page.getByRole('button', { name: 'Evaluate 2 questions' }).click()
+    const table = page.getByRole('table')
+    await table.getByRole('columnheader', { name: 'Second' }).waitFor()
+    await expectAccessible(page)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expectAccessible(page)
+    const shown = await table
+      .getByRole('row', { name: /nDCG@10/ })
+      .getByRole('cell')
+      .allInnerTexts()
+
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const zip = await readFile(await (await download).path())
+    const folder = join(await temporaryDirectory(), 'set')
+    await mkdir(folder)
+    for (const [name, bytes] of Object.entries(unzipSync(zip)))
+      await writeFile(join(folder, name), bytes)
+    const command = ['scripts/eval.ts', folder, '--json', '--url', server.url, '--key', TEST_KEY]
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: new URL(ROOT) })
+    expect(JSON.parse(stdout)).toMatchObject({ queries: 2, documents: 0 })
+    expect(shown).toEqual([JSON.parse(stdout).ndcg.toFixed(4), JSON.parse(stdout).ndcg.toFixed(4)])
+
+    await page.getByRole('button', { name: 'Remove birds such as owls' }).click()
+    await page.getByRole('button', { name: 'Evaluate 1 question', exact: true }).waitFor()
+    const file = (name: string, buffer: Buffer) => ({ name, mimeType: '', buffer })
+    await page.getByLabel('Judged set').setInputFiles(file('wrong.zip', Buffer.from('x')))
+    await page.getByText('This is no zip file.').waitFor()
+    await page.getByLabel('Judged set').setInputFiles(file('judged-questions.zip', zip))
+    await page.getByRole('button', { name: 'Evaluate 2 questions' }).waitFor()
+    expect(complaints).toEqual([])
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Server key').waitFor()
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('birds')
+  })
+
+  it('searches by both settings where the second was asked for during the search', async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
+    const { page } = await openWebUi(browser, server.url, 'search')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/query', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('searchbox', { name: 'Question' }).fill('owls')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Compare two settings').check()
+    held.resolve()
+    await page.getByRole('region', { name: 'Second setting' }).getByText('Owls hoot').waitFor()
+  })
+
+  it('says that meaning is not there, and copies search and chat as code and commands that run', async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
+    const { page, context } = await openWebUi(browser, server.url, 'chat')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByLabel('Question', { exact: true }).fill("Who hoots at night? It's dark.")
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Source 1' }).waitFor()
+    expect(await runCopied(page, 'Copy as code')).toMatch(
+      /Owls hoot at night.*\[1\][\s\S]*\[1\] Owls/,
+    )
+    expect(await runCopied(page, 'Copy as curl')).toMatch(/event: done[\s\S]*Owls hoot at night/)
+
+    await goTo(page, 'Search')
+    await page.getByRole('searchbox', { name: 'Question' }).fill("owls that don't sleep")
+    await page.keyboard.press('Enter')
+    expect(await runCopied(page, 'Copy as code')).toContain('Owls hoot at night.')
+    expect(await runCopied(page, 'Copy as curl')).toContain('Owls hoot at night.')
+
+    await page.getByText('Settings', { exact: true }).last().click()
+    await page.getByLabel('Mode').selectOption('dense')
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByRole('alert').filter({ hasText: /mode/ }).waitFor()
+  })
+})

@@ -1,0 +1,161 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Conversation } from '../../client/src/agent-server.ts'
+import { messageOf } from '../api.ts'
+import { formatDate } from '../format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/notes.tsx'
+import { href } from '../route.ts'
+import { leaveConversation } from './answering.ts'
+import { conversationId } from './conversation.ts'
+import {
+  conversations,
+  deleteConversation,
+  listFailure,
+  nextPage,
+  readMore,
+  refreshList,
+  renameConversation,
+  search,
+} from './conversations.ts'
+import { exportConversation } from './export.ts'
+
+const SEARCH_MS = 250
+
+const titleOf = ({ title }: Conversation) => title ?? 'Untitled'
+
+/** The conversations that the server keeps. */
+export function ConversationList() {
+  const managed = useSignal<Conversation | undefined>(undefined)
+  useEffect(() => {
+    const timer = setTimeout(() => void refreshList(), search.value === '' ? 0 : SEARCH_MS)
+    return () => clearTimeout(timer)
+  }, [search.value])
+  const shown = conversations.value.filter(({ last_item_id: last }) => last !== null)
+  return (
+    <>
+      <input
+        type="search"
+        aria-label="Search conversations"
+        placeholder="Search"
+        value={search.value}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value
+        }}
+      />
+      <ErrorNote message={listFailure.value} />
+      {shown.length === 0 && (
+        <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing was found.'}</p>
+      )}
+      <ul>
+        {shown.map((each) => (
+          <li key={each.id}>
+            <a
+              href={href('chat', each.id)}
+              aria-current={each.id === conversationId.value ? 'page' : undefined}
+              title={`${titleOf(each)}, ${formatDate(new Date(each.updated_at * 1_000).toISOString())}`}
+              dir="auto"
+            >
+              {titleOf(each)}
+            </a>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Rename, export or delete ${titleOf(each)}`}
+              onClick={() => {
+                managed.value = each
+              }}
+            >
+              ⋯
+            </button>
+          </li>
+        ))}
+      </ul>
+      {nextPage.value !== undefined && (
+        <button type="button" class="quiet" onClick={() => void readMore()}>
+          Show more
+        </button>
+      )}
+      {managed.value && (
+        <ManageDialog
+          key={managed.value.id}
+          conversation={managed.value}
+          onClose={() => {
+            managed.value = undefined
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function ManageDialog({
+  conversation,
+  onClose,
+}: {
+  conversation: Conversation
+  onClose: () => void
+}) {
+  const { id } = conversation
+  const title = useSignal(titleOf(conversation))
+  const failure = useSignal('')
+  const isDeleting = useSignal(false)
+  const act = async (work: () => Promise<void>) => {
+    try {
+      await work()
+      onClose()
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  const remove = async () => {
+    await deleteConversation(id)
+    if (id !== conversationId.value) return
+    leaveConversation()
+    location.hash = href('chat')
+  }
+  return (
+    <Dialog title="Conversation" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void act(() => renameConversation(id, title.value.trim()))
+        }}
+      >
+        <label class="field">
+          <span class="label">Title</span>
+          <input
+            value={title.value}
+            maxLength={200}
+            onInput={({ currentTarget }) => {
+              title.value = currentTarget.value
+            }}
+          />
+        </label>
+        <ErrorNote message={failure.value} />
+        {isDeleting.value && (
+          <p>The conversation will be deleted with all its versions. This cannot be undone.</p>
+        )}
+        <div class="dialog-foot">
+          <button type="button" onClick={() => void act(() => exportConversation(conversation))}>
+            Export
+          </button>
+          <button
+            type="button"
+            class="danger"
+            onClick={() => {
+              if (isDeleting.value) void act(remove)
+              isDeleting.value = true
+            }}
+          >
+            {isDeleting.value ? 'Delete for good' : 'Delete'}
+          </button>
+          <button type="submit" class="primary" disabled={title.value.trim() === ''}>
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

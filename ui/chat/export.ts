@@ -1,0 +1,36 @@
+import type { Conversation } from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
+import { placeOf } from '../parts/chunk-facts.tsx'
+import { saveFile } from '../parts/save-file.ts'
+import { branchTo, type Turn, toTurns } from './turns.ts'
+
+/** Saves the branch that a conversation is continued with. Throws what the server says. */
+export async function exportConversation({ id, title }: Conversation): Promise<void> {
+  const { last_item_id: last } = await client.conversations.get(id)
+  const items = await Array.fromAsync(client.conversations.items(id, { branches: true }))
+  const all = toTurns(items)
+  const turns = branchTo(all, all.find((turn) => turn.last === last)?.id)
+  const name = (title ?? '').replaceAll(/[^\p{L}\p{N}]+/gu, '-').replaceAll(/^-+|-+$/g, '')
+  saveFile(
+    `${name || 'conversation'}.md`,
+    new Blob([toMarkdown(title, turns)], { type: 'text/markdown' }),
+  )
+}
+
+/** The conversation as a document of its own, with the sources of each answer. */
+function toMarkdown(title: string | null, turns: readonly Turn[]): string {
+  const parts = turns.map((turn) => `## ${turn.question}\n\n${withSources(turn)}\n`)
+  return [...(title ? [`# ${title}\n`] : []), ...parts].join('\n')
+}
+
+/** An answer with a list of the sources that it cites, each once, under the numbers of their marks. */
+export function withSources({ answer, hits }: Pick<Turn, 'answer' | 'hits'>): string {
+  const sources = hits.flatMap((hit, index) => {
+    const mark = `[${index + 1}]`
+    if (!answer.includes(mark)) return []
+    const address = hit.url === undefined ? '' : `<${hit.url}>`
+    const facts = [hit.title || hit.documentId, placeOf(hit), address].filter(Boolean)
+    return [`${mark} ${facts.join(', ')}`]
+  })
+  return sources.length === 0 ? answer : `${answer}\n\nSources:\n\n${sources.join('\n')}`
+}

@@ -1,0 +1,125 @@
+import type { Approval, Artifact, ConversationItem, Hit } from '../../client/src/agent-server.ts'
+
+/** A call of a tool, and its answer once there is one. */
+export interface Step {
+  callId: string
+  tool: string
+  input: unknown
+  output?: string
+  isError?: boolean
+  startedAt?: number
+  milliseconds?: number
+}
+
+/** Why an answer ended; `cancelled` and `interrupted` came from outside the run. */
+export type FinishReason = NonNullable<NonNullable<ConversationItem['agent']>['finishReason']>
+
+/** A question and what became of it. */
+export interface Turn {
+  /** The item of the question; an id of its own until the server has stored it. */
+  id: string
+  /** The turn that it follows; undefined at the start of a branch. */
+  parent: string | undefined
+  /** The last item: what the next question follows. Undefined until the server has stored it. */
+  last: string | undefined
+  question: string
+  answer: string
+  state: 'answering' | 'done' | 'failed'
+  /** What the model does before it answers. */
+  progress?: string
+  /** Stopped before the server had stored it, which is what can be stopped. */
+  isUnwanted?: boolean
+  /** Calls that wait for a word. */
+  approval?: Approval | undefined
+  failure: string
+  steps: Step[]
+  hits: Hit[]
+  artifacts: Artifact[]
+  finishReason?: FinishReason | undefined
+  tokens?: number | undefined
+  milliseconds: number
+}
+
+export const newTurn = (id: string, parent: string | undefined, question: string): Turn => ({
+  id,
+  parent,
+  last: undefined,
+  question,
+  answer: '',
+  state: 'answering',
+  failure: '',
+  steps: [],
+  hits: [],
+  artifacts: [],
+  milliseconds: 0,
+})
+
+/** The turns of all branches, each after the one that it follows; programs may have added items of other kinds. */
+export function toTurns(items: readonly ConversationItem[]): Turn[] {
+  const turns = new Map<string, Turn>()
+  /** The id of the turn that an item belongs to. */
+  const turnOf = new Map<string, string>()
+  for (const item of items) {
+    const before = turns.get(turnOf.get(item.parent_id ?? '') ?? '')
+    const turn = item.role === 'user' || !before ? begun(item, before) : answered(before, item)
+    turns.set(turn.id, turn)
+    turnOf.set(item.id, turn.id)
+  }
+  return [...turns.values()]
+}
+
+/** A turn that begins with a question or, where a program has left that out, with an answer. */
+function begun(item: ConversationItem, before: Turn | undefined): Turn {
+  const isQuestion = item.role === 'user'
+  const turn = newTurn(item.id, before?.id, isQuestion ? textOf(item) : '')
+  const ended = { ...turn, last: item.id, state: 'done' as const }
+  return isQuestion ? ended : answered(ended, item)
+}
+
+function answered(turn: Turn, item: ConversationItem): Turn {
+  const followed = { ...turn, last: item.id }
+  if (item.role !== 'assistant') return followed
+  const { agent = {}, status } = item
+  const { error, approval, usage, finishReason, milliseconds = 0 } = agent
+  const { hits = [], steps = [], artifacts = [] } = agent
+  return {
+    ...followed,
+    answer: [turn.answer, textOf(item)].filter(Boolean).join('\n\n'),
+    state: status === 'in_progress' ? 'answering' : error ? 'failed' : 'done',
+    failure: error?.message ?? '',
+    ...(approval && { approval }),
+    steps,
+    hits,
+    artifacts,
+    finishReason,
+    tokens: usage?.totalTokens,
+    milliseconds,
+  }
+}
+
+function textOf({ content }: ConversationItem): string {
+  if (!Array.isArray(content)) return ''
+  return content.map((part) => String(Object(part).text ?? '')).join('')
+}
+
+/** The turns from the beginning to this one. */
+export function branchTo(turns: readonly Turn[], leaf: string | undefined): Turn[] {
+  const byId = new Map(turns.map((turn) => [turn.id, turn]))
+  const branch: Turn[] = []
+  let next = leaf === undefined ? undefined : byId.get(leaf)
+  while (next) {
+    branch.push(next)
+    next = next.parent === undefined ? undefined : byId.get(next.parent)
+  }
+  return branch.reverse()
+}
+
+/** The newest turn of all that follow this one. */
+export function leafBelow(turns: readonly Turn[], id: string): string {
+  const next = turns.findLast(({ parent }) => parent === id)
+  return next ? leafBelow(turns, next.id) : id
+}
+
+/** The turns that follow the same one, this one among them: other versions of the question and its answer. */
+export const versionsOf = (turns: readonly Turn[], { parent }: Turn): Turn[] =>
+  turns.filter((turn) => turn.parent === parent)

@@ -1,0 +1,131 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useId } from 'preact/hooks'
+import type { DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
+import { formatNumber } from '../format.ts'
+import { replaceAddress } from '../route.ts'
+import type { DocumentListing } from './document-list.ts'
+import { addressOf, type ShownDocuments } from './shown-documents.ts'
+
+const TYPING_MS = 300
+
+/** Shows other documents, or in another order. */
+export function showInstead({ shown }: DocumentListing, change: Partial<ShownDocuments>): void {
+  replaceAddress(addressOf({ ...shown, ...change }))
+}
+
+const STATUS_NAMES: readonly [DocumentStatus | undefined, string][] = [
+  [undefined, 'All'],
+  ['ready', 'Ready'],
+  ['pending', 'Waiting'],
+  ['processing', 'Processing'],
+  ['failed', 'Failed'],
+]
+
+export function Filters(properties: { list: DocumentListing; counts: Readiness['documents'] }) {
+  const { list, counts } = properties
+  const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0)
+  return (
+    <>
+      <fieldset class="choice">
+        <legend class="visually-hidden">Status</legend>
+        {STATUS_NAMES.map(([status, name]) => {
+          const count = status ? counts?.[status] : total
+          return (
+            <label key={name}>
+              <input
+                type="radio"
+                name="status"
+                checked={list.shown.status === status}
+                onChange={() => showInstead(list, { status })}
+              />
+              <span>
+                {name} {count !== undefined && formatNumber(count)}
+              </span>
+            </label>
+          )
+        })}
+      </fieldset>
+      <div class="document-filters">
+        <Typed list={list} name="title" label="Title contains" maxLength={200} />
+        <Typed list={list} name="collection" label="Collection" maxLength={64} />
+        <Typed list={list} name="metadata" label="Metadata" placeholder="year = 2026" />
+      </div>
+    </>
+  )
+}
+
+type TypedName = 'title' | 'collection' | 'metadata'
+
+/** A field whose words count once nobody types any more. */
+function Typed({
+  list,
+  name,
+  ...field
+}: {
+  list: DocumentListing
+  name: TypedName
+  label: string
+  maxLength?: number
+  placeholder?: string
+}) {
+  const value = list.shown[name]
+  const typed = useSignal(value)
+  useEffect(() => {
+    typed.value = value
+  }, [value])
+  useEffect(() => {
+    if (typed.value === list.shown[name]) return
+    const timer = setTimeout(() => showInstead(list, { [name]: typed.value }), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed.value])
+  const onInput = (next: string) => {
+    typed.value = next
+  }
+  if (name === 'collection') {
+    return <CollectionField list={list} value={typed.value} onInput={onInput} />
+  }
+  const { label, ...rest } = field
+  return (
+    <label class="field">
+      <span class="label">{label}</span>
+      <input
+        type="search"
+        {...rest}
+        value={typed.value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+/** The name of a collection; those of the documents in sight are offered. */
+export function CollectionField({
+  list,
+  value,
+  onInput,
+}: {
+  list: DocumentListing
+  value: string
+  onInput: (value: string) => void
+}) {
+  const id = useId()
+  const named = list.items.value.flatMap(({ metadata }) => metadata?.collection ?? [])
+  return (
+    <label class="field">
+      <span class="label">Collection</span>
+      <input
+        type="search"
+        list={id}
+        maxLength={64}
+        autocomplete="off"
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+      <datalist id={id}>
+        {[...new Set(named)].map((name) => (
+          <option key={name} value={String(name)} />
+        ))}
+      </datalist>
+    </label>
+  )
+}

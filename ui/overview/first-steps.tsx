@@ -1,0 +1,207 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { LocalModelServers } from '../../client/src/agent-server.ts'
+import { begin } from '../admin/server-state.ts'
+import { useWork } from '../admin/work.ts'
+import { client } from '../api.ts'
+import { leaveConversation } from '../chat/answering.ts'
+import { draftOf } from '../chat/draft.ts'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+import { href } from '../route.ts'
+import { SAMPLE, SAMPLE_QUESTIONS } from './sample-document.ts'
+
+/** It takes well below one. */
+const SAMPLE_WAIT_SECONDS = 20
+
+/** What there is of each step. */
+export interface Begun {
+  documents: number
+  hasSample: boolean
+  /** The chat model; undefined while documents are only quoted. */
+  model: string | undefined
+  hasAsked: boolean
+}
+
+/** From an empty server to an answer. */
+export function FirstSteps({ begun, onDone }: { begun: Begun; onDone: () => void }) {
+  const { documents, hasSample, model, hasAsked } = begun
+  return (
+    <section class="panel wide stack" aria-labelledby="first-steps">
+      <h2 id="first-steps">First steps</h2>
+      <ol class="first-steps">
+        <Step title="Add a document" isDone={documents > 0}>
+          {documents === 0 && <AddDocument onDone={onDone} />}
+        </Step>
+        <Step title="Connect a chat model" isDone={model !== undefined}>
+          {model === undefined ? <ConnectModel /> : <p>{model} writes the answers.</p>}
+        </Step>
+        <Step title="Ask a question" isDone={hasAsked}>
+          <Ask isReady={documents > 0} hasSample={hasSample} />
+        </Step>
+      </ol>
+    </section>
+  )
+}
+
+interface StepProps {
+  title: string
+  isDone: boolean
+  children: ComponentChildren
+}
+
+function Step({ title, isDone, children }: StepProps) {
+  return (
+    <li class={isDone ? 'done' : ''}>
+      <h3>
+        {title} {isDone && <Status tone="good">Done</Status>}
+      </h3>
+      {children}
+    </li>
+  )
+}
+
+function AddDocument({ onDone }: { onDone: () => void }) {
+  const sample = useWork<unknown>()
+  const addSample = async () => {
+    const { id, ...document } = SAMPLE
+    await client.documents.replace(id, document, { wait: SAMPLE_WAIT_SECONDS })
+    onDone()
+  }
+  return (
+    <>
+      <p>
+        PDF, Office, HTML, Markdown, text, tables and pictures, or a web address. The sample is one
+        page about an invented library.
+      </p>
+      <div class="row">
+        <a class="button primary" href={href('documents')}>
+          Add documents
+        </a>
+        <button
+          type="button"
+          disabled={sample.isBusy.value}
+          onClick={() => void sample.run(addSample)}
+        >
+          Use a sample
+        </button>
+        {sample.isBusy.value && <Status tone="busy">Adding the sample</Status>}
+      </div>
+      <ErrorNote message={sample.failure.value} />
+    </>
+  )
+}
+
+type Found = LocalModelServers['servers'][number]
+
+/** Those are for search, not for chat. */
+const NOT_FOR_CHAT = /embed|rerank|minilm|\bbge\b|\be5\b/i
+
+function ConnectModel() {
+  const search = useWork<Found[]>()
+  const look = () => search.run(() => Promise.resolve(client.admin.models.local()))
+  useEffect(() => void look(), [])
+  const found = search.result.value ?? []
+  return (
+    <>
+      <p>
+        So far, answers are sentences quoted from your documents. A chat model writes answers in its
+        own words and calls tools.
+      </p>
+      {found.map((server) => (
+        <LocalServer key={server.baseUrl} server={server} />
+      ))}
+      {search.result.value && found.length === 0 && (
+        <p>No Ollama or LM Studio is running on the server’s machine.</p>
+      )}
+      <ErrorNote message={search.failure.value} />
+      <div class="row">
+        <button type="button" disabled={search.isBusy.value} onClick={() => void look()}>
+          Look for Ollama and LM Studio
+        </button>
+        <a href={href('models')}>Connect another model</a>
+        {search.isBusy.value && <Status tone="busy">Looking for Ollama and LM Studio</Status>}
+      </div>
+    </>
+  )
+}
+
+function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
+  const chatModels = models.filter((model) => !NOT_FOR_CHAT.test(model))
+  const chosen = useSignal(chatModels[0] ?? '')
+  const saving = useWork<unknown>()
+  const use = async () => {
+    const { digest } = await client.admin.settings.get()
+    const set = { CHAT_MODEL: chosen.value, CHAT_BASE_URL: baseUrl, CHAT_API_KEY: 'none' }
+    await client.admin.settings.save({ basedOn: digest, set })
+    await begin('restart')
+  }
+  if (chatModels.length === 0) {
+    return (
+      <p>
+        {name} is running but has no chat model yet
+        {name === 'Ollama' && (
+          <>
+            . Get one with <code>ollama pull qwen3:4b</code>
+          </>
+        )}
+        .
+      </p>
+    )
+  }
+  return (
+    <>
+      <div class="row">
+        <label class="field">
+          <span class="label">{name} is running. Model</span>
+          <select
+            value={chosen.value}
+            onChange={({ currentTarget }) => {
+              chosen.value = currentTarget.value
+            }}
+          >
+            {chatModels.map((model) => (
+              <option key={model}>{model}</option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          class="primary"
+          disabled={saving.isBusy.value}
+          onClick={() => void saving.run(use)}
+        >
+          Use it and restart
+        </button>
+      </div>
+      <ErrorNote message={saving.failure.value} />
+    </>
+  )
+}
+
+function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
+  if (!isReady) return <p>Once there is a document.</p>
+  const ask = (question: string) => {
+    leaveConversation()
+    draftOf().value = question
+    location.hash = href('chat')
+  }
+  return (
+    <>
+      <p>Each statement of an answer names the passage that it comes from.</p>
+      <div class="row">
+        {hasSample ? (
+          SAMPLE_QUESTIONS.map((question) => (
+            <button key={question} type="button" onClick={() => ask(question)}>
+              {question}
+            </button>
+          ))
+        ) : (
+          <a class="button" href={href('chat')}>
+            Ask about your documents
+          </a>
+        )}
+      </div>
+    </>
+  )
+}

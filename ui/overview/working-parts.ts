@@ -1,0 +1,155 @@
+import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
+import { counted, formatNumber } from '../format.ts'
+import type { Tone } from '../parts/notes.tsx'
+
+/** One line of what works: what it is, its state in a word, and what to do where it does not. */
+export interface Part {
+  name: string
+  tone: Tone
+  state: string
+  detail?: string | undefined
+  remedy?: string | undefined
+  /** Where it is set. */
+  page?: SetUpPage | undefined
+}
+
+type SetUpPage = 'agent' | 'models' | 'documents'
+
+const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }> = {
+  store: {
+    name: 'Document store',
+    remedy: 'Check the disk of DATA_DIR or the database of DATABASE_URL; the log has the cause.',
+  },
+  index: {
+    name: 'Search index',
+    remedy:
+      'After a start, the index is updated first. If this persists, check QDRANT_URL and the log.',
+  },
+  agent: {
+    name: 'Agent configuration',
+    remedy: 'Fix agent.json; the log names the mistake.',
+    page: 'agent',
+  },
+  ingestion: {
+    name: 'Ingestion',
+    remedy: 'Documents wait until the named part works again; nothing is lost.',
+  },
+  embedder: {
+    name: 'Embedding model',
+    remedy: 'Search is lexical only until it responds. Check EMBEDDING_BASE_URL and its key.',
+    page: 'models',
+  },
+  reranker: {
+    name: 'Reranking model',
+    remedy: 'Hits keep their original order until it responds. Check RERANK_BASE_URL and its key.',
+    page: 'models',
+  },
+}
+
+/** Everything that the server is made of, and documents that failed. */
+export function partsOf(readiness: Readiness, capabilities: Capabilities): Part[] {
+  const parts = [
+    chatPart(capabilities),
+    retrievalPart(capabilities),
+    ...checkParts(readiness),
+    ...documentsPart(readiness),
+    sandboxPart(capabilities),
+    ...namedParts(
+      'MCP',
+      capabilities.mcp,
+      'Check that the server at this URL is running, then test the connection.',
+    ),
+    ...namedParts('Skill', capabilities.skills, 'Fix its source in agent.json and restart.'),
+    ...namedParts('Plugin', capabilities.plugins, 'Fix its module and restart.'),
+  ]
+  return parts
+}
+
+function documentsPart({ documents }: Readiness): Part[] {
+  const failed = documents?.failed ?? 0
+  if (failed === 0) return []
+  const state = `${formatNumber(failed)} failed`
+  const remedy = 'Each says why and what to do.'
+  return [{ name: 'Documents', tone: 'bad', state, remedy, page: 'documents' }]
+}
+
+function chatPart({ chat }: Capabilities): Part {
+  if (chat.model === 'extractive') {
+    return {
+      name: 'Chat model',
+      tone: 'good',
+      state: 'Extractive',
+      detail: 'Quotes the best sentences of the documents and writes no text of its own.',
+      remedy: 'For written answers, set CHAT_MODEL, CHAT_API_KEY and CHAT_BASE_URL, and restart.',
+      page: 'models',
+    }
+  }
+  return {
+    name: 'Chat model',
+    tone: 'good',
+    state: chat.model,
+    detail: `${chat.tools ? 'Calls tools.' : 'Does not call tools and answers only from the passages.'} ${windowOf(chat)}`,
+  }
+}
+
+function windowOf({ window, leftOut = [] }: Capabilities['chat']): string {
+  const room = `Its window has ${formatNumber(window)} tokens`
+  return leftOut.length === 0 ? `${room}.` : `${room}, with no room for ${leftOut.join(', ')}.`
+}
+
+function retrievalPart({ retrieval, reranker }: Capabilities): Part {
+  const reranked = reranker.state === 'on' ? ` Reranked by ${reranker.model}.` : ''
+  if (retrieval === 'hybrid') {
+    const detail = `Keyword and vector search.${reranked}`
+    return { name: 'Retrieval', tone: 'good', state: 'Hybrid', detail }
+  }
+  return {
+    name: 'Retrieval',
+    tone: 'good',
+    state: 'Lexical',
+    detail: `Keyword search only.${reranked}`,
+    remedy: 'For vector search, set EMBEDDING_MODEL and restart.',
+    page: 'models',
+  }
+}
+
+function checkParts({ checks }: Readiness): Part[] {
+  return Object.entries(checks).map(([key, { state, message }]) => {
+    const { name, remedy, page } = CHECKS[key] ?? { name: key, remedy: 'The log has the cause.' }
+    return state === 'ok'
+      ? { name, tone: 'good', state: 'Works' }
+      : { name, tone: 'bad', state: 'Fails', detail: message, remedy, page }
+  })
+}
+
+function sandboxPart({ sandbox }: Capabilities): Part {
+  const name = 'Sandbox'
+  if (sandbox.state === 'off') return { name, tone: 'off', state: 'Off', detail: sandbox.reason }
+  const failed = sandbox.verified?.probes.find(({ ok }) => !ok)
+  if (sandbox.state === 'unavailable' || failed) {
+    const detail = sandbox.reason ?? failed?.message
+    const remedy =
+      failed?.remedy ?? 'Choose another sandbox in agent.json, or install what this one needs.'
+    return { name, tone: 'bad', state: 'Unavailable', detail, remedy, page: 'agent' }
+  }
+  return { name, tone: 'good', state: 'Works', detail: `Runs code in the ${sandbox.kind} sandbox.` }
+}
+
+interface Named {
+  name: string
+  state: 'on' | 'off' | 'unavailable'
+  reason?: string | undefined
+  tools?: number | undefined
+}
+
+function namedParts(kind: string, records: readonly Named[], remedy: string): Part[] {
+  return records.map(({ name, state, reason, tools }) => {
+    const part = { name: `${kind}: ${name}`, detail: reason }
+    if (state === 'off') return { ...part, tone: 'off', state: 'Off' }
+    if (state === 'unavailable') {
+      return { ...part, tone: 'bad', state: 'Unavailable', remedy, page: 'agent' }
+    }
+    const detail = tools === undefined ? reason : counted(tools, 'tool')
+    return { ...part, tone: 'good', state: 'Works', detail }
+  })
+}

@@ -1,0 +1,158 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+import { quotesFor, type Range } from './quotes.ts'
+import { renderText } from './rendered-text.ts'
+
+/** Read on each side of the place that is shown, in UTF-16 code units. */
+const MARGIN = 20_000
+/** Files whose text has no Markdown of its own; that of all others is written as Markdown, or was. */
+const PLAIN = /^(?:text\/(?!markdown|html)|application\/(?:pdf|json)|image\/|message\/)/
+
+interface Place extends Range {
+  documentId: string
+}
+
+/** A part of a document's text. */
+interface Part {
+  text: string
+  /** Where it begins in the document. */
+  start: number
+  isMarkdown: boolean
+  isAtEnd: boolean
+}
+
+/** The text of a document around a place, scrolled to it, with the sentences marked that carry a statement. */
+export function DocumentText({
+  place,
+  statement = '',
+  cited,
+}: {
+  place: Place
+  /** Without it, all of the place is marked. */
+  statement?: string
+  /** The passage as it was when it was cited. */
+  cited?: string
+}) {
+  const shown = useSignal<Part | undefined>(undefined)
+  const failure = useSignal('')
+  const isGone = useSignal(false)
+  const read = async (range: Range) => {
+    try {
+      shown.value = await readPart(place.documentId, range)
+    } catch (error) {
+      if (error instanceof NotFoundError && cited !== undefined) isGone.value = true
+      else failure.value = messageOf(error)
+    }
+  }
+  useEffect(() => void read({ start: place.start - MARGIN, end: place.end + MARGIN }), [])
+  if (isGone.value && cited !== undefined) {
+    return (
+      <>
+        <p class="note">The document is no longer there. This is the passage that was cited.</p>
+        <Rendered part={asPart(cited)} ranges={[{ start: 0, end: cited.length }]} />
+      </>
+    )
+  }
+  const part = shown.value
+  if (!part) {
+    return failure.value ? (
+      <ErrorNote message={failure.value} />
+    ) : (
+      <Status tone="busy">Opening the document</Status>
+    )
+  }
+  const found = findPassage(part, place, cited)
+  if (!found && cited !== undefined) {
+    return (
+      <>
+        <p class="note">The document has changed since. This is the passage that was cited.</p>
+        <Rendered part={asPart(cited)} ranges={[{ start: 0, end: cited.length }]} />
+      </>
+    )
+  }
+  const passage = found ?? { start: place.start - part.start, end: place.end - part.start }
+  const end = part.start + part.text.length
+  return (
+    <>
+      {part.start > 0 && (
+        <button type="button" onClick={() => void read({ start: part.start - MARGIN, end })}>
+          Show earlier text
+        </button>
+      )}
+      <Rendered part={part} ranges={markedIn(part.text, passage, statement)} />
+      {!part.isAtEnd && (
+        <button type="button" onClick={() => void read({ start: part.start, end: end + MARGIN })}>
+          Show later text
+        </button>
+      )}
+    </>
+  )
+}
+
+const asPart = (text: string): Part => ({ text, start: 0, isMarkdown: true, isAtEnd: true })
+
+function markedIn(text: string, passage: Range, statement: string): Range[] {
+  const quotes = quotesFor(statement, text.slice(passage.start, passage.end))
+  if (quotes.length === 0) return [passage]
+  return quotes.map(({ start, end }) => ({
+    start: passage.start + start,
+    end: passage.start + end,
+  }))
+}
+
+/** Reads whole lines. */
+async function readPart(id: string, { start, end }: Range): Promise<Part> {
+  const from = Math.max(start, 0)
+  const [document, text] = await Promise.all([
+    client.documents.get(id),
+    client.documents.text(id, { start: from, end }),
+  ])
+  const isAtEnd = from + text.length >= document.characters
+  const cut = from === 0 ? 0 : text.indexOf('\n') + 1
+  const last = isAtEnd ? text.length : text.lastIndexOf('\n')
+  const whole = text.slice(cut, last > cut ? last : undefined)
+  return { text: whole, start: from + cut, isMarkdown: isMarkdown(document), isAtEnd }
+}
+
+const isMarkdown = ({ file }: Document) => !file || !PLAIN.test(file.mediaType)
+
+/** Where the passage is in a part; undefined where the document no longer has it there. */
+function findPassage(
+  { text, start }: Part,
+  place: Range,
+  cited: string | undefined,
+): Range | undefined {
+  const own = { start: place.start - start, end: place.end - start }
+  const isSame = cited === undefined || sameWords(text.slice(own.start, own.end), cited)
+  if (own.start >= 0 && isSame) return own
+  const other = cited ? text.indexOf(cited) : -1
+  return other === -1 ? undefined : { start: other, end: other + (cited?.length ?? 0) }
+}
+
+/** Of a large file, white space between chunks may differ. */
+const sameWords = (one: string, other: string) =>
+  one.replaceAll(/\s+/g, ' ').trim() === other.replaceAll(/\s+/g, ' ').trim()
+
+function Rendered({ part, ranges }: { part: Part; ranges: Range[] }) {
+  const element = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    element.current?.replaceChildren(renderText(part.text, ranges, part.isMarkdown))
+    const mark = element.current?.querySelector('mark')
+    if (mark) showWithin(mark)
+  }, [part])
+  return <div ref={element} class="answer document-text" dir="auto" />
+}
+
+/** Scrolls the panel that holds an element or, where there is none, the page. */
+function showWithin(element: HTMLElement): void {
+  const panel = element.closest<HTMLElement>('.reader-body, dialog')
+  if (!panel) {
+    element.scrollIntoView({ block: 'center' })
+    return
+  }
+  const { top } = element.getBoundingClientRect()
+  panel.scrollTop += top - panel.getBoundingClientRect().top - panel.clientHeight / 3
+}

@@ -1,0 +1,89 @@
+import { signal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { Hit } from '../../client/src/agent-server.ts'
+import { ChunkFacts } from '../parts/chunk-facts.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { documentAddress } from '../route.ts'
+import { onSignOut } from '../session.ts'
+import { DocumentText } from './document-text.tsx'
+
+/** A passage that is read, and what it was cited for. */
+export interface Cited {
+  hit: Hit
+  /** The statement of the answer; empty to mark the whole passage. */
+  statement: string
+}
+
+/** What is open beside the chat. */
+export const reading = signal<Cited | undefined>(undefined)
+onSignOut(closeReader)
+
+let opener: Element | null = null
+
+/** Opens a passage beside the chat; closing it gives the focus back. */
+export function openReader(cited: Cited): void {
+  opener = document.activeElement
+  reading.value = cited
+}
+
+export function closeReader(): void {
+  reading.value = undefined
+  if (opener instanceof HTMLElement) opener.focus({ preventScroll: true })
+  opener = null
+}
+
+/** The document beside the chat, at the cited place. */
+export function Reader({ hit, statement }: Cited) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Before it is painted: who presses Escape at once is heard.
+  useLayoutEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    const close = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !document.querySelector('dialog[open]')) closeReader()
+    }
+    document.addEventListener('keydown', close)
+    return () => document.removeEventListener('keydown', close)
+  }, [])
+  return (
+    <aside class="reader" aria-labelledby="reader-title">
+      <div class="reader-head">
+        <h2 ref={heading} id="reader-title" tabIndex={-1}>
+          {titleOf(hit)}
+        </h2>
+        <ChunkFacts chunk={hit} />
+        <div class="row tight">
+          <a class="button quiet" href={documentAddress(hit)}>
+            Open document
+          </a>
+          <button type="button" class="quiet" onClick={closeReader}>
+            Close
+          </button>
+        </div>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
+      <section class="reader-body" aria-label="Text of the document" tabIndex={0}>
+        <DocumentText place={hit} cited={hit.text} statement={statement} />
+      </section>
+    </aside>
+  )
+}
+
+/** The same in a dialog, for a hit of a search. */
+export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }) {
+  return (
+    <Dialog title={titleOf(hit)} onClose={onClose} wide>
+      <ChunkFacts chunk={hit} />
+      <DocumentText place={hit} cited={hit.text} />
+      <div class="dialog-foot">
+        <a class="button" href={documentAddress(hit)} onClick={onClose}>
+          Open document
+        </a>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const titleOf = ({ title, documentId }: Hit) => title || documentId
