@@ -85,10 +85,10 @@ interface ZippedFile {
 const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   {
     part: 'word/document.xml',
-    async read({ bytes, zip }, recognition) {
+    async read({ zip }, recognition) {
       await zip.verify()
       const { extractDocx } = await import('./formats/docx.ts')
-      return extractDocx(bytes, await seePicture(recognition))
+      return extractDocx(zip, await seePicture(recognition))
     },
   },
   {

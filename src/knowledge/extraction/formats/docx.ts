@@ -1,17 +1,37 @@
 import mammoth from 'mammoth'
 import type { Extracted } from '../extracted.ts'
+import type { ZipArchive } from '../zip-archive.ts'
+import { readComments, simplifyWord } from './docx-markup.ts'
 import { htmlToMarkdown } from './html.ts'
 import type { SeePicture } from './image.ts'
 
-/** Text that `see` recognises in images is placed where the images are. */
-export async function extractDocx(bytes: Buffer, see: SeePicture): Promise<Extracted> {
+const COMMENTS = 'word/comments.xml'
+/** The parts with text. */
+const TEXTS = /^word\/(?:document|footnotes|endnotes)\.xml$/
+
+/** Text that `see` recognises in images is placed where the images are; comments are placed where they belong. */
+export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   let pictures = 0
   const convertImage = mammoth.images.imgElement(async (image) => {
     const text = await see(Buffer.from(await image.readAsBuffer()), `picture ${++pictures}`)
     // Without this, the image itself would be embedded in the text as a data URL.
     return { src: '', ...(text !== '' && { alt: `\n\n${text}\n\n` }) }
   })
-  const options = { convertImage, externalFileAccess: false }
-  const { value } = await mammoth.convertToHtml({ buffer: bytes }, options)
+  // Of its inputs, mammoth's types lack the archive that it would make of a path.
+  const input = { path: '', file: await simplified(zip) }
+  const { value } = await mammoth.convertToHtml(input, { convertImage, externalFileAccess: false })
   return { text: htmlToMarkdown(value) }
+}
+
+/** The archive as mammoth reads it, with its texts rewritten. */
+async function simplified(zip: ZipArchive) {
+  const comments = readComments(zip.has(COMMENTS) ? await zip.readText(COMMENTS) : '')
+  const readText = async (name: string) => {
+    const text = await zip.readText(name)
+    return TEXTS.test(name) ? simplifyWord(text, comments) : text
+  }
+  return {
+    exists: zip.has,
+    read: (name: string, encoding?: string) => (encoding ? readText(name) : zip.readBytes(name)),
+  }
 }

@@ -2,7 +2,7 @@ import { type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
 import { extractXlsx } from './xlsx.ts'
-import { readXml } from './xml.ts'
+import { escapeXml, readXml } from './xml.ts'
 
 // OpenDocument 1.3: https://docs.oasis-open.org/office/OpenDocument/v1.3/.
 
@@ -77,14 +77,14 @@ function toHtml(xml: string): string {
       }
       if (LEFT_OUT.has(name)) leftOut -= 1
     },
-    text: (text) => add(escaped(text)),
+    text: (text) => add(escapeXml(text)),
   })
   return html
 }
 
 /** What stands for the beginning of an element. */
 const BEGINNINGS: Record<string, (attributes: Record<string, string>) => string> = {
-  'draw:page': (attributes) => `<h2>${escaped(attributes['draw:name'] ?? '')}</h2>`,
+  'draw:page': (attributes) => `<h2>${escapeXml(attributes['draw:name'] ?? '')}</h2>`,
   'presentation:notes': () => '<h3>Notes</h3>',
   'text:line-break': () => '<br>',
 }
@@ -95,6 +95,3 @@ function headingOf(attributes: Record<string, string>): string {
   const level = Math.round(Number(attributes['text:outline-level'])) || 1
   return `h${Math.min(Math.max(level, 1), MAX_LEVEL)}`
 }
-
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

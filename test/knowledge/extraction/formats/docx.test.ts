@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { extractDocx } from '../../../../src/knowledge/extraction/formats/docx.ts'
+import { openZip } from '../../../../src/knowledge/extraction/zip-archive.ts'
 import { fixture } from '../../../support/forms.ts'
 import { zipFile } from '../../../support/zip-file.ts'
 
-const NAMESPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+const NAMESPACES = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" xmlns:v="urn:schemas-microsoft-com:vml"`
 const PARTS = {
   '[Content_Types].xml':
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
@@ -11,19 +12,21 @@ const PARTS = {
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
 }
 
-const seeNothing = async () => ''
+const extract = async (bytes: Buffer) => extractDocx(await openZip(bytes), async () => '')
+const textOf = async (bytes: Buffer) => (await extract(bytes)).text
 const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
-const documentOf = (body: string) =>
+const documentOf = (body: string, more: Record<string, string> = {}) =>
   zipFile(
     Object.entries({
       ...PARTS,
-      'word/document.xml': `<w:document ${NAMESPACE}><w:body>${body}</w:body></w:document>`,
+      'word/document.xml': `<w:document ${NAMESPACES}><w:body>${body}</w:body></w:document>`,
+      ...more,
     }).map(([name, content]) => ({ name, content })),
   )
 
 describe('A Word document', () => {
   it('keeps its headings, lists and tables', async () => {
-    const { text, pageStarts } = await extractDocx(fixture('herons.docx'), seeNothing)
+    const { text, pageStarts } = await extract(fixture('herons.docx'))
     expect(pageStarts).toBeUndefined()
     expect(text).toBe(
       [
@@ -41,21 +44,70 @@ describe('A Word document', () => {
     const bytes = documentOf(
       `${paragraph('One &lt;two&gt; &amp; three.')}${paragraph('Vier: ä 👋')}`,
     )
-    expect((await extractDocx(bytes, seeNothing)).text).toBe('One <two> & three.\n\nVier: ä 👋')
+    expect(await textOf(bytes)).toBe('One <two> & three.\n\nVier: ä 👋')
   })
 
-  it('leaves out what was deleted while changes are tracked', async () => {
-    const deleted =
-      '<w:p><w:del><w:r><w:delText>Old</w:delText></w:r></w:del><w:ins><w:r><w:t>New</w:t></w:r></w:ins></w:p>'
-    expect((await extractDocx(documentOf(deleted), seeNothing)).text).toBe('New')
+  it('has the text after all tracked changes: neither what was deleted nor where it was moved from', async () => {
+    const changed = `<w:p><w:r><w:t xml:space="preserve">Herons </w:t></w:r>
+      <w:del w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"><w:r><w:delText>swim</w:delText></w:r></w:del>
+      <w:ins w:id="2" w:author="Ann"><w:r><w:t>wade</w:t></w:r></w:ins><w:r><w:t>.</w:t></w:r></w:p>
+      <w:p><w:pPr><w:rPr><w:del w:id="3"/></w:rPr></w:pPr><w:del w:id="4"><w:r><w:delText>A whole paragraph.</w:delText></w:r></w:del></w:p>
+      <w:p><w:moveFrom w:id="5"><w:r><w:t>Moved.</w:t></w:r></w:moveFrom></w:p>
+      <w:p><w:moveTo w:id="6"><w:r><w:t>Moved.</w:t></w:r></w:moveTo></w:p>`
+    expect(await textOf(documentOf(changed))).toBe('Herons wade.\n\nMoved.')
+  })
+
+  it('has each comment where it belongs, under the name of its author', async () => {
+    const commented = `<w:p><w:r><w:t xml:space="preserve">They </w:t></w:r><w:commentRangeStart w:id="0"/><w:r><w:t>swim</w:t></w:r><w:commentRangeEnd w:id="0"/><w:r><w:rPr><w:rStyle w:val="CommentReference"/></w:rPr><w:commentReference w:id="0"/></w:r><w:r><w:commentReference w:id="1"/></w:r><w:r><w:commentReference w:id="0"/></w:r><w:r><w:t xml:space="preserve"> well.</w:t></w:r></w:p>`
+    const comments = `<w:comments ${NAMESPACES}><w:comment w:id="0" w:author="Ann &amp; Bo" w:date="2026-01-02T03:04:05Z" w:initials="A"><w:p><w:r><w:annotationRef/></w:r><w:r><w:t>Do &lt;herons&gt;</w:t></w:r><w:del w:id="7"><w:r><w:t>never</w:t></w:r></w:del></w:p><w:p><w:r><w:t>swim?</w:t></w:r></w:p></w:comment><w:comment w:id="1"><w:p><w:r><w:t>${'no '.repeat(1_000)}</w:t></w:r></w:p></w:comment></w:comments>`
+    const text = await textOf(documentOf(commented, { 'word/comments.xml': comments }))
+    expect(text).toMatch(
+      /^They swim \[Comment by Ann & Bo: Do <herons> swim\?\] \[Comment: (?:no ){600,670}(?:no?)?…\] well\.$/,
+    )
+  })
+
+  it('has the text of each text box once, after the paragraph that holds it', async () => {
+    const within = `<w:txbxContent>${paragraph('In a box')}</w:txbxContent>`
+    const drawing = `<w:drawing><wp:anchor><a:graphic><a:graphicData><wps:wsp><wps:txbx>${within}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:anchor></w:drawing>`
+    const old = `<w:pict><v:oval><v:textbox>${within}</v:textbox></v:oval></w:pict>`
+    const both = `<mc:AlternateContent><mc:Choice Requires="wps">${drawing}</mc:Choice><mc:Fallback>${old}</mc:Fallback></mc:AlternateContent>`
+    const onlyOld = `<mc:AlternateContent><mc:Choice Requires="wps"/><mc:Fallback>${old}</mc:Fallback></mc:AlternateContent>`
+    for (const shape of [both, onlyOld, drawing, old]) {
+      const body = `<w:p><w:r>${shape}</w:r><w:r><w:t>Before.</w:t></w:r></w:p>${paragraph('After.')}`
+      expect(await textOf(documentOf(body))).toBe('Before.\n\nIn a box\n\nAfter.')
+    }
+  })
+
+  it('has a text box within a text box', async () => {
+    const box = (text: string) =>
+      `<w:p><w:r><w:pict><v:rect><v:textbox><w:txbxContent>${text}</w:txbxContent></v:textbox></v:rect></w:pict></w:r></w:p>`
+    expect(await textOf(documentOf(box(`${paragraph('Outer')}${box(paragraph('Inner'))}`)))).toBe(
+      'Outer\n\nInner',
+    )
+  })
+
+  it('has its equations as LaTeX, within a sentence and of their own', async () => {
+    const half =
+      '<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>'
+    const body = `<w:p><w:r><w:t xml:space="preserve">About </w:t></w:r>${half}<w:r><w:t xml:space="preserve"> of them.</w:t></w:r></w:p>
+      <w:p><m:oMathPara><m:oMathParaPr><m:jc m:val="left"/></m:oMathParaPr>${half}</m:oMathPara></w:p>
+      <w:p><m:oMath/><w:r><w:t>End</w:t></w:r></w:p>`
+    expect(await textOf(documentOf(body))).toBe(
+      'About $\\frac{1}{2}$ of them.\n\n$$\\frac{1}{2}$$\n\nEnd',
+    )
+  })
+
+  it('is refused where it nests without end', async () => {
+    const deep = `<w:p><m:oMath>${'<m:e>'.repeat(100_000)}${'</m:e>'.repeat(100_000)}</m:oMath></w:p>`
+    await expect(textOf(documentOf(deep))).rejects.toMatchObject({ code: 'file_too_complex' })
   })
 
   it('may be empty', async () => {
-    expect((await extractDocx(documentOf(''), seeNothing)).text).toBe('')
+    expect(await textOf(documentOf(''))).toBe('')
   })
 
   it('is no document where its main part is none', async () => {
     const bytes = zipFile([{ name: 'word/document.xml', content: 'no XML' }])
-    await expect(extractDocx(bytes, seeNothing)).rejects.toThrow()
+    await expect(textOf(bytes)).rejects.toThrow()
   })
 })
