@@ -1586,6 +1586,8 @@ export interface components {
             approval?: components["schemas"]["Approval"];
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
+            /** @description Every citation in the answer, in order. Absent if there are none. */
+            citations?: components["schemas"]["Citation"][];
             /**
              * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
@@ -2406,6 +2408,24 @@ export interface components {
             /** @description Send as `cursor` to get the next page; absent on the last page. Becomes invalid when the document is replaced. */
             nextCursor?: string;
         };
+        Citation: {
+            /** @description Position of `[n]` in the answer, in UTF-16 code units. */
+            at: number;
+            /** @description The number: the position of the cited hit, from 1. */
+            number: number;
+            /** @description Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it. */
+            quotes: {
+                /** @description End offset in the document (exclusive). */
+                end?: number;
+                /** @description Page or slide, if the whole hit is on one. */
+                page?: number;
+                /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
+                start?: number;
+                text: string;
+            }[];
+            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
+            supported?: boolean;
+        };
         Completion: {
             agent: components["schemas"]["AgentExtra"];
             choices: {
@@ -2675,6 +2695,8 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
+                /** @description Every citation in the answer, in order. Absent if there are none. */
+                citations?: components["schemas"]["Citation"][];
                 /**
                  * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
@@ -2929,6 +2951,8 @@ export interface components {
         DoneFrame: {
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
+            /** @description Every citation in the answer, in order. Absent if there are none. */
+            citations?: components["schemas"]["Citation"][];
             /**
              * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
@@ -3066,8 +3090,20 @@ export interface components {
             index: number;
             /** @description The number in the citation, which is the position of the hit. */
             number: number;
+            /** @description Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it. */
+            quotes: {
+                /** @description End offset in the document (exclusive). */
+                end?: number;
+                /** @description Page or slide, if the whole hit is on one. */
+                page?: number;
+                /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
+                start?: number;
+                text: string;
+            }[];
             /** @description Start offset of the passage in the document, in UTF-16 code units. */
             start: number;
+            /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
+            supported?: boolean;
             /** @constant */
             type: "file_citation";
             url?: string;
@@ -4062,6 +4098,8 @@ export interface components {
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
+                /** @description Every citation in the answer, in order. Absent if there are none. */
+                citations?: components["schemas"]["Citation"][];
                 /**
                  * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
@@ -4932,6 +4970,7 @@ export type ChatMessage = components['schemas']['ChatMessage'];
 export type ChatRequest = components['schemas']['ChatRequest'];
 export type Chunk = components['schemas']['Chunk'];
 export type ChunkList = components['schemas']['ChunkList'];
+export type Citation = components['schemas']['Citation'];
 export type Completion = components['schemas']['Completion'];
 export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];

@@ -1,8 +1,6 @@
-import { citationsIn } from '../agent/citations/citation-check.ts'
 import type { AgentEvent, RunEnd } from '../agent/run/agent-event.ts'
 import { parseCall } from '../agent/tools/registry.ts'
 import type { ModelToolCall } from '../models/chat-model.ts'
-import type { Hit } from '../schemas/query.ts'
 
 /** The answer text of an event. Calls that wait for approval are included, for clients without that feature. */
 export function textOf(event: AgentEvent): string {
@@ -25,22 +23,24 @@ export function toAgentExtra(end: RunEnd) {
 
 /** The fields that all protocols send at the end of a run; omits empty ones. */
 export function toRunExtras(end: RunEnd) {
-  const { hits, reason: finishReason, degraded, artifacts, limitsReached, unknownCitations } = end
+  const { hits, reason: finishReason, degraded, artifacts, limitsReached } = end
+  const { citations, unknownCitations } = end
   return {
     hits,
     finishReason,
     ...(end.searchedFor !== undefined && { searchedFor: end.searchedFor }),
     ...(limitsReached.length > 0 && { limitsReached }),
     ...(degraded && { degraded }),
+    ...(citations.length > 0 && { citations }),
     ...(unknownCitations.length > 0 && { unknownCitations }),
     ...(artifacts.length > 0 && { artifacts }),
   }
 }
 
-/** For each citation mark in an answer, the hit that it cites and the position of the mark. */
-export function citedBy(text: string, hits: readonly Hit[], isJsonAsked: boolean) {
-  return citationsIn(text, hits.length, isJsonAsked).flatMap(({ number, index }) => {
-    const hit = hits[number - 1]
-    return hit ? [{ hit, number, index }] : []
+/** The citations of a run, each with its hit. */
+export function citedBy({ hits, citations }: Pick<RunEnd, 'hits' | 'citations'>) {
+  return citations.flatMap((citation) => {
+    const hit = hits[citation.number - 1]
+    return hit ? [{ ...citation, hit }] : []
   })
 }

@@ -135,6 +135,40 @@ export const Approval = z.object(APPROVAL).meta({
     'Tool calls, at least one of which needs the client’s approval. Send the same request again with `resume`.',
 })
 
+const Quote = z.object({
+  text: z.string(),
+  start: z
+    .int()
+    .optional()
+    .describe('Start offset in the document, in UTF-16 code units. Absent for rows of tables.'),
+  end: z.int().optional().describe('End offset in the document (exclusive).'),
+  page: z.int().optional().describe('Page or slide, if the whole hit is on one.'),
+})
+
+export const Citation = z
+  .object({
+    at: z.int().describe('Position of `[n]` in the answer, in UTF-16 code units.'),
+    number: z.int().describe('The number: the position of the cited hit, from 1.'),
+    quotes: z
+      .array(Quote)
+      .describe(
+        'Up to three sentences of the hit that are closest to the statement before the citation, in the order of the text. Empty if none shares a word with it.',
+      ),
+    supported: z
+      .boolean()
+      .optional()
+      .describe(
+        'False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ.',
+      ),
+  })
+  .meta({ id: 'Citation' })
+
+/** Present in an answer only if there are any. */
+const CITATIONS = z
+  .array(Citation)
+  .optional()
+  .describe('Every citation in the answer, in order. Absent if there are none.')
+
 /** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {
   finishReason: z.enum(FINISH_REASONS),
@@ -146,6 +180,7 @@ export const RUN_OUTCOME = {
     .describe(
       'The standalone question used for the search. Absent if the last message was used unchanged.',
     ),
+  citations: CITATIONS,
   unknownCitations: UNKNOWN_CITATIONS,
   artifacts: ARTIFACTS,
 }
@@ -266,5 +301,6 @@ export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type Usage = z.output<typeof Usage>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
+export type Citation = z.output<typeof Citation>
 export type Approval = z.output<typeof Approval>
 export type Resume = z.output<typeof Resume>

@@ -86,6 +86,17 @@ describe.each(WAYS)('A citation, asked for by %s', (way) => {
     },
   )
 
+  it('has the sentence that carries it, or says that none does', async () => {
+    const { answer, extras } = await run([
+      textReply('They hoot at night [1]. They weigh 2 kilograms and hoot at night [1].'),
+    ])
+    const quotes = [{ text: OWLS, start: 0, end: OWLS.length }]
+    expect(extras.citations).toEqual([
+      { at: answer.indexOf('[1]'), number: 1, quotes, supported: true },
+      { at: answer.lastIndexOf('[1]'), number: 1, quotes, supported: false },
+    ])
+  })
+
   it('of a PDF leads to the page', verifies('chat.citations.sources'), async () => {
     const asked = { messages: [{ role: 'user', content: 'Which ears do lynxes have?' }] }
     const { extras } = await run([textReply('Tufted ones [1].')], asked)

@@ -571,6 +571,20 @@ class ChunkList(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class Quote(TypedDict):
+    text: str
+    start: NotRequired[int]
+    end: NotRequired[int]
+    page: NotRequired[int]
+
+
+class Citation(TypedDict):
+    at: int
+    number: int
+    quotes: list[Quote]
+    supported: NotRequired[bool]
+
+
 class Function(TypedDict):
     name: str
     arguments: str
@@ -996,6 +1010,8 @@ class FileCitation(TypedDict):
     start: int
     end: int
     url: NotRequired[str]
+    quotes: list[Quote]
+    supported: NotRequired[bool]
 
 
 class FileObject(TypedDict):
@@ -2279,6 +2295,7 @@ class Agent2(TypedDict):
     ]
     degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
+    citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     error: NotRequired[ErrorDetail]
@@ -2379,6 +2396,7 @@ class AgentExtra(TypedDict):
     ]
     degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
+    citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
 
@@ -2458,6 +2476,7 @@ class Agent1(TypedDict):
     ]
     degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
+    citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     approval: NotRequired[Approval]
@@ -2506,6 +2525,7 @@ class DoneFrame(TypedDict):
     ]
     degraded: NotRequired[Literal[True]]
     searchedFor: NotRequired[str]
+    citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     usage: NotRequired[Usage]

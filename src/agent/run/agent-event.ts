@@ -6,7 +6,7 @@ import type {
   ToolChoice,
 } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
-import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Approval, Citation, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
@@ -45,6 +45,8 @@ export interface RunEnd {
   degraded: boolean
   /** The standalone question for which chunks were searched, if the model wrote one. */
   searchedFor?: string | undefined
+  /** The citations in the text of the run, in order. */
+  citations: Citation[]
   /** Numbers that the model cited but no hit has; they are marked in the text. */
   unknownCitations: number[]
 }

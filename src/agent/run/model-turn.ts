@@ -66,7 +66,7 @@ export interface Answer {
 
 interface Reading {
   citations: CitationCheck
-  spacing: Spacing
+  answerText: AnswerText
   links: LinkFilter
   /** When `answerTime` is over, the answer is cut off; what was received until then is kept. */
   budget: Pick<RunBudget, 'moved'> & { answerTime: Pick<Deadline, 'isOver'> }
@@ -78,7 +78,7 @@ interface Reading {
 /** Streams one answer in batches, with checked citations and filtered links. Throws the error of a failed model. */
 export async function* readAnswer(
   batches: ReturnType<ChatModel['stream']>,
-  { citations, spacing, links, budget, signal, onText }: Reading,
+  { citations, answerText, links, budget, signal, onText }: Reading,
 ): AsyncGenerator<AgentEvent[], Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
@@ -125,8 +125,9 @@ export async function* readAnswer(
 
   function show(piece: string, isLast = false): string {
     const text =
-      (piece === '' ? '' : links.write(spacing.join(piece))) + (isLast ? links.end() : '')
+      (piece === '' ? '' : links.write(answerText.join(piece))) + (isLast ? links.end() : '')
     if (text !== '') onText(text)
+    answerText.show(text)
     return text
   }
 }
@@ -181,11 +182,12 @@ export async function* countedAnswer(
   }
 }
 
-type Spacing = ReturnType<typeof createSpacing>
+type AnswerText = ReturnType<typeof createAnswerText>
 
-/** Puts a blank line between the text before and after tool calls. */
-export function createSpacing() {
+/** The text of a run, with a blank line between what stands before and after tool calls. */
+export function createAnswerText() {
   let end = ''
+  let shown = ''
   let isParted = false
   return {
     /** Whether there was no text yet. */
@@ -197,6 +199,11 @@ export function createSpacing() {
       end = text.slice(-1)
       return needsSpace ? `\n\n${text}` : text
     },
+    show(text: string) {
+      shown += text
+    },
+    /** All that was shown. */
+    shown: () => shown,
     /** To be called after tool calls. */
     part() {
       isParted = true

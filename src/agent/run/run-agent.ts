@@ -13,6 +13,7 @@ import { withinAny } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import { createCitations, type NumberedHit } from '../citations/citations.ts'
+import { checkStatements } from '../citations/cited-statements.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
 import { toModelTool } from '../tools/discover-tools.ts'
@@ -25,7 +26,7 @@ import {
   choiceOf,
   clientCalls,
   countedAnswer,
-  createSpacing,
+  createAnswerText,
   outcomeOf,
   readAnswer,
   type Turn,
@@ -135,7 +136,7 @@ async function* runRounds(
       yield callEvents(calls)
       const results = await runCalls(calls, context, signal)
       yield [...context.searches.splice(0), ...results.events]
-      context.spacing.part()
+      context.answerText.part()
       added.push(...results.messages)
     }
     // The key may be revoked or expire during the run.
@@ -166,7 +167,7 @@ async function* askModel(
   context: RunContext & { pass: ReturnType<RunGate['enter']>; turn: Turn },
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[], Answer> {
-  const { citations, spacing, links, budget, pass, turn } = context
+  const { citations, answerText, links, budget, pass, turn } = context
   let refused = Number.POSITIVE_INFINITY
   let fitted = turn.round === 1 ? context.fitted : context.fit()
   for (let fits = 1; ; fits += 1) {
@@ -175,7 +176,7 @@ async function* askModel(
       const answer = yield* countedAnswer(budget, fitted.bytes, (count) =>
         readAnswer(model.stream(asked, budget.answerTime.signal), {
           citations: citations.check(asksForJson(request), model.generates ? termsOf : undefined),
-          spacing,
+          answerText,
           links,
           budget,
           signal,
@@ -285,7 +286,7 @@ async function begin(
     chunks,
     budget,
     tools,
-    spacing: createSpacing(),
+    answerText: createAnswerText(),
     /** Searches that were not reported yet. */
     searches,
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
@@ -324,23 +325,30 @@ async function findChunks(
 
 /** The events after an answer of the model, and the end of the run unless it continues. */
 async function endingOf(
-  { pauses }: Dependencies,
+  { pauses, termsOf }: Dependencies,
   request: AgentRequest,
   context: RunContext,
   { answer, calls, last }: { answer: Answer; calls: ToolCall[]; last: LimitName | undefined },
 ): Promise<{ events: AgentEvent[]; end?: RunEnd }> {
   const reason = outcomeOf(answer, request, last)
+  const toEnd = (as: RunFinishReason): RunEnd => ({
+    ...toRunEnd(context, as),
+    citations: checkStatements(context.answerText.shown(), context.citations.all(), {
+      termsOf,
+      isJsonAsked: asksForJson(request),
+    }),
+  })
   if (reason !== 'continue') {
     const own = clientCalls(answer, request)
     const events: AgentEvent[] = own.length > 0 ? [{ type: 'client-tool-calls', calls: own }] : []
-    if (context.spacing.isEmpty()) events.push(...withoutText(reason, answer))
-    return { events, end: toRunEnd(context, reason) }
+    if (context.answerText.isEmpty()) events.push(...withoutText(reason, answer))
+    return { events, end: toEnd(reason) }
   }
   const waiting = calls.filter(context.isRefused)
   if (waiting.length === 0) return { events: [] }
   const named = waiting.map(({ callId, name: tool, input }) => ({ callId, tool, input }))
   const approval = { calls: named, state: await pauses.keep(toPaused(context), request) }
-  const end = { ...toRunEnd(context, 'approval_required'), approval }
+  const end = { ...toEnd('approval_required'), approval }
   return { events: [{ type: 'approval-required', ...approval }], end }
 }
 
@@ -377,7 +385,7 @@ function toModelRequest(
 function toRunEnd(
   { citations, artifacts, degraded, searchedFor, budget }: RunContext,
   reason: RunFinishReason,
-): RunEnd {
+): Omit<RunEnd, 'citations'> {
   for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
   return {
     type: 'run-end',

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { asksForJson } from '../../agent/run/agent-event.ts'
 import { AppError } from '../../errors.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
@@ -18,7 +17,6 @@ export function createCompletionsDialect(
       const head = { id: `chatcmpl-${randomUUID()}`, created: now(), model }
       const writer = createCompletionWriter(head, {
         includeUsage: body.stream_options?.include_usage ?? false,
-        isJsonAsked: asksForJson(request),
       })
       return { request, ...writer }
     },

@@ -1,7 +1,6 @@
 import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
-import type { Hit } from '../../schemas/query.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
 import {
   type Completion,
@@ -19,7 +18,6 @@ interface CompletionHead {
 
 interface WriterOptions {
   includeUsage: boolean
-  isJsonAsked: boolean
 }
 
 type Choice = CompletionChunk['choices'][number]
@@ -39,10 +37,7 @@ const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
 }
 
 /** Converts a run into the chunks of a completion, and collects them into one. */
-export function createCompletionWriter(
-  head: CompletionHead,
-  { includeUsage, isJsonAsked }: WriterOptions,
-) {
+export function createCompletionWriter(head: CompletionHead, { includeUsage }: WriterOptions) {
   let hasBegun = false
   let text = ''
   let calls: readonly ModelToolCall[] = []
@@ -76,7 +71,7 @@ export function createCompletionWriter(
   }
 
   const toLastChunks = (run: RunEnd): CompletionChunk[] => {
-    const annotations = toUrlCitations(text, run.hits, isJsonAsked)
+    const annotations = toUrlCitations(run)
     const last = toChunk(head, {
       delta: annotations.length > 0 ? { annotations } : {},
       finish_reason: FINISH_REASON[run.reason],
@@ -99,7 +94,7 @@ export function createCompletionWriter(
     },
     whole(): Completion {
       if (!end) throw new Error('An agent run ended without run-end')
-      const annotations = toUrlCitations(text, end.hits, isJsonAsked)
+      const annotations = toUrlCitations(end)
       const hasCalls = calls.length > 0
       return {
         ...head,
@@ -157,11 +152,11 @@ function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChun
 }
 
 /** The citations of an answer in the format of chat completions; only those of documents with a web address. */
-function toUrlCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): UrlCitation[] {
-  return citedBy(text, hits, isJsonAsked).flatMap(({ hit, number, index }) => {
+function toUrlCitations(end: RunEnd): UrlCitation[] {
+  return citedBy(end).flatMap(({ hit, number, at }) => {
     const { url = '', title } = hit
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return []
-    const place = { start_index: index, end_index: index + `[${number}]`.length }
+    const place = { start_index: at, end_index: at + `[${number}]`.length }
     return [{ type: 'url_citation', url_citation: { ...place, url, title: title || url } }]
   })
 }

@@ -19,6 +19,8 @@ export function createAnswerRecord(before?: StoredAnswer) {
   let status: StoredAnswer['status'] = 'in_progress'
   const earlier = before ? textOfAnswer(before) : ''
   let text = earlier === '' ? '' : `${earlier}\n\n`
+  /** Where the text of this run begins. */
+  const place = text.length
   const started = performance.now()
   const startedBefore = agent.milliseconds
   const begun = new Map<string, number>()
@@ -57,7 +59,7 @@ export function createAnswerRecord(before?: StoredAnswer) {
           return change({ steps })
         }
         case 'run-end':
-          return end(outcomeOf(event), event.reason === 'stop')
+          return end(outcomeOf(event, place, before?.agent.citations), event.reason === 'stop')
         case 'approval-required':
         case 'client-tool-calls':
         case 'reasoning-delta':
@@ -74,9 +76,16 @@ export function createAnswerRecord(before?: StoredAnswer) {
   }
 }
 
-function outcomeOf(event: RunEnd): Partial<Extra> {
+/** The run's text begins at `place`, after that with the `earlier` citations. */
+function outcomeOf(
+  event: RunEnd,
+  place: number,
+  earlier: RunEnd['citations'] = [],
+): Partial<Extra> {
   const { usage, approval } = event
-  return { ...toRunExtras(event), ...(usage && { usage }), ...(approval && { approval }) }
+  const own = event.citations.map((citation) => ({ ...citation, at: place + citation.at }))
+  const extras = toRunExtras({ ...event, citations: [...earlier, ...own] })
+  return { ...extras, ...(usage && { usage }), ...(approval && { approval }) }
 }
 
 function toAnswer(status: StoredAnswer['status'], text: string, agent: Extra): StoredAnswer {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { citationsIn } from '../../agent/citations/citation-check.ts'
 import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
-import { citedBy, inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
+import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
 interface WriterOptions {
@@ -181,8 +182,10 @@ function toUsage(usage: Usage | undefined): Message['usage'] {
 
 /** One citation for each hit that a text cites, in the order of their first marks. */
 function toCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): TextCitation[] {
-  const cited = new Map(citedBy(text, hits, isJsonAsked).map(({ number, hit }) => [number, hit]))
-  return [...cited].map(([number, hit]) => {
+  const cited = new Set(citationsIn(text, hits.length, isJsonAsked).map(({ number }) => number))
+  return [...cited].flatMap((number) => {
+    const hit = hits[number - 1]
+    if (!hit) return []
     const { url = '', title, text: cited_text } = hit
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
       const type = 'web_search_result_location'

@@ -1,4 +1,3 @@
-import { asksForJson } from '../../agent/run/agent-event.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
@@ -22,7 +21,6 @@ export function createResponsesDialect(
       const writer = createResponseWriter(toResponse(body, settings.modelName), {
         withSearches: withResults || givesSearch,
         withResults,
-        isJsonAsked: asksForJson(request),
       })
       const waiting = writer.begin()
       let hasBegun = false

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Citation } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import { AgentExtra } from '../completions/schema.ts'
@@ -18,6 +19,7 @@ const FileCitation = z
     start: z.int().describe('Start offset of the passage in the document, in UTF-16 code units.'),
     end: z.int().describe('End offset (exclusive).'),
     url: z.string().optional(),
+    ...Citation.pick({ quotes: true, supported: true }).shape,
   })
   .meta({ id: 'FileCitation' })
 

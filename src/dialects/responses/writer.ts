@@ -12,13 +12,12 @@ interface Options {
   withSearches: boolean
   /** Whether they are reported with their results. */
   withResults: boolean
-  isJsonAsked: boolean
 }
 
 /** Converts a run into the protocol's events, in its order, and updates `response`, which they describe. */
 export function createResponseWriter(response: ResponseObject, options: Options) {
   const sequence = createSequence(response)
-  const message = createMessage(sequence, options)
+  const message = createMessage(sequence)
   let calls: readonly ModelToolCall[] = []
 
   const finish = (end: RunEnd): ResponseEvent[] => {
@@ -27,7 +26,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     const opened = calls.length === 0 ? message.write('') : []
     const reasoning = toReasoning(calls)
     const items = [
-      ...message.end(status, end.hits),
+      ...message.end(status, toFileCitations(end)),
       ...calls.flatMap((call, index) => callEvents(sequence, call, index === 0 ? reasoning : {})),
     ]
     Object.assign(response, {
@@ -165,7 +164,7 @@ type Message = Extract<OutputItem, { type: 'message' }>
 type Part = Message['content'][number]
 
 /** Writes the answer: one message, during which searches may be reported. */
-function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
+function createMessage(sequence: Sequence) {
   const { say } = sequence
   let place: (Place & { content_index: number }) | undefined
   let text = ''
@@ -188,10 +187,9 @@ function createMessage(sequence: Sequence, { isJsonAsked }: Options) {
       return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
     },
     /** Ends the message; returns no events if nothing was written. */
-    end(status: Message['status'], hits: readonly Hit[]): ResponseEvent[] {
+    end(status: Message['status'], annotations: FileCitation[]): ResponseEvent[] {
       if (!place) return []
       const { output_index, item_id } = place
-      const annotations = toFileCitations(text, hits, isJsonAsked)
       const part = toPart(text, annotations)
       const item = toMessage(item_id, status, [part])
       sequence.replace(output_index, item)
@@ -217,11 +215,12 @@ function toPart(text: string, annotations: Part['annotations']): Part {
 }
 
 /** The citations of an answer in the format of the Responses protocol. */
-function toFileCitations(text: string, hits: readonly Hit[], isJsonAsked: boolean): FileCitation[] {
-  return citedBy(text, hits, isJsonAsked).map(({ hit, number, index }) => {
+function toFileCitations(run: RunEnd): FileCitation[] {
+  return citedBy(run).map(({ hit, number, at, quotes, supported }) => {
     const { documentId: file_id, title, start, end, url } = hit
-    const place = { index, number, start, end, ...(url !== undefined && { url }) }
-    return { type: 'file_citation', file_id, filename: title || file_id, ...place }
+    const place = { index: at, number, start, end, ...(url !== undefined && { url }) }
+    const support = { quotes, ...(supported !== undefined && { supported }) }
+    return { type: 'file_citation', file_id, filename: title || file_id, ...place, ...support }
   })
 }
 

@@ -15,5 +15,6 @@ export const NOTHING_MORE = {
   artifacts: [],
   limitsReached: [],
   degraded: false,
+  citations: [],
   unknownCitations: [],
 }

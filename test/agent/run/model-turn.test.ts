@@ -8,7 +8,7 @@ import {
   choiceOf,
   clientCalls,
   countedAnswer,
-  createSpacing,
+  createAnswerText,
   outcomeOf,
   readAnswer,
 } from '../../../src/agent/run/model-turn.ts'
@@ -127,10 +127,10 @@ const TOOLS = Symbol('tools were called')
 
 /** The texts as they are shown, with tools called in between. */
 function said(...parts: (string | typeof TOOLS)[]): string[] {
-  const spacing = createSpacing()
+  const answerText = createAnswerText()
   return parts.flatMap((part) => {
-    if (part !== TOOLS) return [spacing.join(part)]
-    spacing.part()
+    if (part !== TOOLS) return [answerText.join(part)]
+    answerText.part()
     return []
   })
 }
@@ -173,7 +173,7 @@ async function relay(
 ): Promise<{ texts: string[]; answer: Answer }> {
   const reader = readAnswer(events, {
     citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
-    spacing: createSpacing(),
+    answerText: createAnswerText(),
     links: createLinkFilter('all', () => false),
     onText: (text) => void texts.push(text),
     budget: inTime,

@@ -20,13 +20,13 @@ const end = (more: Partial<Extract<AgentEvent, { type: 'run-end' }>> = {}) => ({
 
 /** The chunks of events, without the first one, which has the role. */
 function toChunks(event: AgentEvent, includeUsage = false) {
-  const writer = createCompletionWriter(head, { includeUsage, isJsonAsked: false })
+  const writer = createCompletionWriter(head, { includeUsage })
   return writer.write([event]).slice(1)
 }
 
 describe('the chunks of a completion', () => {
   it('begin with the role and empty content', () => {
-    const writer = createCompletionWriter(head, { includeUsage: false, isJsonAsked: false })
+    const writer = createCompletionWriter(head, { includeUsage: false })
     expect(writer.write([{ type: 'retrieved', query: 'When?', hits: [], known: [] }])).toEqual([])
     expect(writer.write([{ type: 'text-delta', text: 'a' }])[0]).toEqual({
       ...head,
@@ -118,7 +118,7 @@ const text = (words: string): AgentEvent => ({ type: 'text-delta', text: words }
 const END = { ...end(), usage: undefined }
 
 function collect(...events: AgentEvent[]) {
-  const writer = createCompletionWriter(head, { includeUsage: false, isJsonAsked: false })
+  const writer = createCompletionWriter(head, { includeUsage: false })
   for (const event of events) writer.write([event])
   const completion = writer.whole()
   expect(Completion.parse(completion)).toEqual(completion)
@@ -187,7 +187,7 @@ describe('a whole completion', () => {
   })
 
   it('is none where the run ends without its end', () => {
-    const writer = createCompletionWriter(head, { includeUsage: false, isJsonAsked: false })
+    const writer = createCompletionWriter(head, { includeUsage: false })
     writer.write([text('a')])
     expect(writer.whole).toThrow('without run-end')
   })

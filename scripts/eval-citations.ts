@@ -1,0 +1,93 @@
+/**
+ * How well `supported` of a citation tells true statements from false ones, measured on pairs made of questions and
+ * answers about paragraphs, in the JSON format of SQuAD and XQuAD. A true statement is the question with its answer in
+ * the place of the question word. False ones are the same beside another paragraph of the article, with another number
+ * or name, with the answer of another question, or with a negation.
+ *
+ *     node scripts/eval-citations.ts <xquad.en.json> [english]
+ */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { checkStatements } from '../src/agent/citations/cited-statements.ts'
+import { createAnalyser } from '../src/indexes/analyser/analyser.ts'
+import { ANALYSER_LANGUAGES } from '../src/indexes/analyser/languages.ts'
+
+const Question = z.object({
+  question: z.string(),
+  answers: z.array(z.object({ text: z.string() })).min(1),
+})
+const Paragraph = z.object({ context: z.string(), qas: z.array(Question) })
+const Article = z.object({ title: z.string(), paragraphs: z.array(Paragraph).min(1) })
+type Article = z.output<typeof Article>
+
+const QUESTION_WORDS = {
+  english:
+    /\b(?:how (?:many|much|long|old|far)|what|who|whom|where|when|which|whose|why|how)(?: \w+)?\b/i,
+  german: /\b(?:wie viele?|was|wer|wen|wem|wo|wann|welche[rsnm]?|wie|warum)\b/i,
+  spanish: /(?:cuánt[oa]s?|qué|quién(?:es)?|dónde|cuándo|cuál(?:es)?|cómo)/i,
+}
+const NAME = /(?<=\p{Ll} )\p{Lu}\p{Ll}{2,}/gu
+const KINDS = ['true', 'passage', 'number', 'name', 'negation', 'answer'] as const
+type Pair = { kind: (typeof KINDS)[number]; statement: string; passage: string; title: string }
+
+const [file, language = 'english'] = process.argv.slice(2)
+const known = z.enum(['english', 'german', 'spanish']).parse(language)
+if (file === undefined) throw new Error('Name a file in the format of SQuAD.')
+const { data } = z.object({ data: z.array(Article) }).parse(JSON.parse(readFileSync(file, 'utf8')))
+const analyser = createAnalyser(z.enum(ANALYSER_LANGUAGES).parse(language))
+const termsOf = (text: string) => analyser.query(text).terms
+
+// The second half was looked at only for the table.
+for (const half of [0, 1]) {
+  const pairs = data.flatMap((article, place) =>
+    place % 2 === half ? pairsOf(article, place) : [],
+  )
+  const rows = KINDS.flatMap((kind) => {
+    const verdicts = pairs.filter((pair) => pair.kind === kind).map(verdictOf)
+    const share = (verdict: unknown) =>
+      (verdicts.filter((each) => each === verdict).length / verdicts.length).toFixed(3)
+    if (verdicts.length === 0) return []
+    return { kind, pairs: verdicts.length, supported: share(true), not: share(false) }
+  })
+  console.table(rows)
+}
+
+function verdictOf({ statement, passage: text, title }: Pair): boolean | undefined {
+  const hit = { id: '', score: 1, documentId: '', start: 0, end: text.length, title, text }
+  return checkStatements(`${statement} [1]`, [hit], { termsOf, isJsonAsked: false })[0]?.supported
+}
+
+function pairsOf({ title, paragraphs }: Article, place: number): Pair[] {
+  const others = namesOf(data[(place + 5) % data.length])
+  return paragraphs.flatMap(({ context, qas }, index) => {
+    const other = paragraphs[(index + 1) % paragraphs.length]?.context ?? ''
+    return qas.flatMap(({ question, answers }, at) => {
+      const statement = answered(question, answers[0]?.text ?? '')
+      if (statement === undefined) return []
+      const wrong = qas[(at + 1) % qas.length]?.answers[0]?.text ?? ''
+      const changed: [Pair['kind'], string | undefined][] = [
+        ['true', statement],
+        ['number', statement.replace(/\d+/, (number) => String(Number(number) + 3))],
+        ['name', statement.replace(NAME, others[at % others.length] ?? '$&')],
+        ['answer', answered(question, wrong)],
+        ['negation', statement.replace(/\b(?:did|was|were|is|are|does|do|has|had)\b/, '$& not')],
+      ]
+      const made = changed.flatMap(([kind, text]) => {
+        const isChanged = kind === 'true' || text !== statement
+        return text !== undefined && isChanged ? { kind, statement: text, passage: context } : []
+      })
+      const apart = { kind: 'passage' as const, statement, passage: other }
+      return [...made, apart].map((pair) => ({ ...pair, title: title.replaceAll('_', ' ') }))
+    })
+  })
+}
+
+function answered(question: string, answer: string): string | undefined {
+  const statement = question.replace(QUESTION_WORDS[known], `${answer} `)
+  return statement === question ? undefined : statement.replace(/^¿/, '').replace(/\?+\s*$/, '')
+}
+
+function namesOf(article: Article | undefined): string[] {
+  const text = article?.paragraphs.map(({ context }) => context).join(' ') ?? ''
+  return [...new Set(Array.from(text.matchAll(NAME), ([name]) => name))]
+}

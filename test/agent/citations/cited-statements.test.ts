@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { checkStatements } from '../../../src/agent/citations/cited-statements.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import { processorMs } from '../../support/processor-time.ts'
+import { hitOf } from '../run/hit.ts'
+
+const PASSAGES = [
+  'The library opens at nine on weekdays and at ten on Saturdays. Dogs must wait outside.',
+  'Overdue books cost 20 pence a day, at most £1,500.50. They are not lent again.',
+  'The founder, Ada Lovelace, gave 1200 volumes in 1842. The reading room followed.',
+  '本は四週間借りられます。映画は一週間です。',
+]
+const HITS = PASSAGES.map((text, place) => ({
+  ...hitOf(`${place}`),
+  title: 'The rules',
+  text,
+  start: 100 * place,
+  end: 100 * place + text.length,
+}))
+const analyser = createAnalyser('english')
+const options = {
+  termsOf: (text: string) => analyser.query(text).terms,
+  isJsonAsked: false,
+}
+const check = (answer: string, hits = HITS) => checkStatements(answer, hits, options)
+const supportOf = (answer: string) => check(answer).map(({ supported }) => supported)
+const quotedBy = (answer: string) =>
+  check(answer).map(({ quotes }) => quotes.map(({ text }) => text).join(' '))
+
+describe('A citation', () => {
+  it('has the sentence of its passage that comes closest, with its place in the document', () => {
+    expect(check('Dogs wait outside [1].')).toEqual([
+      {
+        at: 18,
+        number: 1,
+        quotes: [{ text: 'Dogs must wait outside.', start: 63, end: 86 }],
+        supported: true,
+      },
+    ])
+  })
+
+  it('has its page, if the passage is on one', () => {
+    const on = (pageEnd: number) => HITS.map((hit) => ({ ...hit, page: 3, pageEnd }))
+    expect(check('Dogs wait outside [1].', on(3))[0]?.quotes[0]?.page).toBe(3)
+    expect(check('Dogs wait outside [1].', on(4))[0]?.quotes[0]).not.toHaveProperty('page')
+  })
+
+  it('has no offsets where the text is not that of the document', () => {
+    const rows = HITS.map((hit) => ({ ...hit, start: 0, end: 0 }))
+    expect(check('Dogs wait outside [1].', rows)[0]?.quotes).toEqual([
+      { text: 'Dogs must wait outside.' },
+    ])
+  })
+
+  it.each([
+    ['Dogs wait outside. [1] Books cost 20 pence [2].', 'Dogs must wait outside.'],
+    ['[1] Dogs wait outside.', 'Dogs must wait outside.'],
+    ['- Cost: 20 pence\n- Dogs wait outside [1]', 'Dogs must wait outside.'],
+    ['| Dogs | outside |\n|---|---|\n| wait outside [1] | dogs |', 'Dogs must wait outside.'],
+    ['借りられる期間は本が四週間[4]。', '本は四週間借りられます。'],
+  ])('stands for its statement: %s', (answer, quote) => {
+    expect(quotedBy(answer)[0]).toContain(quote)
+  })
+
+  it('after another one stands for what is between them', () => {
+    expect(quotedBy('Dogs must wait outside [1], and overdue books cost 20 pence [2].')).toEqual([
+      'Dogs must wait outside.',
+      'Overdue books cost 20 pence a day, at most £1,500.50.',
+    ])
+  })
+
+  it.each([
+    ['Books that are overdue cost 20 pence a day [2].', true],
+    ['Overdue books cost at most £1500.50 [2].', true],
+    ['The library opens at 9 on weekdays [1].', true],
+    ['In 1842 Ada Lovelace gave 1,200 volumes [3].', true],
+    ['Overdue books are not lent again [2].', true],
+    ['Overdue books cost 25 pence a day [2].', false],
+    ['The founder, Grace Hopper, gave 1200 volumes [3].', false],
+    ['Dogs must not wait outside [1].', false],
+    ['The reading room has forty chairs, tables and lamps [3].', false],
+    ['Overdue books cost 20 pence a day [1].', false],
+    ['Die Hunde warten vor der Tür, und das ist gut so [1].', undefined],
+  ])('says whether its passage carries the statement: %s', (answer, supported) => {
+    expect(supportOf(answer)).toEqual([supported])
+  })
+
+  it('carries a statement together with those beside it', () => {
+    const answer = 'The library opens at nine, and Ada Lovelace gave 1200 volumes'
+    expect(supportOf(`${answer} [1][3].`)).toEqual([true, true])
+    expect(supportOf(`${answer} [1].`)).toEqual([false])
+  })
+
+  it('in code or JSON is none', () => {
+    expect(check('`Dogs [1]`')).toEqual([])
+    expect(
+      checkStatements('{"dogs": [1]}', HITS, { ...options, isJsonAsked: true }).map(({ at }) => at),
+    ).toEqual([])
+  })
+
+  it('is listed beyond the number that is compared, and takes bounded time', () => {
+    const answer = 'Dogs wait outside and overdue books cost 20 pence a day [1][2]. '.repeat(2_000)
+    const before = processorMs()
+    const checked = check(answer)
+    expect(processorMs() - before).toBeLessThan(1_000)
+    expect(checked).toHaveLength(4_000)
+    expect(checked.at(-1)).toEqual({ at: answer.length - 5, number: 2, quotes: [] })
+  })
+})
