@@ -9,6 +9,8 @@ import { chatRoutes } from './dialects/chat/routes.ts'
 import { completionRoutes } from './dialects/completions/routes.ts'
 import { createAnswers } from './dialects/conversations/answers.ts'
 import { createConversations } from './dialects/conversations/conversations.ts'
+import { createFeedback } from './dialects/conversations/feedback.ts'
+import { feedbackRoutes } from './dialects/conversations/feedback-routes.ts'
 import { conversationRoutes } from './dialects/conversations/routes.ts'
 import type { DialectSettings } from './dialects/dialect.ts'
 import type { Embed } from './dialects/embeddings/embeddings.ts'
@@ -18,6 +20,7 @@ import { serveMcp } from './dialects/mcp/endpoint.ts'
 import { mcpRoutes } from './dialects/mcp/routes.ts'
 import { messageRoutes } from './dialects/messages/routes.ts'
 import { ollamaRoutes } from './dialects/ollama/routes.ts'
+import { createKeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
 import { AppError } from './errors.ts'
 import { type Identify, installAuthentication } from './http/authenticate.ts'
@@ -45,6 +48,7 @@ import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
+import type { FeedbackStore } from './stores/feedback-store.ts'
 
 export interface Services {
   limitedTo: LimitedTo
@@ -58,6 +62,8 @@ export interface Services {
   records: ArtifactStore
   /** Keeps conversations with their answers. */
   conversationStore: ConversationStore
+  /** Keeps what people think of answers. */
+  feedbackStore: FeedbackStore
   embed: Embed
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
@@ -90,17 +96,19 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   const conversations = createConversations(services.conversationStore)
   const stored = { conversations, answers: createAnswers({ ...services, conversations }) }
+  const kept = createKeptResponses(services.records, conversations)
   await app.register(queryRoutes, services)
   await app.register(uploadRoutes, services)
   await app.register(documentRoutes, services)
   await app.register(chatRoutes, { ...services, ...stored })
   await app.register(conversationRoutes, stored)
+  await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, kept }) })
   await app.register(completionRoutes, services)
   await app.register(fileSearchRoutes, services)
   await app.register(embeddingRoutes, services)
   await app.register(messageRoutes, services)
   await app.register(ollamaRoutes, services)
-  await app.register(responseRoutes, { ...services, ...stored })
+  await app.register(responseRoutes, { ...services, kept })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? []))

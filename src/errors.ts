@@ -16,6 +16,7 @@ export const ERRORS = {
   artifact_not_found: { status: 404, type: 'invalid_request_error' },
   conversation_not_found: { status: 404, type: 'invalid_request_error' },
   item_not_found: { status: 404, type: 'invalid_request_error' },
+  feedback_not_found: { status: 404, type: 'invalid_request_error' },
   response_not_found: { status: 404, type: 'invalid_request_error' },
   batch_not_found: { status: 404, type: 'invalid_request_error' },
   version_not_found: { status: 404, type: 'invalid_request_error' },

@@ -5,6 +5,7 @@ import { ChatStream } from './chat-stream.ts'
 import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
 import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
+import { AnswerFeedback } from './feedback.ts'
 import { type Fetch, type RequestOptions, Transport } from './transport.ts'
 
 export type { Call, Outcome, Page, Pages } from './call.ts'
@@ -50,6 +51,7 @@ export class AgentServer {
   readonly baseURL: string
   readonly documents: Documents
   readonly conversations: Conversations
+  readonly feedback: AnswerFeedback
   readonly agent: Agent
   readonly artifacts: Artifacts
   readonly admin: Admin
@@ -75,6 +77,7 @@ export class AgentServer {
     })
     this.documents = new Documents(this.#transport)
     this.conversations = new Conversations(this.#transport)
+    this.feedback = new AnswerFeedback(this.#transport)
     this.agent = new Agent(this.#transport)
     this.artifacts = new Artifacts(this.#transport)
     this.admin = new Admin(this.#transport)

@@ -877,6 +877,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List feedback
+         * @description With the question, the answer and the documents that it cites.
+         */
+        get: operations["listFeedback"];
+        put?: never;
+        /**
+         * Rate an answer
+         * @description Rates an answer of a conversation or a stored response, with a comment if there is one. Rating the same answer again replaces the feedback. Feedback belongs to the key, as conversations do, and is deleted with its answer; a key keeps the last 10,000.
+         */
+        post: operations["giveFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feedback/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete feedback */
+        delete: operations["deleteFeedback"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feedback/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all feedback
+         * @description One `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.
+         */
+        get: operations["exportFeedback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -3016,7 +3077,7 @@ export interface components {
              * @description Stable error code, listed in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -3034,6 +3095,29 @@ export interface components {
             error: components["schemas"]["ErrorDetail"];
             /** @constant */
             type: "error";
+        };
+        Feedback: {
+            /** @description What the conversation has now. */
+            answer: string;
+            answerId: string;
+            comment?: string;
+            conversationId?: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The documents that the answer cites. */
+            documentIds: string[];
+            id: string;
+            /** @description Absent if the question was deleted. */
+            question?: string;
+            rating: components["schemas"]["Rating"];
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        FeedbackList: {
+            /** @description Newest first. */
+            feedback: components["schemas"]["Feedback"][];
+            /** @description Send as `cursor` to get the next page; absent on the last page. */
+            nextCursor?: string;
         };
         /**
          * @description Matches if the field meets all given conditions. Values match only values of the same type. Strings are compared by code points, which suits ISO dates.
@@ -3632,6 +3716,22 @@ export interface components {
         NewDocuments: components["schemas"]["NewDocumentItem"][];
         /**
          * @example {
+         *       "conversationId": "conv_5f2b7c1e9a404d1c8a52b6e0c7d3f918",
+         *       "answerId": "msg_0b9c2d4e6f8a41c3b5d7e9f1a3c5e7d9",
+         *       "rating": "down",
+         *       "comment": "The hours are those of last year."
+         *     }
+         */
+        NewFeedback: {
+            /** @description The answer: an item of the conversation (`answerId` in the frame `turn-start` of `/chat`) or, without a conversation, a stored response. */
+            answerId: string;
+            comment?: string | null;
+            /** @description The conversation that the answer is in. */
+            conversationId?: string | null;
+            rating: components["schemas"]["Rating"];
+        };
+        /**
+         * @example {
          *       "file": "%PDF-1.7 …",
          *       "purpose": "assistants"
          *     }
@@ -4006,6 +4106,8 @@ export interface components {
             /** @description The original query. */
             query: string;
         };
+        /** @enum {string} */
+        Rating: "up" | "down";
         Readiness: {
             /** @description One entry per part: `store`, `index`, `agent`, `ingestion` and, if configured, `embedder` and `reranker`. A failure of one of the last three makes the server `degraded` rather than `not_ready`, since it can respond without them. */
             checks: {
@@ -5003,6 +5105,8 @@ export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
+export type Feedback = components['schemas']['Feedback'];
+export type FeedbackList = components['schemas']['FeedbackList'];
 export type FieldCondition = components['schemas']['FieldCondition'];
 export type FileBatch = components['schemas']['FileBatch'];
 export type FileCitation = components['schemas']['FileCitation'];
@@ -5038,6 +5142,7 @@ export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
+export type NewFeedback = components['schemas']['NewFeedback'];
 export type NewFile = components['schemas']['NewFile'];
 export type NewFileBatch = components['schemas']['NewFileBatch'];
 export type NewSite = components['schemas']['NewSite'];
@@ -5058,6 +5163,7 @@ export type ProgressFrame = components['schemas']['ProgressFrame'];
 export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
+export type Rating = components['schemas']['Rating'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReasoningDeltaFrame = components['schemas']['ReasoningDeltaFrame'];
 export type Removed = components['schemas']['Removed'];
@@ -6420,6 +6526,102 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": components["schemas"]["SiteLine"];
+                };
+            };
+        };
+    };
+    listFeedback: {
+        parameters: {
+            query?: {
+                /** @description Only on answers of this conversation. */
+                conversationId?: string;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of results. */
+                limit?: number;
+                rating?: components["schemas"]["Rating"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of feedback. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedbackList"];
+                };
+            };
+        };
+    };
+    giveFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFeedback"];
+            };
+        };
+        responses: {
+            /** @description The feedback. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feedback"];
+                };
+            };
+        };
+    };
+    deleteFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportFeedback: {
+        parameters: {
+            query?: {
+                /** @description Only on answers of this conversation. */
+                conversationId?: string;
+                rating?: components["schemas"]["Rating"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The feedback. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["Feedback"];
                 };
             };
         };

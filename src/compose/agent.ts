@@ -88,6 +88,7 @@ export async function composeAgent(parts: Parts) {
     services: {
       agent,
       conversationStore: parts.store.conversations,
+      feedbackStore: parts.store.feedback,
       dialects: { modelName: configuration.name, defaultTopK: config.TOP_K, chatModel: model },
       description: describeAgent({
         loaded,

@@ -2,6 +2,7 @@ import type { AcceptedTools, SkillCopies } from './accepted.ts'
 import type { ArtifactStore } from './artifact-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
 import type { DocumentStore, EmbeddingModel, KeyedVectors, StoredChunk } from './document-store.ts'
+import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
 import type { Outbox } from './outbox.ts'
@@ -21,6 +22,8 @@ export interface OpenedStore extends DocumentStore {
   /** Runs of the agent that wait for approval. */
   readonly runs: ArtifactStore
   readonly conversations: ConversationStore
+  /** What people think of answers. */
+  readonly feedback: FeedbackStore
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
 }

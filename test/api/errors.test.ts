@@ -104,6 +104,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
       body: { items: [{ role: 'user', content: 'One more' }] },
     })
   },
+  feedback_not_found: () => server.request('/feedback/unknown', { method: 'DELETE' }),
   response_not_found: () => server.request('/v1/responses/unknown'),
   batch_not_found: () =>
     server.request(`/v1/vector_stores/vs_birds/file_batches/vsfb_${'0'.repeat(32)}`),

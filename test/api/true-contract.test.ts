@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { Feedback } from '../../src/dialects/conversations/feedback-schema.ts'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { FileBatch } from '../../src/dialects/files/batch-schema.ts'
 import { ResponseObject } from '../../src/dialects/responses/response-schema.ts'
@@ -10,6 +11,7 @@ import { readChat } from '../support/chat-reader.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import {
   FILE_CALLS,
+  feedbackCalls,
   LAMP,
   MESSAGES_CALLS,
   OLLAMA_CALLS,
@@ -146,6 +148,7 @@ const CALLS: Record<string, OperationCall[]> = {
   getConversationItem: ofTalk(talk.answerId),
   followAnswer: ofTalk(talk.answerId, '/events?includeSteps=true'),
   cancelAnswer: ofTalk(talk.answerId, '/cancel'),
+  ...feedbackCalls(talk),
   deleteConversationItem: ofTalk(talk.questionId),
   deleteConversation: [{ path: TALK }, { path: '/v1/conversations/unknown' }],
   createResponse: [
@@ -288,10 +291,12 @@ const NEVER_WELL = [
 /** These take nothing that could be wrong. */
 const NEVER_REFUSED = ['launchServer', 'stopServer', 'restartServer']
 
+/** These take query parameters. */
+const QUERIED = ['listDocuments', 'listConversations', 'listFeedback', 'exportFeedback']
+
 function mayRefuse({ operationId, method, path }: (typeof operations)[number]): boolean {
   if (NEVER_REFUSED.includes(operationId ?? '')) return false
-  const isPaged = ['listDocuments', 'listConversations'].includes(operationId ?? '')
-  return method !== 'GET' || path.includes('{') || isPaged
+  return method !== 'GET' || path.includes('{') || QUERIED.includes(operationId ?? '')
 }
 
 describe('What the server answers', verifies('openapi.true', 'openapi.errors'), () => {
@@ -336,6 +341,11 @@ async function fill(path: string): Promise<string> {
     upstream.script(textReply('Owls.'))
     const kept = await server.request('/v1/responses', { body: { input: 'Who hoots?' } })
     return path.replace('KEPT', ResponseObject.parse(await kept.json()).id)
+  }
+  if (path.includes('RATED')) {
+    const [rating] = feedbackCalls(talk).giveFeedback
+    const rated = await server.request('/feedback', { body: rating?.body })
+    return path.replace('RATED', Feedback.parse(await rated.json()).id)
   }
   if (path.includes('KEY')) {
     const made = await server.request('/admin/keys', { body: { name: 'Old', scopes: ['chat'] } })

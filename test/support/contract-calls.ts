@@ -70,3 +70,21 @@ export const FILE_CALLS: Record<string, OperationCall[]> = {
   detachFile: [{ path: `${BIRDS}/chosen` }, { path: `${BIRDS}/unknown` }],
   deleteVectorStore: [{ path: '/v1/vector_stores/vs_none' }, { path: '/v1/vector_stores/corpus' }],
 }
+
+/** On an answer in a conversation. RATED is feedback on it. */
+export const feedbackCalls = ({
+  conversationId = '',
+  answerId = '',
+}: {
+  conversationId?: string
+  answerId?: string
+} = {}) => ({
+  giveFeedback: [
+    { body: { conversationId, answerId, rating: 'up' } },
+    { body: { answerId: 'unknown', rating: 'up' } },
+    { body: {} },
+  ],
+  listFeedback: [{}, { path: '/feedback?cursor=unknown' }],
+  exportFeedback: [{}, { path: '/feedback/export?rating=x' }],
+  deleteFeedback: [{ path: '/feedback/RATED' }, { path: '/feedback/unknown' }],
+})

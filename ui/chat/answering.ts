@@ -282,8 +282,8 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
       return { approval: { calls, state } }
     }
     case 'done': {
-      const { hits, artifacts = [], finishReason, usage } = event
-      return { hits, artifacts, finishReason, tokens: usage?.totalTokens }
+      const { hits, artifacts = [], finishReason, searchedFor, usage } = event
+      return { hits, artifacts, finishReason, searchedFor, tokens: usage?.totalTokens }
     }
     case 'progress':
       return { progress: progressOf(event) }

@@ -4,6 +4,7 @@ import { client } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { replaceRoute } from '../route.ts'
 import { onSignOut } from '../session.ts'
+import { feedbackOf, readFeedback } from './feedback.ts'
 import { tellTabs } from './other-tabs.ts'
 import { branchTo, leafBelow, type Turn, toTurns } from './turns.ts'
 
@@ -27,6 +28,7 @@ export function leave(): void {
   opening.value = undefined
   conversationId.value = undefined
   allTurns.value = []
+  feedbackOf.value = new Map()
   leaf.value = undefined
 }
 
@@ -39,9 +41,10 @@ export const opening = signal<string | undefined>(undefined)
  */
 export async function readConversation(id: string, isOwn: (turn: Turn) => boolean): Promise<void> {
   const isSame = conversationId.value === id
-  const [{ last_item_id: last }, items] = await Promise.all([
+  const [{ last_item_id: last }, items, feedback] = await Promise.all([
     client.conversations.get(id),
     Array.fromAsync(client.conversations.items(id, { branches: true })),
+    readFeedback(id),
   ])
   if (isSame ? conversationId.value !== id : opening.value !== id) return
   // A question that was asked meanwhile is not among them.
@@ -55,6 +58,7 @@ export async function readConversation(id: string, isOwn: (turn: Turn) => boolea
   const shown = isSame ? leaf.value : undefined
   const isKept = read.some((turn) => turn.id === shown)
   conversationId.value = id
+  feedbackOf.value = feedback
   allTurns.value = read
   leaf.value =
     shown !== undefined && isKept

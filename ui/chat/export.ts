@@ -23,14 +23,19 @@ function toMarkdown(title: string | null, turns: readonly Turn[]): string {
   return [...(title ? [`# ${title}\n`] : []), ...parts].join('\n')
 }
 
+/** The hits that an answer cites, with their marks. */
+export function citedHits({ answer, hits }: Pick<Turn, 'answer' | 'hits'>) {
+  return hits
+    .map((hit, index) => ({ hit, mark: `[${index + 1}]` }))
+    .filter(({ mark }) => answer.includes(mark))
+}
+
 /** An answer with a list of the sources that it cites, each once, under the numbers of their marks. */
 export function withSources({ answer, hits }: Pick<Turn, 'answer' | 'hits'>): string {
-  const sources = hits.flatMap((hit, index) => {
-    const mark = `[${index + 1}]`
-    if (!answer.includes(mark)) return []
+  const sources = citedHits({ answer, hits }).map(({ hit, mark }) => {
     const address = hit.url === undefined ? '' : `<${hit.url}>`
     const facts = [hit.title || hit.documentId, placeOf(hit), address].filter(Boolean)
-    return [`${mark} ${facts.join(', ')}`]
+    return `${mark} ${facts.join(', ')}`
   })
   return sources.length === 0 ? answer : `${answer}\n\nSources:\n\n${sources.join('\n')}`
 }

@@ -8,6 +8,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
+import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
 import { Citations } from './citations.tsx'
 import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
@@ -312,6 +313,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
           Retry
         </button>
       </div>
+      <AnswerFeedback turn={turn} place={place} />
     </div>
   )
 }

@@ -36,6 +36,8 @@ export interface Turn {
   hits: Hit[]
   artifacts: Artifact[]
   finishReason?: FinishReason | undefined
+  /** The question in the form in which it was searched for, if that is another. */
+  searchedFor?: string | undefined
   tokens?: number | undefined
   milliseconds: number
 }
@@ -80,7 +82,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
   const followed = { ...turn, last: item.id }
   if (item.role !== 'assistant') return followed
   const { agent = {}, status } = item
-  const { error, approval, usage, finishReason, milliseconds = 0 } = agent
+  const { error, approval, usage, finishReason, searchedFor, milliseconds = 0 } = agent
   const { hits = [], steps = [], artifacts = [] } = agent
   return {
     ...followed,
@@ -92,6 +94,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
     hits,
     artifacts,
     finishReason,
+    searchedFor,
     tokens: usage?.totalTokens,
     milliseconds,
   }

@@ -36,17 +36,30 @@ export const failure = signal('')
 
 /** Says of a document that it answers the question, or no longer; the failure says where the set is full. */
 export function toggle(question: string, documentId: string): void {
-  const known = judged.value.find(({ text }) => text === question)
-  const { id, relevant } = known ?? { id: newId(), relevant: new Map<string, number>() }
-  const changed = new Map(relevant)
-  if (!changed.delete(documentId)) changed.set(documentId, 1)
-  const others = judged.value.filter((one) => one !== known)
   failure.value = ''
   try {
-    keep(changed.size > 0 ? [...others, { id, text: question, relevant: changed }] : others)
+    judge(question, (relevant) => {
+      if (!relevant.delete(documentId)) relevant.set(documentId, 1)
+    })
   } catch (error) {
     failure.value = messageOf(error)
   }
+}
+
+/** Says of these documents, too, that they answer the question. Throws an Error, for people, where the set is full. */
+export function addJudged(question: string, documentIds: readonly string[]): void {
+  judge(question, (relevant) => {
+    for (const id of documentIds) if (!relevant.has(id)) relevant.set(id, 1)
+  })
+}
+
+function judge(question: string, change: (relevant: Map<string, number>) => void): void {
+  const known = judged.value.find(({ text }) => text === question)
+  const relevant = new Map(known?.relevant)
+  change(relevant)
+  const others = judged.value.filter((one) => one !== known)
+  const changed = { id: known?.id ?? newId(), text: question, relevant }
+  keep(relevant.size > 0 ? [...others, changed] : others)
 }
 
 /** Throws an Error, for people, and changes nothing then. */

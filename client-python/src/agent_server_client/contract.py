@@ -920,6 +920,7 @@ class ErrorDetail(TypedDict):
         'artifact_not_found',
         'conversation_not_found',
         'item_not_found',
+        'feedback_not_found',
         'response_not_found',
         'batch_not_found',
         'version_not_found',
@@ -1441,6 +1442,9 @@ class ProgressFrame(TypedDict):
 
 class ProviderModels(TypedDict):
     models: list[str]
+
+
+Rating: TypeAlias = Literal['up', 'down']
 
 
 class Checks(TypedDict):
@@ -2194,6 +2198,24 @@ class Error1(TypedDict):
     error: ErrorDetail
 
 
+class Feedback(TypedDict):
+    id: str
+    conversationId: NotRequired[str]
+    answerId: str
+    rating: Rating
+    comment: NotRequired[str]
+    question: NotRequired[str]
+    answer: str
+    documentIds: list[str]
+    createdAt: str
+    updatedAt: str
+
+
+class FeedbackList(TypedDict):
+    feedback: list[Feedback]
+    nextCursor: NotRequired[str]
+
+
 class FileList(TypedDict):
     object: Literal['list']
     data: list[FileObject]
@@ -2259,6 +2281,13 @@ class NewConversation(TypedDict):
 
 class NewConversationItems(TypedDict):
     items: list[ResponseInputItem]
+
+
+class NewFeedback(TypedDict):
+    conversationId: NotRequired[str | None]
+    answerId: str
+    rating: Rating
+    comment: NotRequired[str | None]
 
 
 class NewFileBatch(TypedDict):

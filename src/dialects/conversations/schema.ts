@@ -11,8 +11,8 @@ import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 const MAX_TITLE = 200
 const MAX_ITEMS_AT_ONCE = 20
 
-const ConversationId = z.string().min(1).max(64)
-const ItemId = z.string().min(1).max(256)
+export const ConversationId = z.string().min(1).max(64)
+export const ItemId = z.string().min(1).max(256)
 
 const Metadata = z
   .record(z.string().max(64), boundedText(512))

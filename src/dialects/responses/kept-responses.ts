@@ -32,7 +32,8 @@ export function createKeptResponses(
     ({ key }: Caller): Find =>
     async (id) => {
       const found = await store.read(id, key?.id)
-      return found && Kept.parse(JSON.parse(Buffer.from(found.bytes).toString()))
+      // Something else that is kept has an id, too.
+      return found && Kept.safeParse(JSON.parse(Buffer.from(found.bytes).toString())).data
     }
 
   const before = async (request: ResponseRequest, caller: Caller): Promise<InputItem[]> => {

@@ -1,12 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { groupRoutes } from '../../http/reference.ts'
 import { errorResponses } from '../../schemas/error.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { Conversations } from '../conversations/conversations.ts'
 import { createEndpoint, type DialectServices } from '../dialect.ts'
 import { tokensOf } from '../request-tokens.ts'
 import { createResponsesDialect } from './dialect.ts'
-import { createKeptResponses } from './kept-responses.ts'
+import type { KeptResponses } from './kept-responses.ts'
 import { toAgentRequest } from './request.ts'
 import {
   InputItemList,
@@ -18,14 +16,12 @@ import {
 import { InputItemsQuery, ResponseParams, ResponseQuery, ResponseRequest } from './schema.ts'
 
 interface Services extends DialectServices {
-  /** Keeps responses, and nothing that has another kind of id. */
-  records: ArtifactStore
-  conversations: Conversations
+  kept: KeptResponses
 }
 
 export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat', ['chat'])
-  const kept = createKeptResponses(services.records, services.conversations)
+  const { kept } = services
   const dialect = createResponsesDialect(services.dialects, kept)
   const responses = createEndpoint(services, dialect)
 

@@ -4,7 +4,9 @@ import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
 /** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
-export const STEPS: readonly URL[] = [new URL('./schema.sql', import.meta.url)]
+export const STEPS: readonly URL[] = ['./schema.sql', './feedback.sql'].map(
+  (file) => new URL(file, import.meta.url),
+)
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */
 const MIN_VERSION = 140_000

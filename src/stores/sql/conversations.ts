@@ -40,7 +40,7 @@ const CONVERSATION: Columns<StoredConversation> = {
 type Change = Partial<Pick<StoredConversation, 'title' | 'metadata' | 'lastItem'>>
 
 /** The owner as it is stored: the master key has no id. */
-const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
+export const ownerOf = ({ owner = '' }: { owner?: string | undefined }) => owner
 const folded = (words: string) => words.toLowerCase()
 
 const FIND = 'SELECT * FROM conversations WHERE id = $1 AND owner = $2'
@@ -136,8 +136,14 @@ const SHRUNK = `UPDATE conversations SET items = items - 1,
 const NO_KEY = `DELETE FROM conversations
   WHERE owner <> '' AND owner NOT IN (SELECT id FROM api_keys)`
 
+/** Of what is left, that on responses, which are kept until they expire. */
+const NO_RATER = NO_KEY.replace('conversations', 'feedback')
+
 /** Removes what revoked keys had. */
-export const dropOwnerless = (tx: Tx) => tx.run(NO_KEY)
+export async function dropOwnerless(tx: Tx): Promise<void> {
+  await tx.run(NO_KEY)
+  await tx.run(NO_RATER)
+}
 
 export function createConversationWrites(dialect: Dialect) {
   return {
@@ -244,6 +250,17 @@ async function lock(tx: Tx, dialect: Dialect, of: ConversationRef): Promise<Row>
   const row = await tx.one(`${FIND} ${dialect.locking()}`, [of.id, ownerOf(of)])
   if (!row) throw notFound('conversation', of.id)
   return row
+}
+
+/** The number of the conversation of an item; nobody changes or removes the two until the transaction ends. */
+export async function lockItem(
+  tx: Tx,
+  dialect: Dialect,
+  { item, ...of }: ItemRef,
+): Promise<number> {
+  const number = integer(await lock(tx, dialect, of), 'number')
+  await requireItem(tx, number, item)
+  return number
 }
 
 /** Adds items, each after the one before it. */

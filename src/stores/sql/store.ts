@@ -9,6 +9,7 @@ import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './documents.ts'
+import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
 import { createKeyReads } from './keys.ts'
@@ -157,7 +158,14 @@ function createServerStores(
   read: Read,
 ): Pick<
   OpenedStore,
-  'keys' | 'artifacts' | 'responses' | 'runs' | 'conversations' | 'acceptedTools' | 'skillCopies'
+  | 'keys'
+  | 'artifacts'
+  | 'responses'
+  | 'runs'
+  | 'conversations'
+  | 'feedback'
+  | 'acceptedTools'
+  | 'skillCopies'
 > {
   return {
     artifacts: createArtifacts(read, write),
@@ -172,6 +180,11 @@ function createServerStores(
       removeItem: write.removeItem,
       write: write.writeAnswer,
       reopen: write.reopenAnswer,
+    },
+    feedback: {
+      ...createFeedbackReads(read),
+      put: write.putFeedback,
+      remove: write.removeFeedback,
     },
     keys: {
       ...createKeyReads(read),

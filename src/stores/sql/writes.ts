@@ -4,6 +4,7 @@ import { createKeyWrites, createVectorWrites } from './chunks.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
+import { createFeedbackWrites } from './feedback.ts'
 import { FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
 import { createApiKeyWrites } from './keys.ts'
@@ -23,6 +24,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createApiKeyWrites(dialect),
     ...createArtifactWrites(dialect),
     ...createConversationWrites(dialect),
+    ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect),
     ...createSourceWrites(dialect),

@@ -2,11 +2,31 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrate.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
+
+describe('A database of the first version', () => {
+  it('takes feedback on the answers that it has', async () => {
+    const data = await createSqliteData()
+    onTestFinished(() => data.remove())
+    const database = data.database()
+    expect(migrate(database, MIGRATIONS.slice(0, 1))).toEqual({ from: 0, to: 1 })
+    database.exec(
+      `INSERT INTO conversations (id, owner, metadata, created_at, updated_at)
+      VALUES ('c', '', '{}', 1, 1000000000000000);
+      INSERT INTO conversation_items (conversation, id, json, size) VALUES (1, 'a', '{}', 2)`,
+    )
+    database.close()
+    const store = await data.open()
+    const answer = { owner: undefined, conversationId: 'c', answerId: 'a' }
+    const given = { ...answer, id: 'f', rating: 'up', comment: undefined, copy: undefined } as const
+    expect(await store.feedback.put(given)).toMatchObject({ id: 'f', answerId: 'a' })
+    await store.close()
+  })
+})
 
 describe('The version after this one', () => {
   const NEXT = 'CREATE TABLE next (a INTEGER) STRICT; INSERT INTO next VALUES (1)'

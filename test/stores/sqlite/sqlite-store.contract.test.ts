@@ -1,6 +1,7 @@
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createSqliteData } from './store-data.ts'
@@ -8,5 +9,6 @@ import { createSqliteData } from './store-data.ts'
 describeDocumentStore('SQLite', createSqliteData)
 describeKeyStore('SQLite', createSqliteData)
 describeConversationStore('SQLite', createSqliteData)
+describeFeedbackStore('SQLite', createSqliteData)
 describeAccepted('SQLite', createSqliteData)
 describeVectorReplacement('SQLite', createSqliteData)

@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -9,5 +10,6 @@ describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeDocumentStore('PostgreSQL', createPostgresData)
   describeKeyStore('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
+  describeFeedbackStore('PostgreSQL', createPostgresData)
   describeAccepted('PostgreSQL', createPostgresData)
 })

@@ -1,0 +1,85 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type FrameFormat, sendEvents } from '../../http/event-stream.ts'
+import { groupRoutes } from '../../http/reference.ts'
+import { NDJSON } from '../../http/request-body.ts'
+import { callSignal } from '../../http/shutdown.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import type { FeedbackService } from './feedback.ts'
+import {
+  Feedback,
+  FeedbackExportQuery,
+  FeedbackList,
+  FeedbackListQuery,
+  FeedbackParams,
+  NewFeedback,
+} from './feedback-schema.ts'
+
+const LINES: FrameFormat<Feedback> = {
+  encode: (feedback) => `${JSON.stringify(feedback)}\n`,
+  encodeError: (body) => `${JSON.stringify(body)}\n`,
+  end: '',
+  kind: { mediaType: NDJSON, keepAlive: ' ' },
+}
+
+export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }> = async (
+  app,
+  { feedback },
+) => {
+  groupRoutes(app, 'chat', ['chat'])
+
+  app.post('/feedback', {
+    schema: {
+      operationId: 'giveFeedback',
+      summary: 'Rate an answer',
+      description:
+        'Rates an answer of a conversation or a stored response, with a comment if there is one. Rating the same answer again replaces the feedback. Feedback belongs to the key, as conversations do, and is deleted with its answer; a key keeps the last 10,000.',
+      body: NewFeedback,
+      response: { 200: Feedback.describe('The feedback.'), ...errorResponses(404, 507) },
+    },
+    handler: ({ body, caller }) => feedback.rate(body, caller),
+  })
+
+  app.get('/feedback', {
+    schema: {
+      operationId: 'listFeedback',
+      summary: 'List feedback',
+      description: 'With the question, the answer and the documents that it cites.',
+      querystring: FeedbackListQuery,
+      response: { 200: FeedbackList.describe('A page of feedback.'), ...errorResponses() },
+    },
+    handler: ({ query, caller }) => feedback.list(query, caller),
+  })
+
+  app.get('/feedback/export', {
+    schema: {
+      operationId: 'exportFeedback',
+      summary: 'Export all feedback',
+      description:
+        'One `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.',
+      querystring: FeedbackExportQuery,
+      response: {
+        200: {
+          description: 'The feedback.',
+          content: { [NDJSON]: { schema: Feedback } },
+        },
+        ...errorResponses(),
+      },
+    },
+    handler: ({ query, caller }, reply) =>
+      sendEvents(reply, feedback.export(query, caller, callSignal(reply)), LINES),
+  })
+
+  app.delete('/feedback/:id', {
+    schema: {
+      operationId: 'deleteFeedback',
+      summary: 'Delete feedback',
+      params: FeedbackParams,
+      response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: async ({ params, caller }, reply) => {
+      await feedback.remove(params.id, caller)
+      return reply.status(204).send()
+    },
+  })
+}

@@ -1,0 +1,57 @@
+export const RATINGS = ['up', 'down'] as const
+export type Rating = (typeof RATINGS)[number]
+
+/** What somebody thinks of an answer. It is removed with the answer. */
+interface Judgement {
+  id: string
+  /** The conversation of the answer; undefined for a stored response. */
+  conversationId: string | undefined
+  /** The id of an item of the conversation, or of a stored response. */
+  answerId: string
+  rating: Rating
+  comment: string | undefined
+  /** Of a response, what was asked and answered, as JSON; a conversation has it in its items. */
+  copy: string | undefined
+}
+
+export interface NewFeedback extends Judgement {
+  /** The id of the key that it is given with; undefined for the master key. */
+  owner: string | undefined
+}
+
+/** Times are milliseconds since the epoch. */
+export interface StoredFeedback extends Judgement {
+  createdAt: number
+  updatedAt: number
+}
+
+export interface FeedbackQuery {
+  rating?: Rating | undefined
+  conversationId?: string | undefined
+  limit: number
+  /** The `nextCursor` of the previous page. */
+  cursor?: string | undefined
+}
+
+/** The feedback of all keys, each of which sees only its own. What a revoked key gave is removed with it. */
+export interface FeedbackStore {
+  /**
+   * Replaces what the key said of the same answer, whose id it keeps; the oldest feedback of the key is removed if there
+   * is no room. Throws `conversation_not_found`, `item_not_found` and `response_not_found`.
+   */
+  put(feedback: NewFeedback): Promise<StoredFeedback>
+  /** That of a key, the newest first. Throws `invalid_request` for a cursor that is none. */
+  list(
+    owner: string | undefined,
+    query: FeedbackQuery,
+  ): Promise<{ feedback: StoredFeedback[]; nextCursor?: string | undefined }>
+  /** Returns whether it existed. */
+  remove(of: { id: string; owner: string | undefined }): Promise<boolean>
+}
+
+export interface FeedbackBounds {
+  /** Of one key. */
+  maximumCount: number
+}
+
+export const FEEDBACK_BOUNDS: FeedbackBounds = { maximumCount: 10_000 }

@@ -1,0 +1,190 @@
+import { useSignal } from '@preact/signals'
+import type { Feedback } from '../../client/src/agent-server.ts'
+import { messageOf } from '../api.ts'
+import { ErrorNote } from '../parts/notes.tsx'
+import { href } from '../route.ts'
+import { addJudged, isRight } from '../search/judged.ts'
+import { conversationId } from './conversation.ts'
+import { citedHits } from './export.ts'
+import { feedbackOf, type Rating, rate, withdraw } from './feedback.ts'
+import type { Turn } from './turns.ts'
+
+/** As many as the server takes, in UTF-16 code units. */
+const MAX_COMMENT = 2_000
+
+const RATINGS = [
+  [
+    'up',
+    'Good answer',
+    'M7 10v11H3V10zm2 11h8.2a2 2 0 0 0 2-1.6l1.6-7.6A1.5 1.5 0 0 0 19.3 10H14V5a2 2 0 0 0-2-2L9 10z',
+  ],
+  [
+    'down',
+    'Bad answer',
+    'M17 14V3h4v11zm-2-11H6.8a2 2 0 0 0-2 1.6l-1.6 7.6A1.5 1.5 0 0 0 4.7 14H10v5a2 2 0 0 0 2 2l3-7z',
+  ],
+] as const
+
+/** Takes what somebody thinks of an answer, and makes a judged question of it. */
+export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
+  const failure = useSignal('')
+  const isBusy = useSignal(false)
+  const draft = useSignal<string | undefined>(undefined)
+  const answerId = turn.last
+  const conversation = conversationId.value
+  if (answerId === undefined || conversation === undefined || turn.answer === '') return null
+  const given = feedbackOf.value.get(answerId)
+  const attempt = async (work: () => void | Promise<void>) => {
+    failure.value = ''
+    isBusy.value = true
+    try {
+      await work()
+      draft.value = undefined
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+    isBusy.value = false
+  }
+  return (
+    <div class="stack">
+      <div class="row tight">
+        <Thumbs
+          rating={given?.rating}
+          place={place}
+          isBusy={isBusy.value}
+          onRate={(rating) =>
+            void attempt(() =>
+              given?.rating === rating
+                ? withdraw(given)
+                : rate(conversation, answerId, rating, given?.comment),
+            )
+          }
+        />
+        {given && draft.value === undefined && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              draft.value = given.comment ?? ''
+            }}
+          >
+            {given.comment === undefined ? 'Add a comment' : 'Change comment'}
+          </button>
+        )}
+        <JudgedButton turn={turn} attempt={attempt} />
+      </div>
+      {given && draft.value !== undefined && (
+        <CommentForm
+          text={draft.value}
+          isBusy={isBusy.value}
+          onInput={(text) => {
+            draft.value = text
+          }}
+          onSave={() =>
+            void attempt(() => rate(conversation, answerId, given.rating, draft.value?.trim()))
+          }
+          onCancel={() => {
+            draft.value = undefined
+          }}
+        />
+      )}
+      {draft.value === undefined && <Comment given={given} />}
+      <ErrorNote message={failure.value} />
+    </div>
+  )
+}
+
+interface ThumbsProps {
+  rating: Rating | undefined
+  place: number
+  isBusy: boolean
+  onRate: (rating: Rating) => void
+}
+
+/** Pressed again, a thumb takes back what was said. */
+function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
+  return RATINGS.map(([each, name, path]) => (
+    <button
+      key={each}
+      type="button"
+      class="quiet toggle thumb"
+      aria-pressed={rating === each}
+      aria-label={`${name} to question ${place + 1}`}
+      title={name}
+      disabled={isBusy}
+      onClick={() => onRate(each)}
+    >
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d={path} />
+      </svg>
+    </button>
+  ))
+}
+
+function Comment({ given }: { given: Feedback | undefined }) {
+  return given?.comment === undefined ? null : <p class="hint chunk-text">{given.comment}</p>
+}
+
+interface CommentFormProps {
+  text: string
+  isBusy: boolean
+  onInput: (text: string) => void
+  onSave: () => void
+  onCancel: () => void
+}
+
+function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormProps) {
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSave()
+      }}
+    >
+      <textarea
+        rows={2}
+        aria-label="Comment on the answer"
+        placeholder="What is right or wrong with the answer?"
+        maxLength={MAX_COMMENT}
+        value={text}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+      <div class="row">
+        <button type="submit" class="primary" disabled={isBusy}>
+          Save comment
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+type Attempt = (work: () => void) => Promise<void>
+
+/** Marks the documents that the answer cites as right for the question, as on the Search page. */
+function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {
+  const documents = citedHits(turn).map(({ hit }) => hit.documentId)
+  if (documents.length === 0) return null
+  // A follow-up is judged in the form in which it was searched for.
+  const question = turn.searchedFor ?? turn.question
+  if (documents.every((id) => isRight(question, id))) {
+    return (
+      <a class="hint" href={href('search')}>
+        Judged question
+      </a>
+    )
+  }
+  return (
+    <button
+      type="button"
+      class="quiet"
+      title="Adds the question, with the documents that the answer cites, to the judged questions of the Search page"
+      onClick={() => void attempt(() => addJudged(question, documents))}
+    >
+      Use as judged question
+    </button>
+  )
+}
