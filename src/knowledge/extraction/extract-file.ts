@@ -103,7 +103,7 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
     part: 'xl/workbook.xml',
     async read({ bytes, zip }) {
       await zip.verify()
-      return (await import('./formats/xlsx.ts')).extractXlsx(bytes)
+      return (await import('./formats/xlsx.ts')).extractXlsx(bytes, zip)
     },
   },
   {

@@ -90,6 +90,16 @@ export function fenced(text: string, language: string): string {
   return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
 }
 
+/** Formats rows as a Markdown table, whose head is the first of them. Line breaks in a cell become spaces. */
+export function tabled(rows: readonly (readonly string[])[]): string {
+  const width = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  const [head = '', ...more] = rows.map((row) => {
+    const cells = row.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim())
+    return `| ${[...cells, ...Array.from({ length: width - cells.length }, () => '')].join(' | ')} |`
+  })
+  return [head, `|${' --- |'.repeat(width)}`, ...more].join('\n')
+}
+
 /** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
 export type ToReader =
   | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }

@@ -1,7 +1,9 @@
-import { posix } from 'node:path'
-import { createBoundedText, type Extracted } from '../extracted.ts'
+import { createBoundedText, type Extracted, tabled } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
+import { chartToText, readChart } from './chart.ts'
 import type { SeePicture } from './image.ts'
+import { createEquation } from './omml.ts'
+import { targetsOf } from './ooxml.ts'
 import { readXml } from './xml.ts'
 
 const PRESENTATION = 'ppt/presentation.xml'
@@ -15,7 +17,7 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
   const pageStarts: number[] = []
   for (const [position, path] of (await slidePaths(zip)).entries()) {
     pageStarts.push(text.length)
-    const { title, body } = readSlide(await zip.readText(path))
+    const { title, body } = readSlide(await zip.readText(path), await chartsOf(zip, path))
     text.add(`## ${title || `Slide ${position + 1}`}\n\n${body}\n\n`)
     for (const picture of await picturesOf(zip, path)) {
       const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
@@ -56,20 +58,14 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
   return ''
 }
 
-/** The parts that a part refers to, by relationship ID. */
-async function targetsOf(zip: ZipArchive, part: string) {
-  const targets = new Map<string, { type: string; path: string }>()
-  const folder = posix.dirname(part)
-  const relations = `${folder}/_rels/${posix.basename(part)}.rels`
-  if (!zip.has(relations)) return targets
-  readXml(await zip.readText(relations), {
-    open(name, { Id: id, Type: type = '', Target: target = '' }) {
-      if (name !== 'Relationship' || id === undefined) return
-      const path = target.startsWith('/') ? target.slice(1) : posix.join(folder, target)
-      targets.set(id, { type, path })
-    },
-  })
-  return targets
+/** The charts of a slide as Markdown, by relationship ID. */
+async function chartsOf(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
+  const charts = new Map<string, string>()
+  for (const [id, { type, path }] of await targetsOf(zip, slide)) {
+    if (!type.endsWith('/chart') || !zip.has(path)) continue
+    charts.set(id, chartToText(await readChart(await zip.readText(path))))
+  }
+  return charts
 }
 
 export interface Slide {
@@ -81,61 +77,99 @@ export interface Slide {
 const TITLES = ['title', 'ctrTitle']
 /** Types of placeholders that are repeated on every slide. */
 const FURNITURE = ['dt', 'ftr', 'sldNum', 'hdr', 'sldImg']
+const EQUATION = 'm:oMath'
+/** An alternative for old programs, which repeats what is there or says that it cannot be shown. */
+const FALLBACK = 'mc:Fallback'
 
-/** Reads the XML of a slide or of its notes. */
-export function readSlide(xml: string): Slide {
+/** Reads the XML of a slide or of its notes. `charts` are placed where they are. */
+export function readSlide(xml: string, charts: ReadonlyMap<string, string> = new Map()): Slide {
+  const slide = createSlide(charts)
+  let equation: ReturnType<typeof createEquation> | undefined
+  let fallbacks = 0
+
+  const close = (name: string) => {
+    if (equation && name === EQUATION) {
+      slide.addText(equation.toLatex().replace(/^.+$/, '$$$&$$'))
+      equation = undefined
+    } else if (equation) equation.close(name)
+    else slide.close(name)
+  }
+  readXml(xml, {
+    open(name, attributes) {
+      if (name === FALLBACK) fallbacks++
+      if (fallbacks > 0) return
+      if (equation) equation.open(name, attributes)
+      else if (name === EQUATION) equation = createEquation()
+      else slide.open(name, attributes)
+    },
+    text(data) {
+      if (fallbacks > 0) return
+      if (equation) equation.text(data)
+      else slide.text(data)
+    },
+    close(name) {
+      if (name === FALLBACK) fallbacks--
+      else if (fallbacks === 0) close(name)
+    },
+  })
+  return slide.finish()
+}
+
+/** A slide as it is read, element by element. */
+function createSlide(charts: ReadonlyMap<string, string>) {
   const title: string[] = []
-  const lines: string[] = []
+  const blocks: string[] = []
   let placeholder = ''
-  let paragraph = ''
-  let cell = ''
-  let row: string[] = []
-  let rows = 0
-  let isTable = false
   let isText = false
+  let paragraph = ''
+  /** The table that is open. */
+  let rows: string[][] | undefined
 
+  const addBlock = (block: string) => {
+    if (block !== '') blocks.push(block)
+  }
   const endParagraph = () => {
     const text = paragraph.replaceAll(/\s+/g, ' ').trim()
     paragraph = ''
     if (text === '' || FURNITURE.includes(placeholder)) return
-    if (isTable) cell += `${cell ? ' ' : ''}${text}`
+    const row = rows?.at(-1)
+    if (row) row.push(`${row.pop() ?? ''} ${text}`)
     else if (TITLES.includes(placeholder)) title.push(text)
-    else lines.push(text, '')
+    else addBlock(text)
   }
-  const endCell = () => {
-    row.push(cell.replaceAll('|', '/'))
-    cell = ''
-  }
-  const endRow = () => {
-    lines.push(`| ${row.join(' | ')} |`)
-    if (rows++ === 0) lines.push(`|${' --- |'.repeat(row.length)}`)
-    row = []
-  }
+  const beginnings = new Map<string, (attributes: Record<string, string>) => void>([
+    ['p:sp', () => (placeholder = '')],
+    ['p:ph', ({ type = 'body' }) => (placeholder = type)],
+    ['a:t', () => (isText = true)],
+    ['a:br', () => (paragraph += ' ')],
+    ['a:tbl', () => (rows = [])],
+    ['a:tr', () => rows?.push([])],
+    ['a:tc', () => rows?.at(-1)?.push('')],
+    ['c:chart', (attributes) => addBlock(charts.get(attributes['r:id'] ?? '') ?? '')],
+  ])
+  const ends = new Map<string, () => void>([
+    ['a:t', () => (isText = false)],
+    ['a:p', endParagraph],
+    // A table or an image that follows is in no placeholder.
+    ['p:sp', () => (placeholder = '')],
+    [
+      'a:tbl',
+      () => {
+        if (rows?.length) addBlock(tabled(rows))
+        rows = undefined
+      },
+    ],
+  ])
 
-  readXml(xml, {
-    open(name, { type }) {
-      if (name === 'p:sp') placeholder = ''
-      if (name === 'p:ph') placeholder = type ?? 'body'
-      if (name === 'a:br') paragraph += ' '
-      if (name === 'a:t') isText = true
-      if (name !== 'a:tbl') return
-      isTable = true
-      rows = 0
-    },
-    text(data) {
+  return {
+    open: (name: string, attributes: Record<string, string>) => beginnings.get(name)?.(attributes),
+    text(data: string): void {
       if (isText) paragraph += data
     },
-    close(name) {
-      if (name === 'a:t') isText = false
-      if (name === 'a:p') endParagraph()
-      // A table or an image that follows is in no placeholder.
-      if (name === 'p:sp') placeholder = ''
-      if (name === 'a:tc') endCell()
-      if (name === 'a:tr') endRow()
-      if (name !== 'a:tbl') return
-      isTable = false
-      lines.push('')
+    close: (name: string) => ends.get(name)?.(),
+    addText(text: string): void {
+      paragraph += text
     },
-  })
-  return { title: title.join(' '), body: lines.join('\n').trim() }
+    finish: (): Slide => ({ title: title.join(' '), body: blocks.join('\n\n') }),
+  }
 }

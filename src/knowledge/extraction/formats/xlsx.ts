@@ -1,31 +1,62 @@
 import type { CellObject } from '@e965/xlsx'
+import type { DocumentWarning } from '../../../schemas/document.ts'
 import { type BoundedText, createBoundedText, type Extracted } from '../extracted.ts'
-import {
-  type Cell,
-  DAY_ZERO,
-  type SheetTable,
-  sheetTables,
-  type TableRow,
-  toText,
-} from '../sheet-tables.ts'
+import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
+import type { ZipArchive } from '../zip-archive.ts'
+import { chartToText } from './chart.ts'
+import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
+import { type SheetParts, sheetPartsOf } from './xlsx-parts.ts'
 
-/** Sheet by sheet, each under its name; percentages and amounts of money as they are shown. */
-export async function extractXlsx(bytes: Buffer): Promise<Extracted> {
+/**
+ * Sheet by sheet, each under its name; percentages and amounts of money as they are shown. With the archive of an XLSX
+ * file, the charts of each sheet, too, and a warning about hidden rows and columns.
+ */
+export async function extractXlsx(bytes: Buffer, zip?: ZipArchive): Promise<Extracted> {
   const text = createBoundedText()
+  const parts = zip ? await sheetPartsOf(zip) : undefined
   const hidden: string[] = []
+  const partlyHidden: string[] = []
   for (const { sheet, isHidden, rows } of await readWorkbook(bytes, { asShown: true })) {
-    const written = rowsToText(rows)
+    const more = parts?.get(sheet)
+    const written = [rowsToText(rows), ...chartsToText(more)].filter(Boolean).join('\n')
     if (written === '') continue
     if (isHidden) hidden.push(sheet)
+    if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
     text.add(`## ${sheet}\n\n${written}\n`)
   }
-  if (hidden.length === 0) return { text: text.toString() }
-  const message = `Hidden sheets were read, too: ${hidden.join(', ').slice(0, MAX_NAMES)}`
-  return { text: text.toString(), warnings: [{ code: 'hidden_sheets', message }] }
+  const warnings = [
+    ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
+    ...warningOf('hidden_cells', 'Hidden rows or columns', partlyHidden),
+  ]
+  return { text: text.toString(), ...(warnings.length > 0 && { warnings }) }
 }
 
-/** UTF-16 code units of the names of hidden sheets in a warning. */
+/** UTF-16 code units of the names of sheets in a warning. */
 const MAX_NAMES = 200
+
+function warningOf(code: string, what: string, sheets: readonly string[]): DocumentWarning[] {
+  if (sheets.length === 0) return []
+  return [{ code, message: `${what} were read, too: ${sheets.join(', ').slice(0, MAX_NAMES)}` }]
+}
+
+/** Of a chart whose values are on a sheet, only the title. */
+function chartsToText(parts: SheetParts | undefined): string[] {
+  return (parts?.charts ?? []).flatMap((chart) => {
+    if (!chart.isOfCells) return `${chartToText(chart)}\n`
+    return chart.title === '' ? [] : `${chartToText({ ...chart, table: '' })}\n`
+  })
+}
+
+/** Whether any cell with a value is hidden: unused rows and columns often are. */
+function hasHidden(rows: readonly TableRow[], { hiddenRows, hiddenColumns }: SheetParts): boolean {
+  if (hiddenRows.size + hiddenColumns.size === 0) return false
+  return rows.some((row, place) =>
+    row.some(
+      (cell, column) =>
+        (hiddenRows.has(place + 1) || hiddenColumns.has(column + 1)) && toText(cell) !== '',
+    ),
+  )
+}
 
 export interface Sheet {
   sheet: string
@@ -49,7 +80,7 @@ export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Pro
     cellFormula: false,
   })
   const { SheetNames: names, Sheets: sheets, Workbook: about } = workbook
-  const dayZero = about?.WBProps?.date1904 ? DAY_ZERO_1904 : DAY_ZERO
+  const dayZero = dayZeroOf(about?.WBProps?.date1904)
   const toCell = (cell: CellObject | undefined): Cell => {
     const { t: type, v: value = null, z = '' } = cell ?? {}
     if (!cell || type === 'e') return null
@@ -71,19 +102,6 @@ export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Pro
 
 /** A sheet may have a million of them. */
 const EMPTY_ROW: TableRow = []
-/** Number formats with a sign: `0.0%`, `#,##0.00 [$€-407]`, `"CHF" 0.00`. */
-const SIGNED = /[%$€£¥₹]|"[A-Z]{3}"/
-
-const SECONDS_PER_DAY = 86_400
-/** 1 January 1904 is the day 0 of workbooks of old Macintoshes. */
-const DAY_ZERO_1904 = Date.UTC(1904, 0, 1)
-
-/** A number that is formatted as a date counts days; one that is no valid date is left out. */
-function dateAt(dayZero: number, days: number): Date | null {
-  const date = new Date(dayZero + Math.round(days * SECONDS_PER_DAY) * 1_000)
-  return Number.isNaN(date.getTime()) ? null : date
-}
-
 /** Maximum UTF-16 code units that one sheet adds to the text; the agent's tools read all of it. */
 const MAX_CHARACTERS = 2_000_000
 /** In a longer table, a heading states the row numbers every so many rows. */

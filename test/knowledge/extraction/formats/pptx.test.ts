@@ -58,6 +58,26 @@ describe('A presentation', () => {
   })
 })
 
+it('A chart of a slide is a table of its values, at its place', async () => {
+  const chart = `<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Herons</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:strRef><c:f>Sheet1!$B$1</c:f><c:strCache><c:ptCount val="1"/><c:pt idx="0"><c:v>Pairs</c:v></c:pt></c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:f>Sheet1!$A$2</c:f><c:strCache><c:pt idx="0"><c:v>Avon</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val><c:numRef><c:f>Sheet1!$B$2</c:f><c:numCache><c:formatCode>General</c:formatCode><c:pt idx="0"><c:v>4.2999999999999998</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`
+  const frame =
+    '<p:graphicFrame><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart r:id="r2"/></a:graphicData></a:graphic></p:graphicFrame>'
+  const { text } = await extract({
+    'ppt/presentation.xml': '<p:presentation><p:sldId r:id="r1"/></p:presentation>',
+    'ppt/_rels/presentation.xml.rels': relations(relation('r1', 'slide', 'slides/slide1.xml')),
+    'ppt/slides/slide1.xml': slide(shape('title', 'Rivers'), frame, shape('body', 'After.')),
+    'ppt/slides/_rels/slide1.xml.rels': relations(
+      relation('r2', 'chart', '../charts/chart1.xml'),
+      relation('r3', 'notesSlide', '../notesSlides/notesSlide1.xml'),
+    ),
+    'ppt/charts/chart1.xml': chart,
+    'ppt/notesSlides/notesSlide1.xml': slide(shape('body', 'Say it slowly.')),
+  })
+  expect(text).toBe(
+    '## Rivers\n\nChart: Herons\n\n| Category | Pairs |\n| --- | --- |\n| Avon | 4.3 |\n\nAfter.\n\nNotes: Say it slowly.\n\n',
+  )
+})
+
 describe('A slide', () => {
   it('has a title and paragraphs', () => {
     expect(readSlide(slide(shape('title', 'Owls'), shape('body', 'One.', 'Two.')))).toEqual({
@@ -93,6 +113,14 @@ describe('A slide', () => {
     const table = `<a:tbl><a:tr><a:tc>${paragraph('Avon')}</a:tc></a:tr></a:tbl>`
     const frame = `<p:graphicFrame>${table}</p:graphicFrame>`
     expect(readSlide(slide(shape('sldNum', '3'), frame)).body).toBe('| Avon |\n| --- |')
+  })
+
+  it('has its equations as LaTeX, once', () => {
+    const equation =
+      '<m:oMath><m:sSup><m:e><m:r><a:rPr/><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>'
+    const sentence = `<p:sp><p:txBody><a:p><a:r><a:t>So </a:t></a:r><a14:m>${equation}</a14:m><a:r><a:t> grows.</a:t></a:r></a:p></p:txBody></p:sp>`
+    const both = `<mc:AlternateContent><mc:Choice Requires="a14">${sentence}</mc:Choice><mc:Fallback>${shape('body', 'So it grows.')}</mc:Fallback></mc:AlternateContent>`
+    expect(readSlide(slide(both, shape('body', 'End.'))).body).toBe('So $x^{2}$ grows.\n\nEnd.')
   })
 
   it('may have elements of any name', () => {

@@ -1,7 +1,9 @@
-import { utils, write } from '@e965/xlsx'
+import { utils, type WorkBook, write } from '@e965/xlsx'
+import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { extractXlsx, rowsToText } from '../../../../src/knowledge/extraction/formats/xlsx.ts'
 import { type TableRow, toText } from '../../../../src/knowledge/extraction/sheet-tables.ts'
+import { openZip } from '../../../../src/knowledge/extraction/zip-archive.ts'
 import { fixture } from '../../../support/forms.ts'
 import { zipFile } from '../../../support/zip-file.ts'
 
@@ -38,6 +40,72 @@ it('A workbook has percentages, money, times and durations as they are shown, an
   expect(warnings).toEqual([
     { code: 'hidden_sheets', message: 'Hidden sheets were read, too: Notes' },
   ])
+})
+
+/** A workbook with its parts as Excel writes them. */
+async function extractParts(book: WorkBook, change: (parts: Zippable) => void) {
+  const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
+  change(parts)
+  const bytes = Buffer.from(zipSync(parts))
+  return extractXlsx(bytes, await openZip(bytes))
+}
+
+it('A workbook has hidden rows and columns read, which a warning says where they hold values', async () => {
+  const book = utils.book_new()
+  for (const name of ['Rows', 'Columns', 'Unused']) {
+    const sheet = utils.aoa_to_sheet([
+      ['Bird', 'Pairs'],
+      ['Tern', 52],
+      ['Gull', 7],
+    ])
+    const unused = name === 'Unused' ? 3 : 0
+    sheet['!rows'] = name === 'Columns' ? [] : [...Array(unused + 1), { hidden: true }]
+    sheet['!cols'] = name === 'Rows' ? [] : [...Array(unused + 1), { hidden: true }]
+    utils.book_append_sheet(book, sheet, name)
+  }
+  const { text, warnings } = await extractParts(book, () => undefined)
+  expect(text.match(/- Bird: Tern; Pairs: 52/g)).toHaveLength(3)
+  expect(warnings).toEqual([
+    { code: 'hidden_cells', message: 'Hidden rows or columns were read, too: Rows, Columns' },
+  ])
+})
+
+it('A workbook has the titles of its charts, and their values where no sheet has them', async () => {
+  const book = utils.book_new()
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet([
+      ['Bird', 'Pairs'],
+      ['Tern', 52],
+    ]),
+    'Birds',
+  )
+  const relation = (id: string, type: string, target: string) =>
+    `<Relationship Id="${id}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`
+  const relations = (...all: string[]) => strToU8(`<Relationships>${all.join('')}</Relationships>`)
+  const chart = (title: string, values: string) =>
+    strToU8(
+      `<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>${title}</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:val>${values}</c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`,
+    )
+  const point = '<c:pt idx="0"><c:v>52</c:v></c:pt>'
+  const { text } = await extractParts(book, (parts) => {
+    parts['xl/worksheets/_rels/sheet1.xml.rels'] = relations(
+      relation('rId1', 'drawing', '../drawings/drawing1.xml'),
+    )
+    parts['xl/drawings/drawing1.xml'] = strToU8('<xdr:wsDr/>')
+    parts['xl/drawings/_rels/drawing1.xml.rels'] = relations(
+      relation('rId1', 'chart', '../charts/chart1.xml'),
+      relation('rId2', 'chart', '/xl/charts/chart2.xml'),
+    )
+    parts['xl/charts/chart1.xml'] = chart(
+      'Of the sheet',
+      `<c:numRef><c:f>Birds!$B$2</c:f><c:numCache>${point}</c:numCache></c:numRef>`,
+    )
+    parts['xl/charts/chart2.xml'] = chart('Of its own', `<c:numLit>${point}</c:numLit>`)
+  })
+  expect(text).toBe(
+    '## Birds\n\n- Bird: Tern; Pairs: 52\n\nChart: Of the sheet\n\nChart: Of its own\n\n| Category |  |\n| --- | --- |\n| 1 | 52 |\n\n',
+  )
 })
 
 it('A workbook that lacks its parts is none', async () => {

@@ -1,0 +1,113 @@
+import { tabled } from '../extracted.ts'
+import { toText } from '../sheet-tables.ts'
+import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
+import { type ChartValues, parseChart } from './parse-chart.ts'
+
+/** Rows of a chart that become text. */
+const MAX_ROWS = 500
+/** A part of another workbook, or cells that are gone. */
+const ELSEWHERE = /\[|#REF!/
+
+export interface Chart {
+  /** With the titles of the axes of values; '' if it has none. */
+  title: string
+  /** Whether all of its values are cells of the workbook that holds it. */
+  isOfCells: boolean
+  /** Its values as Markdown; '' if it has none. */
+  table: string
+}
+
+interface ShownSeries {
+  name: string
+  /** By place. */
+  categories: ReadonlyMap<number, string>
+  values: ReadonlyMap<number, string>
+}
+
+/** Reads the XML of a chart. */
+export async function readChart(xml: string): Promise<Chart> {
+  const { titles, series, is1904 } = parseChart(xml)
+  const show = await createShow(is1904)
+  const shown = series.map(({ name, categories, values }) => ({
+    name: textsOf(name, show).get(0) ?? '',
+    categories: textsOf(categories, show),
+    values: textsOf(values, show),
+  }))
+  const title = titles.get('chart') ?? (shown.length === 1 ? shown[0]?.name : undefined) ?? ''
+  const unit = titles.get('valAx') ?? ''
+  const category = titles.get('catAx') ?? titles.get('dateAx') ?? 'Category'
+  return {
+    title: (unit === '' ? title : `${title} (${unit})`).replaceAll(/\s+/g, ' ').trim(),
+    isOfCells: series.every(({ values: { cells } }) => cells !== '' && !ELSEWHERE.test(cells)),
+    table: sameCategories(shown)
+      .map((group) => tableOf(category, group))
+      .join('\n\n'),
+  }
+}
+
+/** The table of a chart under its title, as Markdown. */
+export function chartToText({ title, table }: Chart): string {
+  return `Chart${title && `: ${title}`}${table && `\n\n${table}`}`
+}
+
+type Show = (text: string, format: string) => string
+
+/** Writes numbers as the chart shows them; other texts stay as they are. */
+async function createShow(is1904: boolean): Promise<Show> {
+  const { SSF } = await import('@e965/xlsx')
+  const shownIn = (format: string, value: number) => {
+    try {
+      return SSF.format(format, value).trim()
+    } catch {
+      // A format that is none leaves the number as it is.
+      return String(value)
+    }
+  }
+  return (text, format) => {
+    const value = Number(text)
+    if (format === '' || text.trim() === '' || Number.isNaN(value)) return text
+    if (SSF.is_date(format)) return toText(dateAt(dayZeroOf(is1904), value))
+    return SIGNED.test(format) ? shownIn(format, value) : String(value)
+  }
+}
+
+/** In their order. An outer level of categories names only the first of those that it holds. */
+function textsOf({ levels, format }: ChartValues, show: Show): Map<number, string> {
+  const [inner = new Map<number, string>(), ...outer] = levels
+  const above = outer.map(() => '')
+  const texts = new Map<number, string>()
+  for (const [place, text] of [...inner].sort(([a], [b]) => a - b)) {
+    for (const [depth, level] of outer.entries())
+      above[depth] = level.get(place) ?? above[depth] ?? ''
+    texts.set(place, [...above.toReversed(), show(text, format)].filter(Boolean).join(' '))
+  }
+  return texts
+}
+
+/** Series that follow each other and have the same categories share a table. */
+function sameCategories(series: readonly ShownSeries[]): ShownSeries[][] {
+  const groups: ShownSeries[][] = []
+  let last = ''
+  for (const one of series) {
+    if (one.values.size === 0) continue
+    const categories = JSON.stringify([...one.categories])
+    if (categories === last) groups.at(-1)?.push(one)
+    else groups.push([one])
+    last = categories
+  }
+  return groups
+}
+
+function tableOf(category: string, group: readonly ShownSeries[]): string {
+  const places = new Set(group.flatMap(({ values }) => [...values.keys()]))
+  const rows = [...places]
+    .sort((a, b) => a - b)
+    .slice(0, MAX_ROWS)
+    .map((place) => [
+      group[0]?.categories.get(place) ?? String(place + 1),
+      ...group.map(({ values }) => values.get(place) ?? ''),
+    ])
+  const table = tabled([[category, ...group.map(({ name }) => name)], ...rows])
+  if (places.size <= MAX_ROWS) return table
+  return `${table}\n\n(The first ${MAX_ROWS} of ${places.size} rows.)`
+}
