@@ -16,6 +16,7 @@ import {
   hangReply,
   streamReply,
   textReply,
+  toolCallReply,
 } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
@@ -102,6 +103,26 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
       page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${name}`)
     expect(await styleOf('.answer td:last-child', 'textAlign')).toBe('end')
     expect(await styleOf('.answer > p:last-child', 'direction')).toBe('rtl')
+    expect(complaints).toEqual([])
+    await upstream.close()
+  })
+
+  it('tells what the tools did in words, folded', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    const search = { name: 'semantic_search', arguments: { query: 'owls', topK: 3 } }
+    upstream.script(toolCallReply(search), textReply('At night [1].'))
+    await askOn(page, 'When?')
+    await page.locator('.answer', { hasText: 'At night' }).waitFor()
+    const steps = page.locator('.steps')
+    expect(await steps.isVisible()).toBe(false)
+    await page.getByText('1 step', { exact: true }).click()
+    await steps.getByText('Searched the documents for “owls”: 1 passage').click()
+    await steps.getByText('Owls hunt at night.').waitFor()
+    expect(await steps.innerText()).not.toMatch(/passages>|\{|Key:|source-|semantic_search/)
+    await expectAccessible(page)
     expect(complaints).toEqual([])
     await upstream.close()
   })

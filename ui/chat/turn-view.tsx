@@ -14,20 +14,15 @@ import { Citations } from './citations.tsx'
 import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
-import { type FinishReason, type Step, type Turn, versionsOf } from './turns.ts'
+import { Steps } from './steps.tsx'
+import { type FinishReason, type Turn, versionsOf } from './turns.ts'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
   return (
     <article class="turn" aria-label={`Question ${place + 1}`}>
       <Question turn={turn} place={place} />
-      {turn.steps.length > 0 && (
-        <ul class="steps">
-          {turn.steps.map((step) => (
-            <StepView key={step.callId} step={step} />
-          ))}
-        </ul>
-      )}
+      <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
       <Answer turn={turn} />
       {turn.approval && <Waiting turn={turn} />}
       {turn.artifacts.map((artifact) => (
@@ -170,26 +165,6 @@ function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
 
 /** A shorter wait needs no number. */
 const FEW_SECONDS = 3
-
-function StepView({ step: { tool, input, output, isError, milliseconds } }: { step: Step }) {
-  const tone = isError ? 'bad' : milliseconds === undefined ? 'busy' : 'good'
-  return (
-    <li>
-      <details>
-        <summary>
-          <Status tone={tone}>
-            {tool}
-            {milliseconds !== undefined && <span class="hint"> {formatSeconds(milliseconds)}</span>}
-          </Status>
-        </summary>
-        <div class="stack">
-          <pre class="code">{JSON.stringify(input, null, 2)}</pre>
-          {output !== undefined && <pre class="code">{output}</pre>}
-        </div>
-      </details>
-    </li>
-  )
-}
 
 /** Calls that wait for a word, with all that they would do. */
 function Waiting({ turn }: { turn: Turn }) {
