@@ -89,6 +89,21 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(await card.innerText()).toMatch(/not among the passages/)
   })
 
+  it('shows where the passage does not carry the statement', async () => {
+    const { page } = await openAnswer(
+      'On Saturdays it opens at ten [1]. It has 4000 chairs on Saturdays, when it opens at ten [1].',
+    )
+    const marks = page.getByRole('button', { name: 'Source 1' })
+    const unsupported = page.locator('button.citation.unsupported')
+    await expect.poll(() => unsupported.count()).toBe(1)
+    const card = page.getByRole('tooltip')
+    await marks.first().focus()
+    expect(await card.innerText()).not.toMatch(/does not seem to say/)
+    await marks.last().focus()
+    await expect.poll(() => card.innerText()).toMatch(/does not seem to say/)
+    await expectAccessible(page)
+  })
+
   it('leads to the same place of the document, at an address of its own', async () => {
     const { page } = await openAnswer('On Saturdays the library opens at ten [1].')
     await page.getByRole('button', { name: 'Source 1' }).click()

@@ -282,8 +282,9 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
       return { approval: { calls, state } }
     }
     case 'done': {
-      const { hits, artifacts = [], finishReason, searchedFor, usage } = event
-      return { hits, artifacts, finishReason, searchedFor, tokens: usage?.totalTokens }
+      const { hits, citations = [], artifacts = [], finishReason, searchedFor, usage } = event
+      const tokens = usage?.totalTokens
+      return { hits, citations, artifacts, finishReason, searchedFor, tokens }
     }
     case 'progress':
       return { progress: progressOf(event) }

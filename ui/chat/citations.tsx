@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
-import type { Hit } from '../../client/src/agent-server.ts'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Citation, Hit } from '../../client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
-import { quotesFor } from '../reader/quotes.ts'
 import { openReader } from '../reader/reader.tsx'
 import { textNodes } from './markdown.ts'
 
 const UNKNOWN =
   'The model cited a source that is not among the passages it was given. Check this statement yourself.'
+const UNSUPPORTED =
+  'The passage does not seem to say this: it lacks words, a number or a name of the statement. Compare them yourself.'
 /** What belongs to one statement. */
 const BLOCKS = 'p, li, tr, blockquote, h3, h4, h5, h6'
 const SENTENCES = new Intl.Segmenter(undefined, { granularity: 'sentence' })
@@ -17,7 +18,8 @@ interface Card {
   button: HTMLElement
   /** Absent for a source that is unknown. */
   hit: Hit | undefined
-  statement: string
+  /** Absent until the answer has ended. */
+  citation: Citation | undefined
   left: number
   top: number
 }
@@ -25,11 +27,14 @@ interface Card {
 /** Around an answer: each of its marks opens its passage, and tells where it leads while it is pointed at or focused. */
 export function Citations({
   hits,
+  citations,
   children,
 }: {
   hits: readonly Hit[]
+  citations: readonly Citation[]
   children: ComponentChildren
 }) {
+  const element = useRef<HTMLDivElement>(null)
   const card = useSignal<Card | undefined>(undefined)
   const id = useId()
   const markOf = ({ target }: Event) =>
@@ -45,7 +50,7 @@ export function Citations({
     card.value = {
       button,
       hit: hitOf(button),
-      statement: statementBefore(button),
+      citation: citations[marksIn(element.current).indexOf(button)],
       left: left - around.left,
       top: bottom - around.top,
     }
@@ -66,6 +71,7 @@ export function Citations({
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its marks are buttons, which are not drawn by Preact
     <div
+      ref={element}
       class="cited"
       onClick={open}
       onKeyDown={({ key }) => {
@@ -82,7 +88,19 @@ export function Citations({
   )
 }
 
-function CitationCard({ id, card: { hit, statement, left, top } }: { id: string; card: Card }) {
+/** Marks the citations of a drawn answer whose passages do not carry their statements. */
+export function markUnsupported(answer: HTMLElement, citations: readonly Citation[]): void {
+  for (const [place, mark] of marksIn(answer).entries()) {
+    mark.classList.toggle('unsupported', citations[place]?.supported === false)
+  }
+}
+
+/** In the order of `citations`. */
+function marksIn(element: HTMLElement | null): Element[] {
+  return Array.from(element?.querySelectorAll('button.citation[data-hit]') ?? [])
+}
+
+function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; card: Card }) {
   const style = `--left: ${Math.round(left)}px; --top: ${Math.round(top)}px`
   if (!hit) {
     return (
@@ -91,8 +109,7 @@ function CitationCard({ id, card: { hit, statement, left, top } }: { id: string;
       </div>
     )
   }
-  const quotes = quotesFor(statement, hit.text)
-  const quoted = quotes.map(({ start, end }) => hit.text.slice(start, end)).join(' … ')
+  const quoted = citation?.quotes.map(({ text }) => text).join(' … ')
   const place = placeOf(hit)
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
@@ -101,6 +118,7 @@ function CitationCard({ id, card: { hit, statement, left, top } }: { id: string;
         {place && <span class="hint"> {place}</span>}
       </p>
       <p class="quoted">{quoted || hit.text}</p>
+      {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
     </div>
   )
 }

@@ -10,7 +10,7 @@ import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
-import { Citations } from './citations.tsx'
+import { Citations, markUnsupported } from './citations.tsx'
 import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
@@ -129,11 +129,13 @@ function Versions({ turn }: { turn: Turn }) {
 function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (place.current) redraw(place.current, renderMarkdown(turn.answer, turn.hits.length))
-  }, [turn.answer, turn.hits])
+    if (!place.current) return
+    redraw(place.current, renderMarkdown(turn.answer, turn.hits.length))
+    markUnsupported(place.current, turn.citations)
+  }, [turn.answer, turn.hits, turn.citations])
   return (
     <>
-      <Citations hits={turn.hits}>
+      <Citations hits={turn.hits} citations={turn.citations}>
         <div ref={place} class="answer" dir="auto" />
       </Citations>
       {turn.state === 'answering' && turn.answer === '' && <Progress turn={turn} />}

@@ -1,4 +1,10 @@
-import type { Approval, Artifact, ConversationItem, Hit } from '../../client/src/agent-server.ts'
+import type {
+  Approval,
+  Artifact,
+  Citation,
+  ConversationItem,
+  Hit,
+} from '../../client/src/agent-server.ts'
 
 /** A call of a tool, and its answer once there is one. */
 export interface Step {
@@ -34,6 +40,8 @@ export interface Turn {
   failure: string
   steps: Step[]
   hits: Hit[]
+  /** Empty until the answer has ended. */
+  citations: Citation[]
   artifacts: Artifact[]
   finishReason?: FinishReason | undefined
   /** The question in the form in which it was searched for, if that is another. */
@@ -52,6 +60,7 @@ export const newTurn = (id: string, parent: string | undefined, question: string
   failure: '',
   steps: [],
   hits: [],
+  citations: [],
   artifacts: [],
   milliseconds: 0,
 })
@@ -83,7 +92,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
   if (item.role !== 'assistant') return followed
   const { agent = {}, status } = item
   const { error, approval, usage, finishReason, searchedFor, milliseconds = 0 } = agent
-  const { hits = [], steps = [], artifacts = [] } = agent
+  const { hits = [], citations = [], steps = [], artifacts = [] } = agent
   return {
     ...followed,
     answer: [turn.answer, textOf(item)].filter(Boolean).join('\n\n'),
@@ -92,6 +101,7 @@ function answered(turn: Turn, item: ConversationItem): Turn {
     ...(approval && { approval }),
     steps,
     hits,
+    citations: [...turn.citations, ...citations],
     artifacts,
     finishReason,
     searchedFor,
