@@ -17,6 +17,8 @@ export default defineConfig({
     // Generous, for machines with other work: what must be quick is measured in bench/.
     testTimeout: isLong ? 180_000 : 60_000,
     hookTimeout: 60_000,
+    // In continuous integration a failed test is run once more, on machines whose load is unknown, and named.
+    retry: process.env.CI === undefined ? 0 : 1,
     // On two cores: a worker often waits for a thread or process that it has started, so that two leave a core idle.
     maxWorkers: 3,
     // One worker runs many files and loads the server's modules once; a test that changes a global puts it back.

@@ -32,6 +32,8 @@ export interface Outcome {
   skippedSuites: string[]
   /** Each failed test, and each file that could not be run, with its message, shortened. */
   failures: string[]
+  /** Each test that passed only when it was run again, with its first message, shortened. */
+  unsteady: string[]
   /** The slowest files, each with its seconds. */
   slowest: string[]
 }
@@ -64,18 +66,23 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
   const suites = Map.groupBy(skipped, ({ file, ancestorTitles, title }) =>
     [file, ...(ancestorTitles.length > 0 ? ancestorTitles : [title])].join(' > '),
   )
+  const describeAll = (described: typeof tests) =>
+    described.map(({ file, ancestorTitles, title, failureMessages }) =>
+      describe([file, ...ancestorTitles, title].join(' > '), failureMessages.join('\n')),
+    )
   return {
     passed: count('passed'),
     failed: failed === 0 && !success ? 1 : failed,
     skipped: skipped.length,
     failures: [
-      ...tests
-        .filter(({ status }) => status === 'failed')
-        .map(({ file, ancestorTitles, title, failureMessages }) =>
-          describe([file, ...ancestorTitles, title].join(' > '), failureMessages.join('\n')),
-        ),
+      ...describeAll(tests.filter(({ status }) => status === 'failed')),
       ...broken.map(({ name, message }) => describe(relative(root, name), message)),
     ],
+    unsteady: describeAll(
+      tests.filter(
+        ({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0,
+      ),
+    ),
     skippedSuites: suites
       .entries()
       .map(([suite, { length }]) => `${suite} (${length})`)

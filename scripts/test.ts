@@ -35,6 +35,7 @@ if (asked.length === 0) {
     console.log(`not run: ${CLIENTS} (programs of others), see npm ci --prefix ${CLIENTS}`)
   }
 }
+for (const test of outcome.unsteady) console.log(`passed when run again: ${test}`)
 for (const failure of [...failedChecks, ...outcome.failures]) console.log(`failed: ${failure}`)
 const total = {
   ...outcome,
@@ -61,7 +62,15 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
     return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch (error) {
     console.error(error)
-    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [], failures: [], slowest: [] }
+    return {
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+      skippedSuites: [],
+      failures: [],
+      unsteady: [],
+      slowest: [],
+    }
   } finally {
     await rm(directory, { recursive: true })
   }

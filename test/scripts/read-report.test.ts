@@ -47,6 +47,16 @@ it('names each test that failed and each file that could not be run, with what i
   ])
 })
 
+it('names each test that passed only when it was run again', () => {
+  const again = { ...test('passed', 'adds', 'Sums'), failureMessages: ['expected 1 to be 2'] }
+  const json = report({ status: 'passed', assertionResults: [test('passed'), again] })
+  expect(readReport(json, '/project')).toMatchObject({
+    passed: 2,
+    failed: 0,
+    unsteady: ['test/0.test.ts > Sums > adds\n    expected 1 to be 2'],
+  })
+})
+
 it('names each suite with skipped tests once, with its file and how many', () => {
   const json = report({
     status: 'passed',
