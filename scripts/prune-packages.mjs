@@ -16,8 +16,9 @@ const UNREAD = [
   // recognise.ts loads one build, and the small model of a language.
   /^tesseract\.js-core\/tesseract-core(?!-simd-lstm\.(js|wasm)$)/,
   /^@tesseract\.js-data\/[^/]*\/4\.0\.0\//,
-  // What shows pages in a browser, and bundles for it.
-  /^pdfjs-dist\/(legacy|web|image_decoders|standard_fonts|iccs)\//,
+  // Viewers for browsers, bundles that are minified, and all fonts but those of signs, as browsers have the others.
+  /^pdfjs-dist\/(legacy|web|image_decoders|iccs)\//,
+  /^pdfjs-dist\/standard_fonts\/(?!Foxit(Dingbats|Symbol)\.pfb$|LICENSE_FOXIT$)/,
   /^pdfjs-dist\/build\/.*\.min\.mjs$/,
   /^@e965\/xlsx\/(dist\/|bin\/|bower\.json|xlsx(worker)?\.js$)/,
   /^@cantoo\/pdf-lib\/(dist\/[^/]*$|ts3\.4\/|cjs\/.*\.js$)/,

@@ -25,7 +25,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types dompurify',
+  'trusted-types dompurify pdf-worker',
 ].join(';')
 
 const PAGE_HEADERS = {
@@ -34,7 +34,12 @@ const PAGE_HEADERS = {
   // Revalidated each time, because a new version has other files.
   'cache-control': 'no-cache',
 }
-const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
+const ASSET_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  // A worker has the policy that its own script came with. The one that reads PDFs decodes images in WebAssembly, and
+  // can load nothing: whoever took it over with a PDF could not use the session.
+  'content-security-policy': "default-src 'none'; script-src 'wasm-unsafe-eval'",
+}
 
 const MAX_SIGN_IN_BYTES = 4_096
 
@@ -81,8 +86,8 @@ export const webUiRoutes: FastifyPluginAsyncZod<WebUiOptions> = async (app, opti
   })
 
   app.get(`${ASSET_PATH}/:name`, { schema: { params: AssetParams } }, async (request, reply) => {
-    const { assets } = await madeBundle(webUi, request)
-    const asset = assets.get(request.params.name)
+    const bundle = await madeBundle(webUi, request)
+    const asset = await bundle.asset(request.params.name)
     if (!asset) throw new AppError('route_not_found', 'The web UI has no file with this name')
     return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
   })

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { version } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
 import { SessionState } from '../../src/routes/web-ui.ts'
 import { verifies } from '../requirements.ts'
@@ -56,7 +57,31 @@ describe('GET /', verifies('web-ui.page', 'web-ui.off'), () => {
       bytes += Number(asset.headers.get('content-length'))
     }
     expect(bytes).toBeGreaterThan(1_000)
-    expect(bytes).toBeLessThan(200_000)
+    expect(bytes).toBeLessThan(150_000)
+  })
+
+  it('gives the reader of PDFs its worker, decoders and character maps, and no other file', async () => {
+    const files = ['pdf.worker.mjs', 'openjpeg.wasm', 'jbig2.wasm', 'UniGB-UCS2-H.bcmap']
+    const ask = (name: string) => fetch(`${server.url}/ui/assets/${encodeURIComponent(name)}`)
+    for (const file of files) {
+      const response = await ask(`pdfjs-${version}-${file}`)
+      expect(response.status, file).toBe(200)
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(1_000)
+      // It is that of the worker, which thereby can load nothing.
+      const policy = response.headers.get('content-security-policy')
+      expect(policy).toBe("default-src 'none'; script-src 'wasm-unsafe-eval'")
+    }
+    const [worker = ''] = files
+    const { headers } = await ask(`pdfjs-${version}-${worker}`)
+    expect(headers.get('content-type')).toMatch(/^text\/javascript/)
+    const wrong = [
+      `pdfjs-0.0.1-${worker}`,
+      worker,
+      `pdfjs-${version}-pdf.mjs`,
+      `pdfjs-${version}-../package.json`,
+      `pdfjs-${version}-missing.bcmap`,
+    ]
+    for (const name of wrong) expect((await ask(name)).status, name).toBe(404)
   })
 
   it('keeps its answer for everybody else', async () => {

@@ -2,7 +2,7 @@
 const BRANCH = 50
 
 export interface PdfToMake {
-  /** The text of each page, one line. */
+  /** The text of each page, in lines. */
   pages: readonly string[]
   /** Bytes of an object that no page shows, such as a picture would be. */
   ballast?: Uint8Array
@@ -75,7 +75,7 @@ function pageObject(content: number, parent: number): Buffer {
 }
 
 function pageContent(text: string): Buffer {
-  return Buffer.from(`BT /F1 12 Tf 50 700 Td (${text}) Tj ET`)
+  return Buffer.from(`BT /F1 12 Tf 16 TL 50 700 Td (${text.replaceAll('\n', ') Tj T* (')}) Tj ET`)
 }
 
 function stream(bytes: Uint8Array): Buffer {

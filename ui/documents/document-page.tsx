@@ -6,7 +6,8 @@ import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
-import { DocumentText } from '../reader/document-text.tsx'
+import type { Place } from '../reader/document-text.tsx'
+import { DocumentView } from '../reader/document-view.tsx'
 import { routeQuery } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
 import { EditDialog, ReplaceButton } from './change-document.tsx'
@@ -116,11 +117,11 @@ function readPlace(at: string | null) {
 }
 
 /** The place that the address names. */
-function Shown({ place }: { place: Parameters<typeof DocumentText>[0]['place'] }) {
+function Shown({ place }: { place: Place }) {
   return (
-    <section class="panel stack" aria-labelledby="text">
-      <h2 id="text">Text</h2>
-      <DocumentText place={place} />
+    <section class="panel stack" aria-labelledby="content">
+      <h2 id="content">Content</h2>
+      <DocumentView place={place} />
     </section>
   )
 }

@@ -5,14 +5,26 @@ import { client, messageOf } from '../api.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { quotesFor, type Range } from './quotes.ts'
 import { renderText } from './rendered-text.ts'
+import { scrollTo } from './scroll-to.ts'
 
 /** Read on each side of the place that is shown, in UTF-16 code units. */
 const MARGIN = 20_000
 /** Files whose text has no Markdown of its own; that of all others is written as Markdown, or was. */
 const PLAIN = /^(?:text\/(?!markdown|html)|application\/(?:pdf|json)|image\/|message\/)/
 
-interface Place extends Range {
+export interface Place extends Range {
   documentId: string
+  /** The pages that it is on, where they are known. */
+  page?: number | undefined
+  pageEnd?: number | undefined
+}
+
+export interface PlaceInDocument {
+  place: Place
+  /** Without it, all of the place is marked. */
+  statement?: string | undefined
+  /** The passage as it was when it was cited. */
+  cited?: string | undefined
 }
 
 /** A part of a document's text. */
@@ -25,17 +37,7 @@ interface Part {
 }
 
 /** The text of a document around a place, scrolled to it, with the sentences marked that carry a statement. */
-export function DocumentText({
-  place,
-  statement = '',
-  cited,
-}: {
-  place: Place
-  /** Without it, all of the place is marked. */
-  statement?: string
-  /** The passage as it was when it was cited. */
-  cited?: string
-}) {
+export function DocumentText({ place, statement = '', cited }: PlaceInDocument) {
   const shown = useSignal<Part | undefined>(undefined)
   const failure = useSignal('')
   const isGone = useSignal(false)
@@ -141,18 +143,7 @@ function Rendered({ part, ranges }: { part: Part; ranges: Range[] }) {
   useLayoutEffect(() => {
     element.current?.replaceChildren(renderText(part.text, ranges, part.isMarkdown))
     const mark = element.current?.querySelector('mark')
-    if (mark) showWithin(mark)
+    if (mark) scrollTo(mark)
   }, [part])
   return <div ref={element} class="answer document-text" dir="auto" />
-}
-
-/** Scrolls the panel that holds an element or, where there is none, the page. */
-function showWithin(element: HTMLElement): void {
-  const panel = element.closest<HTMLElement>('.reader-body, dialog')
-  if (!panel) {
-    element.scrollIntoView({ block: 'center' })
-    return
-  }
-  const { top } = element.getBoundingClientRect()
-  panel.scrollTop += top - panel.getBoundingClientRect().top - panel.clientHeight / 3
 }

@@ -5,7 +5,7 @@ import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { documentAddress } from '../route.ts'
 import { onSignOut } from '../session.ts'
-import { DocumentText } from './document-text.tsx'
+import { DocumentView } from './document-view.tsx'
 
 /** A passage that is read, and what it was cited for. */
 export interface Cited {
@@ -61,8 +61,8 @@ export function Reader({ hit, statement }: Cited) {
         </div>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
-      <section class="reader-body" aria-label="Text of the document" tabIndex={0}>
-        <DocumentText place={hit} cited={hit.text} statement={statement} />
+      <section class="reader-body" aria-label="Content of the document" tabIndex={0}>
+        <DocumentView place={hit} cited={hit.text} statement={statement} />
       </section>
     </aside>
   )
@@ -73,7 +73,7 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
   return (
     <Dialog title={titleOf(hit)} onClose={onClose} wide>
       <ChunkFacts chunk={hit} />
-      <DocumentText place={hit} cited={hit.text} />
+      <DocumentView place={hit} cited={hit.text} />
       <div class="dialog-foot">
         <a class="button" href={documentAddress(hit)} onClick={onClose}>
           Open document

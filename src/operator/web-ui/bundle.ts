@@ -4,10 +4,13 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { exists } from '../../lib/files.ts'
+import { readPdfFile } from './pdf-files.ts'
 
 /** The URL path of the bundle's files. */
 export const ASSET_PATH = '/ui/assets'
 const ENTRY = 'main.tsx'
+/** How the names of the files begin that the page loads; the others are loaded when they are needed. */
+const FIRST = 'web-ui'
 const PAGE = 'index.html'
 const ICON = 'icon.svg'
 /** The folder of prebuilt files next to the sources, for the container image, which holds nothing else of `ui/`. */
@@ -16,8 +19,10 @@ const PREBUILT = 'dist'
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
 }
 
 type Encoding = 'br' | 'gzip' | 'identity'
@@ -31,8 +36,8 @@ export interface Asset {
 
 export interface Bundle {
   page: Asset
-  /** By file name; each name includes a hash of the content. */
-  assets: ReadonlyMap<string, Asset>
+  /** The file with this name, which includes a hash of its content or the version of its package. */
+  asset(name: string): Promise<Asset | undefined>
 }
 
 /**
@@ -62,14 +67,22 @@ async function load(directory: string): Promise<Bundle> {
   const files = (await exists(join(directory, ENTRY)))
     ? await bundle(directory)
     : await readFiles(join(directory, PREBUILT))
-  const packed = await Promise.all(
-    Array.from(files, async ([name, content]) => [name, await pack(name, content)] as const),
-  )
-  const assets = new Map(packed)
-  const page = assets.get(PAGE)
+  const page = files.get(PAGE)
   if (!page) throw new Error(`${directory} holds no ${PAGE}`)
-  assets.delete(PAGE)
-  return { page, assets }
+  files.delete(PAGE)
+  const packed = new Map<string, Promise<Asset>>()
+  return {
+    page: await pack(PAGE, page),
+    async asset(name) {
+      const known = packed.get(name)
+      if (known) return known
+      const content = files.get(name) ?? (await readPdfFile(name))
+      if (!content) return undefined
+      const asset = pack(name, content)
+      packed.set(name, asset)
+      return asset
+    },
+  }
 }
 
 async function readFiles(directory: string): Promise<Map<string, Buffer>> {
@@ -78,15 +91,17 @@ async function readFiles(directory: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read))
 }
 
-/** Builds the page, its script, its style sheet and its icon. */
+/** Builds the page, its script, its style sheet and its icon; and scripts that are loaded when they are needed. */
 async function bundle(directory: string): Promise<Map<string, Buffer>> {
   // Imported here, because a server whose web UI nobody opens does not need it.
   const { build, stop } = await import('esbuild')
   try {
     const { outputFiles } = await build({
-      entryPoints: { 'web-ui': join(directory, ENTRY) },
+      entryPoints: { [FIRST]: join(directory, ENTRY) },
       outdir: join(directory, PREBUILT),
       entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      splitting: true,
       write: false,
       bundle: true,
       minify: true,
@@ -104,7 +119,7 @@ async function bundle(directory: string): Promise<Map<string, Buffer>> {
       ]),
     )
     const icon = await readFile(join(directory, ICON))
-    files.set(`icon-${digest(icon)}.svg`, icon)
+    files.set(`${FIRST}-${digest(icon)}.svg`, icon)
     const page = await readFile(join(directory, PAGE), 'utf8')
     return files.set(PAGE, Buffer.from(withAssets(page, [...files.keys()])))
   } finally {
@@ -113,10 +128,10 @@ async function bundle(directory: string): Promise<Map<string, Buffer>> {
   }
 }
 
-/** Replaces `{{.js}}` in the page by the URL of the file with that extension. */
+/** Replaces `{{.js}}` in the page by the URL of its file with that extension. */
 function withAssets(page: string, names: readonly string[]): string {
   return page.replace(/\{\{(\.\w+)\}\}/g, (_, kind: string) => {
-    const name = names.find((one) => extname(one) === kind)
+    const name = names.find((one) => one.startsWith(`${FIRST}-`) && extname(one) === kind)
     return `${ASSET_PATH}/${name}`
   })
 }

@@ -1,0 +1,47 @@
+import type { Chunk } from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
+import type { Place, PlaceInDocument } from './document-text.tsx'
+import type { Pdf } from './pdf.ts'
+import { quotesFor, sentencesOf } from './quotes.ts'
+
+/** Chunks that are read to find the page of a place. */
+const MAX_CHUNKS = 5_000
+/** Of the text at a place, in UTF-16 code units; passages are much shorter. */
+const MAX_TEXT = 20_000
+/** Pages of one passage that are searched for its sentences. */
+const MAX_PAGES = 10
+
+/** Where a PDF is opened, and what is marked there. */
+export interface CitedPage {
+  first: number
+  texts: readonly string[]
+}
+
+/** The page on which the sentences stand that carry a statement, or the first one of the passage. */
+export async function findCitedPage(pdf: Pdf, shown: PlaceInDocument): Promise<CitedPage> {
+  const { place, statement = '', cited } = shown
+  const { page = 1, pageEnd = page } = place.page === undefined ? await pagesAt(place) : place
+  const passage = cited ?? (await textAt(place))
+  const quotes = quotesFor(statement, passage)
+  const ranges = quotes.length > 0 ? quotes : sentencesOf(passage)
+  const texts = ranges.map(({ start, end }) => passage.slice(start, end))
+  for (let at = page; at <= Math.min(pageEnd, page + MAX_PAGES, pdf.pages); at++) {
+    if (await pdf.has(at, texts)) return { first: at, texts }
+  }
+  return { first: Math.min(page, pdf.pages), texts }
+}
+
+function textAt({ documentId, start, end }: Place): Promise<string> {
+  return client.documents.text(documentId, { start, end: Math.min(end, start + MAX_TEXT) })
+}
+
+/** The pages of the chunk at a place, of which the address of a document does not tell. */
+async function pagesAt({ documentId, start }: Place): Promise<Partial<Chunk>> {
+  let read = 0
+  for await (const chunk of client.documents.chunks(documentId)) {
+    read += 1
+    if (chunk.end > start) return chunk
+    if (read === MAX_CHUNKS) break
+  }
+  return {}
+}
