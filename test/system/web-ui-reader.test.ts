@@ -322,6 +322,21 @@ describe.skipIf(!hasBrowser)('The original in the reader (needs Chromium)', () =
     await sheet(page, 6).locator('canvas').waitFor()
   })
 
+  it('is not even asked for when it is larger than 100 MB', async () => {
+    const { page, id } = await openAnswer(ABOUT_MAPS, { file: PDF })
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.route(`**/documents/${id}`, async (route) => {
+      const response = await route.fetch()
+      const { file, ...document } = await response.json()
+      await route.fulfill({ json: { ...document, file: { ...file, size: 100_000_001 } } })
+    })
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    await page.getByText('larger than 100 MB').waitFor()
+    await page.locator('.document-text mark').first().waitFor()
+    expect(asked.filter((url) => url.endsWith('/file'))).toEqual([])
+  })
+
   it('is a picture where the document is one, and a scan without marks', async () => {
     const { page, server, complaints } = await openAnswer('Herons stand in shallow water [1].', {
       question: 'Where do herons stand?',
