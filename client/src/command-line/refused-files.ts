@@ -19,5 +19,4 @@ export const REFUSED_FILES: readonly (readonly [kind: string, mark: string])[] =
   ['sound', '4f676753'],
   ['a database', '53514c69746520666f726d61742033'],
   ['a PostScript program', '25215053'],
-  ['rich text (RTF): save it as DOCX', '7b5c727466'],
 ]

@@ -70,6 +70,11 @@ const BINARY: readonly Format[] = [
     read: async ({ bytes }) => (await import('./formats/xlsx.ts')).extractXlsx(bytes),
   },
   {
+    name: 'rtf',
+    fits: (content) => startsWith(content, Buffer.from('{\\rtf')),
+    read: async ({ bytes }) => (await import('./formats/rtf.ts')).extractRtf(bytes),
+  },
+  {
     name: 'parquet',
     fits: (content) => startsWith(content, Buffer.from('PAR1')),
     read: async (file) => (await import('./formats/parquet.ts')).extractParquet(file),
@@ -292,7 +297,6 @@ export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['sound', Buffer.from('OggS')],
   ['a database', Buffer.from('SQLite format 3')],
   ['a PostScript program', Buffer.from('%!PS')],
-  ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
 ]
 
 const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)

@@ -92,12 +92,11 @@ export function fenced(text: string, language: string): string {
 
 /** Formats rows as a Markdown table, whose head is the first of them. Line breaks in a cell become spaces. */
 export function tabled(rows: readonly (readonly string[])[]): string {
-  const width = rows.reduce((most, row) => Math.max(most, row.length), 0)
   const [head = '', ...more] = rows.map((row) => {
     const cells = row.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim())
-    return `| ${[...cells, ...Array.from({ length: width - cells.length }, () => '')].join(' | ')} |`
+    return `| ${cells.join(' | ')} |`
   })
-  return [head, `|${' --- |'.repeat(width)}`, ...more].join('\n')
+  return [head, `|${' --- |'.repeat(rows[0]?.length ?? 0)}`, ...more].join('\n')
 }
 
 /** Messages to the reading process for a file: its properties, its bytes in order, and the end. */

@@ -50,6 +50,11 @@ describe('A file is read as what it is', () => {
   })
 })
 
+it('Rich text is read, whatever it is called', async () => {
+  const { text } = await extractFile(sourceFile('letter.doc', '{\\rtf1\\ansi Dear Ann,\\par}'))
+  expect(text).toBe('Dear Ann,')
+})
+
 describe('A file that cannot be read says why', () => {
   it.each([
     ['encrypted_file', sourceFixture('password.pdf')],
@@ -215,7 +220,6 @@ describe('What is known and not read is refused', () => {
     ['a WAV', Buffer.from('RIFF....WAVE'), /audio/],
     ['an MP3', Buffer.from('ID3\x04'), /sound/],
     ['a database', Buffer.from('SQLite format 3\0'), /a database/],
-    ['rich text', Buffer.from('{\\rtf1\\ansi'), /save it as DOCX/],
     ['PostScript', Buffer.from('%!PS-Adobe-3.0'), /a PostScript program/],
   ])('with what it is: %s', (_case, content, message) => {
     expect(() => formatOf(content)).toThrow(message)

@@ -1,0 +1,80 @@
+/** The encodings of code pages, by the names of `TextDecoder`. */
+const ENCODINGS: ReadonlyMap<number, string> = new Map([
+  [866, 'ibm866'],
+  [874, 'windows-874'],
+  [932, 'shift_jis'],
+  [936, 'gbk'],
+  [949, 'euc-kr'],
+  [950, 'big5'],
+  ...Array.from({ length: 9 }, (_, i) => [1_250 + i, `windows-${1_250 + i}`] as const),
+  [10_000, 'macintosh'],
+  [10_007, 'x-mac-cyrillic'],
+  [20_866, 'koi8-r'],
+  [21_866, 'koi8-u'],
+  [65_001, 'utf-8'],
+])
+/** That of Western Windows. */
+export const WESTERN = 1_252
+export const MACINTOSH = 10_000
+
+/** The code pages of the character sets of fonts; those that are not here have that of the document. */
+export const CODE_PAGE_OF_CHARSET: ReadonlyMap<number, number> = new Map([
+  [77, MACINTOSH],
+  [128, 932],
+  [129, 949],
+  [134, 936],
+  [136, 950],
+  [161, 1_253],
+  [162, 1_254],
+  [163, 1_258],
+  [177, 1_255],
+  [178, 1_256],
+  [186, 1_257],
+  [204, 1_251],
+  [222, 874],
+  [238, 1_250],
+])
+
+const RUN_BYTES = 4_096
+
+/** Decodes bytes that come in pieces; a character may consist of several bytes. `onGuess` is told unknown code pages. */
+export function createDecoder(onGuess: (codePage: number) => void) {
+  const decoders = new Map<number, TextDecoder>()
+  const run = Buffer.alloc(RUN_BYTES)
+  let length = 0
+  let codePage = WESTERN
+  let decoded = ''
+
+  const decoderOf = (page: number) => {
+    const known = decoders.get(page)
+    if (known) return known
+    const encoding = ENCODINGS.get(page)
+    if (encoding === undefined) onGuess(page)
+    const decoder = new TextDecoder(encoding ?? 'windows-1252')
+    decoders.set(page, decoder)
+    return decoder
+  }
+  const decode = (stream: boolean) => {
+    const bytes = run.subarray(0, length)
+    length = 0
+    const isAscii = decoded === '' && !stream && bytes.every((byte) => byte < 0x80)
+    return isAscii ? bytes.toString('latin1') : decoderOf(codePage).decode(bytes, { stream })
+  }
+
+  return {
+    add(bytes: Uint8Array, page: number): void {
+      codePage = page
+      for (const byte of bytes) {
+        if (length === run.length) decoded += decode(true)
+        run[length++] = byte
+      }
+    },
+    /** The text of all bytes since it was last taken. */
+    take(): string {
+      if (length === 0) return ''
+      const text = decoded + decode(false)
+      decoded = ''
+      return text
+    },
+  }
+}

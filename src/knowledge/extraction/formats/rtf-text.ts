@@ -1,0 +1,101 @@
+import { createBoundedText, MAX_CHARACTERS, tabled, tooLong } from '../extracted.ts'
+
+/** What a paragraph is. */
+export interface ParagraphFormat {
+  isInTable: boolean
+  /** The level of a heading, from 1. */
+  heading: number | undefined
+}
+
+const MAX_LEVEL = 6
+/** What a table adds to the text of a cell, even to none. */
+const CELL_FRAME = 3
+const NUMBERED = /^\(?\w{1,5}[.)]/
+
+/** Collects paragraphs and cells as Markdown. Throws `text_too_long`. */
+export function createRtfText() {
+  const text = createBoundedText()
+  let held = 0
+  let paragraph = ''
+  let marker = ''
+  let cell = ''
+  let row: string[] = []
+  let rows: string[][] = []
+  let isList = false
+
+  const addBlock = (block: string, isItem: boolean) => {
+    const separator = isItem && isList ? '\n' : '\n\n'
+    text.add(text.length === 0 ? block : `${separator}${block}`)
+    isList = isItem
+  }
+  const hold = (length: number) => {
+    held += length
+    if (held > MAX_CHARACTERS) throw tooLong()
+  }
+  const takeParagraph = () => {
+    const words = paragraph
+    paragraph = ''
+    return words
+  }
+  const endCell = () => {
+    hold(CELL_FRAME)
+    row.push(`${cell}${takeParagraph()}`)
+    cell = ''
+  }
+  const endRow = () => {
+    if (row.length > 0) rows.push(row)
+    row = []
+  }
+  const endTable = () => {
+    if (cell.trim() !== '') row.push(cell)
+    cell = ''
+    endRow()
+    if (rows.length > 0) addBlock(tabled(rows), false)
+    rows = []
+  }
+
+  return {
+    add(words: string): void {
+      hold(words.length)
+      paragraph += words
+    },
+    /** The bullet or number of the paragraph. */
+    mark(words: string): void {
+      hold(words.length)
+      marker += words
+    },
+    endParagraph({ isInTable, heading }: ParagraphFormat): void {
+      const words = takeParagraph()
+      const sign = marker.trim()
+      marker = ''
+      if (isInTable) {
+        cell += `${words} `
+        return
+      }
+      endTable()
+      const line = tidy(words)
+      if (line === '') return
+      if (heading !== undefined) {
+        addBlock(`${'#'.repeat(Math.min(heading, MAX_LEVEL))} ${numbered(sign)}${line}`, false)
+      } else if (sign === '') addBlock(line, false)
+      else addBlock(`${numbered(sign) || '- '}${line}`, true)
+    },
+    endCell,
+    endRow,
+    finish(): string {
+      if (row.length > 0) endCell()
+      this.endParagraph({ isInTable: false, heading: undefined })
+      return text.toString()
+    },
+  }
+}
+
+const numbered = (sign: string) => (NUMBERED.test(sign) ? `${sign} ` : '')
+
+/** Keeps the line breaks within a paragraph. */
+function tidy(words: string): string {
+  return words
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .replaceAll(/ ?\n ?/g, '\n')
+    .trim()
+}

@@ -1,0 +1,120 @@
+import type { Extracted } from '../extracted.ts'
+import { CODE_PAGE_OF_CHARSET, MACINTOSH, WESTERN } from './rtf-code-pages.ts'
+import { createRtfDocument, type RtfDocument } from './rtf-document.ts'
+import { readRtf } from './rtf-tokens.ts'
+
+// Rich Text Format, version 1.9.1.
+
+/** Text, headings, lists and tables as Markdown; footnotes and comments in brackets where they belong. */
+export function extractRtf(bytes: Buffer): Extracted {
+  const document = createRtfDocument()
+  /** Whether the group that begins may be skipped by a program that does not know it. */
+  let isOptional = false
+  /** Characters to skip, which repeat a Unicode character for old programs. */
+  let repeats = 0
+  const begin = () => {
+    document.flush()
+    repeats = 0
+  }
+
+  readRtf(bytes, {
+    open() {
+      begin()
+      document.open()
+    },
+    close() {
+      begin()
+      document.close()
+    },
+    word(name, value) {
+      begin()
+      const isSkipped = (isOptional && !READ_OPTIONAL.has(name)) || MATH_PROPERTIES.test(name)
+      isOptional = false
+      if (isSkipped) document.sinkInto('nowhere')
+      else WORDS.get(name)?.(document, value)
+      if (name === 'u') repeats = document.group.repeats
+    },
+    symbol(sign) {
+      begin()
+      isOptional = sign === '*'
+      if (sign === '\n' || sign === '\r') document.breakParagraph()
+      else document.add(SYMBOLS.get(sign) ?? '')
+    },
+    text(piece) {
+      const skipped = Math.min(repeats, piece.length)
+      repeats -= skipped
+      document.text(piece.subarray(skipped))
+    },
+  })
+  return document.finish()
+}
+
+/** Groups that a program may skip if it does not know them, and that are known here. */
+const READ_OPTIONAL = new Set(
+  'shpinst nesttableprops annotation atnauthor footnote moMath moMathPara'.split(' '),
+)
+const MATH_PROPERTIES = /^m[a-zA-Z]+Pr$/
+/** Groups without text of the document. */
+const SKIPPED =
+  `colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf fldinst
+  sp shprslt nonesttables xe tc mmathPict`.split(/\s+/)
+const BREAKS = ['par', 'sect', 'page', 'column']
+const BODY_TEXT = 9
+
+type Apply = (document: RtfDocument, value: number | undefined) => void
+
+const WORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
+  ['rtf', ({ group }) => Object.assign(group, { sink: 'text' })],
+  ['mac', ({ setCodePage }) => setCodePage(MACINTOSH)],
+  ['ansicpg', ({ setCodePage }, value = WESTERN) => setCodePage(value)],
+  ['fonttbl', ({ sinkInto }) => sinkInto('fonts')],
+  ['fcharset', ({ nameFont }, value = 0) => nameFont(CODE_PAGE_OF_CHARSET.get(value))],
+  ['cpg', ({ nameFont }, value) => nameFont(value)],
+  ['f', ({ useFont }, value = 0) => useFont(value)],
+  ['uc', ({ group }, value = 1) => Object.assign(group, { repeats: Math.max(value, 0) })],
+  ['u', ({ add }, value = 0) => add(String.fromCharCode(value & 0xffff))],
+  ['deff', ({ setUsualFont }, value = 0) => setUsualFont(value)],
+  ['plain', ({ usePlain }) => usePlain()],
+  ['v', ({ group }, value) => Object.assign(group, { isHidden: value !== 0 })],
+  ['deleted', ({ group }, value) => Object.assign(group, { isDeleted: value !== 0 })],
+  ['pard', ({ group }) => Object.assign(group, { isInTable: false, heading: undefined })],
+  ['intbl', ({ group }) => Object.assign(group, { isInTable: true })],
+  [
+    'outlinelevel',
+    ({ group }, value = 0) =>
+      Object.assign(group, { heading: value < BODY_TEXT ? value + 1 : undefined }),
+  ],
+  ...BREAKS.map((name): [string, Apply] => [name, ({ breakParagraph }) => breakParagraph()]),
+  ['cell', ({ endCell }) => endCell()],
+  ['row', ({ endRow }) => endRow()],
+  ['nestcell', ({ add }) => add(' ')],
+  ['listtext', ({ sinkInto }) => sinkInto('marker')],
+  ['pntext', ({ sinkInto }) => sinkInto('marker')],
+  ['footnote', ({ beginNote }) => beginNote()],
+  ['atnauthor', ({ sinkInto }) => sinkInto('author')],
+  ['annotation', ({ beginComment }) => beginComment()],
+  ...SKIPPED.map((name): [string, Apply] => [name, ({ sinkInto }) => sinkInto('nowhere')]),
+  ...Object.entries({
+    tab: ' ',
+    line: '\n',
+    emdash: '—',
+    endash: '–',
+    lquote: '‘',
+    rquote: '’',
+    ldblquote: '“',
+    rdblquote: '”',
+    bullet: '•',
+    emspace: ' ',
+    enspace: ' ',
+    qmspace: ' ',
+  }).map(([name, text]): [string, Apply] => [name, ({ add }) => add(text)]),
+])
+
+const SYMBOLS: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\'],
+  ['{', '{'],
+  ['}', '}'],
+  ['~', ' '],
+  ['_', '-'],
+  ['\t', ' '],
+])
