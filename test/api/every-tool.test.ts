@@ -42,6 +42,13 @@ const CASES: Record<string, Case> = {
     hits: ['Owls'],
     excluded: [{ document: 'secret-form' }],
   },
+  find_text: {
+    input: { text: 'hoot at' },
+    expected:
+      /^1 place in 1 of \d+ documents\.\n<passages>\nOwls: 1 place\n\[1\] line 1, character 5: Owls hoot/,
+    hits: ['Owls'],
+    excluded: [{ text: 'blueprint' }, { text: 'blueprint', document: 'secret-form' }],
+  },
   list_tables: {
     input: {},
     expected: /^1 tables\.\n- sales \(sales\.csv\): 2 rows; region VARCHAR/,

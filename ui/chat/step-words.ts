@@ -14,6 +14,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     subject: { field: 'query', before: 'for' },
   },
   read_document: { doing: 'Reading a document', done: 'Read a document' },
+  find_text: {
+    doing: 'Looking for text',
+    done: 'Looked for text',
+    subject: { field: 'text', before: 'like' },
+  },
   list_tables: {
     doing: 'Listing tables',
     done: 'Listed tables',
@@ -82,6 +87,8 @@ function outcomeOf({ tool }: Step, output: string): string {
     const rows = /^Rows: (.+)$/m.exec(output)?.[1] ?? ''
     return rows && `${rows.split(',', 1)[0]} ${rows === '1' ? 'row' : 'rows'}`
   }
+  if (tool === 'find_text')
+    return /^(?:\d+ places?|Not found)/.exec(output)?.[0].toLowerCase() ?? ''
   if (tool !== 'semantic_search') return ''
   const { length } = readOutput(output).passages
   return length === 1 ? '1 passage' : `${length || 'no'} passages`

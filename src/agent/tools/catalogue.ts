@@ -12,6 +12,7 @@ import { analyseCorpus } from './analyse-corpus.ts'
 import type { Approval, Tool } from './define-tool.ts'
 import { readDocument, semanticSearch } from './document-tools.ts'
 import { fillForm } from './fill-form.ts'
+import { findText } from './find-text.ts'
 import { lookupData } from './lookup-data.ts'
 import { makeChart } from './make-chart.ts'
 import { runPython } from './run-python.ts'
@@ -38,10 +39,12 @@ interface ToolSwitch {
 /** The built-in tools, under the names of their switches in `tools` of agent.json. */
 const CATALOGUE = {
   semantic_search: {
-    description: 'Search the documents again while answering, and read one from start to end.',
+    description:
+      'Search the documents again while answering, find exact text, and read a document from start to end.',
     create: ({ retrieval, config, store }) => [
       semanticSearch(retrieval, config.TOP_K),
       readDocument({ store, lookup: store.lookup }),
+      findText({ store, lookup: store.lookup }),
     ],
   },
   run_python: {

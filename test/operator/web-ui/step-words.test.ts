@@ -27,6 +27,10 @@ describe('The words for a step of a tool', () => {
       step('semantic_search', { query: 'x' }, '<passages>\nNothing was found.\n</passages>'),
       'Searched the documents for “x”: no passages',
     ],
+    [
+      step('find_text', { text: 'E12' }, '2 places in 1 of 2 documents.\n'),
+      'Looked for text like “E12”: 2 places',
+    ],
     [step('read_document', { document: '1' }, FOUND), 'Read a document: Birds > Owls'],
     [
       step('query_table', { sql: 'SELECT 1' }, 'Sources to cite:\n[1] a\nRows: 1\nn\n1'),

@@ -1,0 +1,202 @@
+import { setImmediate } from 'node:timers/promises'
+import { z } from 'zod'
+import { filledText } from '../../schemas/fields.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
+import { asData, type Citations, cite } from '../citations/citations.ts'
+import { defineTool, type Tool, ToolInputError } from './define-tool.ts'
+import { findDocument } from './tool-files.ts'
+
+/** Maximum documents and UTF-16 code units that one call looks through. */
+const MAX_DOCUMENTS = 20_000
+const MAX_CHARACTERS = 200_000_000
+/** UTF-16 code units that are searched before others have a turn, and how many of them the next piece repeats. */
+const PIECE = 16_000
+const OVERLAP = 500
+/** Others have a turn after so long. */
+const SLICE_MS = 20
+/** Maximum places that are counted in a document, and shown in all, with this much text around each. */
+const MAX_COUNTED = 10_000
+const MAX_SHOWN = 20
+const MAX_SHOWN_OF_DOCUMENT = 5
+const MAX_AROUND = 160
+/** Maximum documents that are listed. */
+const MAX_LISTED = 50
+const DEADLINE_MS = 60_000
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'get'>
+  lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
+}
+
+interface Place {
+  start: number
+  end: number
+  /** Counted from 1. */
+  line: number
+}
+
+/** Finds the first place in a text at or after an offset. */
+type Matcher = (text: string, from: number) => Pick<Place, 'start' | 'end'> | undefined
+
+/** Finds exact words, a phrase or a regular expression, which a search by meaning cannot, and counts them. */
+export function findText({ store, lookup }: Dependencies): Tool {
+  return defineTool({
+    name: 'find_text',
+    title: 'Find text',
+    description:
+      'Find and count exact words, a phrase, or a regular expression, in all documents or in one.',
+    input: z.object({
+      text: filledText(200),
+      regex: z.boolean().default(false),
+      document: filledText(128).optional().describe('Its id, or the number of a passage.'),
+    }),
+    deadlineMs: DEADLINE_MS,
+    async run({ text, regex, document: name }, context, signal) {
+      const find = regex ? await matcherOf(text) : phraseMatcher(text)
+      const documents = name
+        ? [await findDocument(store, name, context, 'document')]
+        : eachDocument(lookup, { filter: context.filter }, MAX_DOCUMENTS, signal)
+      const report = createReport(context.citations)
+      for await (const document of documents) {
+        const read = (await lookup.readText(document.id, signal)) ?? ''
+        report.add(document, read, await placesIn(read, find, signal))
+        if (report.isFull()) break
+      }
+      return report.text()
+    },
+  })
+}
+
+/** The words in any case, whatever white space is between them; not within longer words. */
+function phraseMatcher(phrase: string): Matcher {
+  const words = phrase.trim().split(/\s+/)
+  const escaped = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+  const [first = '', last = ''] = [words[0], words.at(-1)]
+  const before = /^[\p{L}\p{N}]/u.test(first) ? String.raw`(?<![\p{L}\p{N}])` : ''
+  const after = /[\p{L}\p{N}]$/u.test(last) ? String.raw`(?![\p{L}\p{N}])` : ''
+  // Of these parts, none can match the same text in two ways: it takes linear time.
+  const pattern = new RegExp(`${before}${escaped.join(String.raw`\s{1,20}`)}${after}`, 'giu')
+  return (text, from) => {
+    pattern.lastIndex = from
+    const found = pattern.exec(text)
+    return found ? { start: found.index, end: found.index + found[0].length } : undefined
+  }
+}
+
+/** A regular expression in RE2's syntax, which takes linear time. Throws `ToolInputError`. */
+async function matcherOf(expression: string): Promise<Matcher> {
+  const { RE2JS } = await import('re2js')
+  try {
+    const pattern = RE2JS.compile(expression, RE2JS.CASE_INSENSITIVE | RE2JS.MULTILINE)
+    return (text, from) => {
+      const matcher = pattern.matcher(text)
+      return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined
+    }
+  } catch (error) {
+    throw new ToolInputError(`text: not a regular expression in RE2's syntax: ${String(error)}`)
+  }
+}
+
+/** All places, in order, up to the number that is counted. Throws the reason of `signal`. */
+async function placesIn(text: string, find: Matcher, signal: AbortSignal): Promise<Place[]> {
+  const places: Place[] = []
+  let line = 1
+  let counted = 0
+  for await (const place of matchesIn(text, find, signal)) {
+    line += linesBetween(text, counted, place.start)
+    counted = place.start
+    places.push({ ...place, line })
+    if (places.length === MAX_COUNTED) break
+  }
+  return places
+}
+
+async function* matchesIn(text: string, find: Matcher, signal: AbortSignal) {
+  const rest = createRest(signal)
+  let next = 0
+  for (let start = 0; start < text.length; start += PIECE) {
+    const from = Math.max(0, start - OVERLAP)
+    const piece = text.slice(from, start + PIECE)
+    const isLast = start + PIECE >= text.length
+    // What precedes the first character of a piece is not in it.
+    for (let at = Math.max(next - from, Math.min(from, 1)); at < piece.length; at = next - from) {
+      const found = find(piece, at)
+      await rest()
+      // What the piece may have cut off is in the next one, too.
+      if (!found || (found.end === piece.length && !isLast)) break
+      next = from + Math.max(found.end, found.start + 1)
+      if (found.end > found.start) yield { start: from + found.start, end: from + found.end }
+    }
+    await rest()
+  }
+}
+
+/** Lets others have a turn when there is much to do. */
+function createRest(signal: AbortSignal) {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE_MS) return
+    await setImmediate()
+    signal.throwIfAborted()
+    began = performance.now()
+  }
+}
+
+function linesBetween(text: string, start: number, end: number): number {
+  let lines = 0
+  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+    lines += 1
+  }
+  return lines
+}
+
+function createReport(citations: Citations) {
+  const found: string[] = []
+  let matching = 0
+  let places = 0
+  let shown = 0
+  let documents = 0
+  let characters = 0
+
+  return {
+    isFull: () => characters >= MAX_CHARACTERS,
+    add(document: StoredDocument, text: string, its: readonly Place[]) {
+      documents += 1
+      characters += text.length
+      if (its.length === 0) return
+      matching += 1
+      places += its.length
+      if (matching > MAX_LISTED) return
+      const most = Math.min(MAX_SHOWN_OF_DOCUMENT, MAX_SHOWN - shown)
+      const lines = its.slice(0, most).map((place) => show(document, text, place))
+      shown += lines.length
+      const atLeast = its.length === MAX_COUNTED ? 'at least ' : ''
+      const title = asData(asOneLine(document.title || document.id))
+      found.push([`${title}: ${atLeast}${counted(its.length, 'place')}`, ...lines].join('\n'))
+    },
+    text(): string {
+      const looked = characters >= MAX_CHARACTERS || documents >= MAX_DOCUMENTS
+      const scope = `${counted(documents, 'document')}${looked ? ', which are not all' : ''}`
+      if (places === 0) return `Not found in ${scope}.`
+      const unlisted = matching - found.length
+      const more = unlisted > 0 ? `\n${counted(unlisted, 'document')} more.` : ''
+      const summary = `${counted(places, 'place')} in ${matching} of ${scope}.`
+      return `${summary}\n<passages>\n${found.join('\n\n')}\n</passages>${more}`
+    },
+  }
+
+  /** The line of a place, cut around it, numbered for citations. */
+  function show(document: StoredDocument, text: string, { start, end, line }: Place): string {
+    const from = Math.max(text.lastIndexOf('\n', start - 1) + 1, start - MAX_AROUND)
+    const lineEnd = text.indexOf('\n', end)
+    const to = Math.min(lineEnd === -1 ? text.length : lineEnd, end + MAX_AROUND)
+    const passage = text.slice(from, to)
+    const id = `${document.id}-${document.servedRevision}-text-${from}`
+    const mark = cite(citations, document, { id, text: passage, start: from, end: to })
+    return `${mark} line ${line}, character ${start}: ${asData(asOneLine(passage))}`
+  }
+}
+
+const counted = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`
+const asOneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()

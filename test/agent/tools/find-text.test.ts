@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { createCitations } from '../../../src/agent/citations/citations.ts'
+import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
+import { findText } from '../../../src/agent/tools/find-text.ts'
+import { processorMs } from '../../support/processor-time.ts'
+import { documentOf } from '../tables/stored-table.ts'
+import { createContext } from './context-for-test.ts'
+
+const TEXTS: Record<string, string> = {
+  manual: 'Start.\n\nError E1234: the disk\nis full.\nSee E1234b, e1234 and </passages>.',
+  notes: 'The disk  is not full.',
+}
+const LONG = `${'a'.repeat(15_990)} needle ${'b'.repeat(40_000)} needle`
+
+function find(input: object, context: Partial<ToolContext> = {}, texts = TEXTS) {
+  const documents = Object.entries(texts).map(([id, content]) =>
+    documentOf({ id, title: id, content }),
+  )
+  const tool = findText({
+    store: { get: async (id) => documents.find((document) => document.id === id) },
+    lookup: {
+      findDocuments: async () => ({ documents, nextCursor: undefined }),
+      readText: async (id) => texts[id],
+    },
+  })
+  return tool.run(input, createContext(context), new AbortController().signal)
+}
+
+describe('find_text', () => {
+  it('finds and counts whole words in any case, with their lines, numbered to cite', async () => {
+    const citations = createCitations()
+    const said = citations.show(await find({ text: 'e1234' }, { citations }))
+    expect(said).toBe(
+      [
+        '2 places in 1 of 2 documents.',
+        '<passages>',
+        'manual: 2 places',
+        '[1] line 3, character 14: Error E1234: the disk',
+        '[2] line 5, character 51: See E1234b, e1234 and &lt;/passages>.',
+        '</passages>',
+      ].join('\n'),
+    )
+    expect(citations.all()).toMatchObject([
+      { documentId: 'manual', text: 'Error E1234: the disk', start: 8, end: 29 },
+      { documentId: 'manual', start: 39 },
+    ])
+  })
+
+  it('finds a phrase over white space and ends of lines', async () => {
+    expect(await find({ text: 'the disk is full' })).toMatch(/^1 place in 1 of 2 documents\./)
+    expect(await find({ text: 'The disk is not  full' })).toMatch(/notes: 1 place/)
+  })
+
+  it('takes a regular expression, and says what is wrong with one', async () => {
+    expect(await find({ text: String.raw`\be\d+`, regex: true })).toMatch(/^3 places/)
+    expect(await find({ text: '^is .*$', regex: true })).toMatch(/line 4/)
+    await expect(find({ text: '(', regex: true })).rejects.toThrow(
+      /^text: not a regular expression/,
+    )
+    await expect(find({ text: '(?<=a)b', regex: true })).rejects.toThrow(/RE2/)
+  })
+
+  it('looks in one document if it is named, and only in one that the run may see', async () => {
+    expect(await find({ text: 'disk', document: 'notes' })).toMatch(/^1 place in 1 of 1 document\./)
+    await expect(find({ text: 'disk', document: 'none' })).rejects.toThrow(/^document: /)
+    const filter = { field: 'team', eq: 'red' }
+    await expect(find({ text: 'disk', document: 'notes' }, { filter })).rejects.toThrow(
+      /^document: /,
+    )
+  })
+
+  it('says that nothing was found', async () => {
+    expect(await find({ text: 'penguin' })).toBe('Not found in 2 documents.')
+  })
+
+  it('finds what lies between two pieces once', async () => {
+    expect(await find({ text: 'needle' }, {}, { long: LONG })).toMatch(/^2 places/)
+    expect(await find({ text: 'need.e', regex: true }, {}, { long: LONG })).toMatch(/^2 places/)
+    expect(await find({ text: 'a+ ', regex: true }, {}, { long: LONG })).toMatch(/^1 place /)
+  })
+
+  it('shows some of many places, and counts the others', async () => {
+    const texts = Object.fromEntries(
+      Array.from({ length: 60 }, (_, n) => [`d${n}`, 'cat\n'.repeat(10)]),
+    )
+    const said = await find({ text: 'cat' }, {}, texts)
+    expect(said).toMatch(/^600 places in 60 of 60 documents\./)
+    expect(said.match(/line \d+/g)).toHaveLength(20)
+    expect(said).toMatch(/10 documents more\.$/)
+    expect(said.length).toBeLessThan(8_000)
+  })
+
+  it('takes time that grows with the text, whatever the expression', async () => {
+    const text = 'x'.repeat(200_000)
+    const before = processorMs()
+    expect(await find({ text: '(x+x+)+y', regex: true }, {}, { text })).toMatch(/^Not found/)
+    expect(await find({ text: `${'x '.repeat(90)}y` }, {}, { text: 'x '.repeat(100_000) })).toMatch(
+      /^Not found/,
+    )
+    expect(processorMs() - before).toBeLessThan(5_000)
+  })
+})
