@@ -130,6 +130,8 @@ export interface Unit {
   boundary: number
   /** Whether it may be repeated at the beginning of the next chunk. */
   repeatable: boolean
+  /** The names of the columns of the table that it continues. */
+  columns?: string
 }
 
 /**

@@ -32,7 +32,7 @@ export function* splitBlock(
 ): Generator<Unit> {
   for (const unit of unitsOf(text, block, boundary, limits)) {
     if (unit.tokens <= limits.unit) yield unit
-    else yield* cutLong(text, unit.start, unit.end, unit.boundary, limits.piece)
+    else yield* cutLong(text, unit, limits.piece)
   }
 }
 
@@ -48,15 +48,34 @@ function unitsOf(text: string, block: Block, boundary: number, limits: UnitLimit
 
 /** Splits a block that is too long for one unit into its lines. */
 function* splitRows(text: string, block: Block, boundary: number): Generator<Unit> {
+  const columns = block.kind === 'table' ? columnsOf(text, block) : ''
   let row = 0
   let line = readLine(text, block.start)
   for (; line && line.start < block.end; line = readLine(text, line.next)) {
     const { start, end, afterBlankLine } = line
     const tokens = estimateTokens(text, start, end)
     const before = row === 0 ? boundary : boundaryBeforeRow(block, row, afterBlankLine)
-    yield { start, end, tokens, boundary: before, repeatable: false }
+    const isBelowHead = columns !== '' && row >= TABLE_HEAD_ROWS
+    const unit = { start, end, tokens, boundary: before, repeatable: false }
+    yield isBelowHead ? { ...unit, columns } : unit
     row++
   }
+}
+
+/** UTF-16 code units of the names of columns. */
+const MAX_COLUMNS = 240
+
+/** The names in the first row of a table: `Bird | Pairs`. */
+function columnsOf(text: string, block: Block): string {
+  const head = readLine(text, block.start)
+  if (!head) return ''
+  const names = text
+    .slice(head.start, head.end)
+    .split('|')
+    .map((name) => name.trim())
+    .filter(Boolean)
+    .join(' | ')
+  return names.slice(0, atCodePoint(names, MAX_COLUMNS)).trimEnd()
 }
 
 function boundaryBeforeRow(block: Block, row: number, afterBlankLine: boolean): number {
@@ -127,9 +146,7 @@ let graphemes: Intl.Segmenter | undefined
  */
 function* cutLong(
   text: string,
-  start: number,
-  end: number,
-  boundary: number,
+  { start, end, boundary, columns }: Unit,
   limit: number,
 ): Generator<Unit> {
   let position = skipBlanks(text, start, end)
@@ -139,7 +156,8 @@ function* cutLong(
     const pieceEnd = trimEnd(text, position, cut.at)
     const tokens = estimateTokens(text, position, pieceEnd)
     if (pieceEnd > position) {
-      yield { start: position, end: pieceEnd, tokens, boundary: before, repeatable: true }
+      const piece = { start: position, end: pieceEnd, tokens, boundary: before, repeatable: true }
+      yield columns === undefined ? piece : { ...piece, columns }
     }
     before = cut.boundary
     position = skipBlanks(text, cut.at, end)

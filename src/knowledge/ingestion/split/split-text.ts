@@ -44,7 +44,7 @@ export function splitPiece(
     const heading = path.current()
     const boundary = boundaryBetween(text, last, block)
     for (const unit of splitBlock(text, block, boundary, unitLimits)) {
-      packer.add({ ...unit, heading })
+      packer.add({ ...unit, heading: [heading, unit.columns].filter(Boolean).join(SEPARATOR) })
     }
     last = block
   }
