@@ -4,15 +4,11 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { openReader } from '../reader/reader.tsx'
-import { textNodes } from './markdown.ts'
 
 const UNKNOWN =
   'The model cited a source that is not among the passages it was given. Check this statement yourself.'
 const UNSUPPORTED =
   'The passage does not seem to say this: it lacks words, a number or a name of the statement. Compare them yourself.'
-/** What belongs to one statement. */
-const BLOCKS = 'p, li, tr, blockquote, h3, h4, h5, h6'
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 
 interface Card {
   button: HTMLElement
@@ -40,6 +36,7 @@ export function Citations({
   const markOf = ({ target }: Event) =>
     target instanceof Element ? target.closest<HTMLElement>('button.citation') : null
   const hitOf = (button: HTMLElement) => hits[Number(button.dataset.hit)]
+  const citationOf = (button: HTMLElement) => citations[marksIn(element.current).indexOf(button)]
   const show = (event: Event) => {
     const button = markOf(event)
     if (!button || card.value?.button === button) return
@@ -50,7 +47,7 @@ export function Citations({
     card.value = {
       button,
       hit: hitOf(button),
-      citation: citations[marksIn(element.current).indexOf(button)],
+      citation: citationOf(button),
       left: left - around.left,
       top: bottom - around.top,
     }
@@ -64,7 +61,7 @@ export function Citations({
     const hit = button && hitOf(button)
     if (!button || !hit) return
     hide()
-    openReader({ hit, statement: statementBefore(button) })
+    openReader({ hit, quotes: quotesOf(citationOf(button)) })
   }
   // An answer that is drawn anew has other marks.
   useEffect(hide, [hits])
@@ -95,6 +92,8 @@ export function markUnsupported(answer: HTMLElement, citations: readonly Citatio
   }
 }
 
+const quotesOf = (citation: Citation | undefined) => citation?.quotes.map(({ text }) => text) ?? []
+
 /** In the order of `citations`. */
 function marksIn(element: HTMLElement | null): Element[] {
   return Array.from(element?.querySelectorAll('button.citation[data-hit]') ?? [])
@@ -109,7 +108,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
       </div>
     )
   }
-  const quoted = citation?.quotes.map(({ text }) => text).join(' … ')
+  const quoted = quotesOf(citation).join(' … ')
   const place = placeOf(hit)
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
@@ -121,24 +120,4 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
       {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
     </div>
   )
-}
-
-/** What a mark stands behind: the sentence of its block that ends there, without other marks. */
-function statementBefore(mark: HTMLElement): string {
-  const block = mark.closest(BLOCKS)
-  if (!block) return ''
-  if (block.tagName === 'TR') return wordsIn(block, undefined)
-  const sentences = Array.from(SENTENCES.segment(wordsIn(block, mark)))
-  return sentences.findLast(({ segment }) => /[\p{L}\p{N}]/u.test(segment))?.segment ?? ''
-}
-
-/** The text of an element up to another within it, without marks. */
-function wordsIn(element: Element, until: Element | undefined): string {
-  const nodes = textNodes(element)
-  const end = nodes.findIndex((node) => until?.contains(node))
-  return nodes
-    .slice(0, end === -1 ? undefined : end)
-    .filter((node) => !node.parentElement?.closest('.citation'))
-    .map((node) => node.data)
-    .join('')
 }

@@ -245,7 +245,7 @@ function Sources({ hits }: { hits: readonly Hit[] }) {
         {hits.map((hit, index) => (
           <li key={hit.id}>
             <span class="place">{index + 1}</span>
-            <button type="button" class="link" onClick={() => openReader({ hit, statement: '' })}>
+            <button type="button" class="link" onClick={() => openReader({ hit, quotes: [] })}>
               {hit.title || hit.documentId}
             </button>
             <span class="hint">{placeOf(hit)}</span>

@@ -59,7 +59,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
         </p>
         <Composer key={conversationId.value ?? 'new'} />
       </div>
-      {cited && <Reader key={`${cited.hit.id} ${cited.statement}`} {...cited} />}
+      {cited && <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />}
     </div>
   )
 }

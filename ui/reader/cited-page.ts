@@ -2,12 +2,13 @@ import type { Chunk } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import type { Place, PlaceInDocument } from './document-text.tsx'
 import type { Pdf } from './pdf.ts'
-import { quotesFor, sentencesOf } from './quotes.ts'
 
 /** Chunks that are read to find the page of a place. */
 const MAX_CHUNKS = 5_000
 /** Of the text at a place, in UTF-16 code units; passages are much shorter. */
 const MAX_TEXT = 20_000
+/** Of a passage without quotes, what is looked for on its pages: sentences, roughly. */
+const PARTS = /(?<=[.!?])\s+|\n+/
 /** Pages of one passage that are searched for its sentences. */
 const MAX_PAGES = 10
 
@@ -17,14 +18,12 @@ export interface CitedPage {
   texts: readonly string[]
 }
 
-/** The page on which the sentences stand that carry a statement, or the first one of the passage. */
+/** The page on which the quotes stand, or the first one of the passage. */
 export async function findCitedPage(pdf: Pdf, shown: PlaceInDocument): Promise<CitedPage> {
-  const { place, statement = '', cited } = shown
+  const { place, quotes = [], cited } = shown
   const { page = 1, pageEnd = page } = place.page === undefined ? await pagesAt(place) : place
   const passage = cited ?? (await textAt(place))
-  const quotes = quotesFor(statement, passage)
-  const ranges = quotes.length > 0 ? quotes : sentencesOf(passage)
-  const texts = ranges.map(({ start, end }) => passage.slice(start, end))
+  const texts = quotes.length > 0 ? quotes : passage.split(PARTS)
   for (let at = page; at <= Math.min(pageEnd, page + MAX_PAGES, pdf.pages); at++) {
     if (await pdf.has(at, texts)) return { first: at, texts }
   }

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
-import { quotesFor, type Range } from './quotes.ts'
+import type { Range } from './find-words.ts'
 import { renderText } from './rendered-text.ts'
 import { scrollTo } from './scroll-to.ts'
 
@@ -21,8 +21,8 @@ export interface Place extends Range {
 
 export interface PlaceInDocument {
   place: Place
-  /** Without it, all of the place is marked. */
-  statement?: string | undefined
+  /** What is marked at the place, in order; without any, all of it. */
+  quotes?: readonly string[] | undefined
   /** The passage as it was when it was cited. */
   cited?: string | undefined
 }
@@ -36,8 +36,8 @@ interface Part {
   isAtEnd: boolean
 }
 
-/** The text of a document around a place, scrolled to it, with the sentences marked that carry a statement. */
-export function DocumentText({ place, statement = '', cited }: PlaceInDocument) {
+/** The text of a document around a place, scrolled to it, with its quotes marked. */
+export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
   const shown = useSignal<Part | undefined>(undefined)
   const failure = useSignal('')
   const isGone = useSignal(false)
@@ -84,7 +84,7 @@ export function DocumentText({ place, statement = '', cited }: PlaceInDocument) 
           Show earlier text
         </button>
       )}
-      <Rendered part={part} ranges={markedIn(part.text, passage, statement)} />
+      <Rendered part={part} ranges={markedIn(part.text, passage, quotes)} />
       {!part.isAtEnd && (
         <button type="button" onClick={() => void read({ start: part.start, end: end + MARGIN })}>
           Show later text
@@ -96,13 +96,15 @@ export function DocumentText({ place, statement = '', cited }: PlaceInDocument) 
 
 const asPart = (text: string): Part => ({ text, start: 0, isMarkdown: true, isAtEnd: true })
 
-function markedIn(text: string, passage: Range, statement: string): Range[] {
-  const quotes = quotesFor(statement, text.slice(passage.start, passage.end))
-  if (quotes.length === 0) return [passage]
-  return quotes.map(({ start, end }) => ({
-    start: passage.start + start,
-    end: passage.start + end,
-  }))
+function markedIn(text: string, passage: Range, quotes: readonly string[]): Range[] {
+  let place = passage.start
+  const ranges = quotes.flatMap((quote) => {
+    const start = text.indexOf(quote, place)
+    if (start === -1 || start + quote.length > passage.end) return []
+    place = start + quote.length
+    return [{ start, end: place }]
+  })
+  return ranges.length > 0 ? ranges : [passage]
 }
 
 /** Reads whole lines. */

@@ -68,9 +68,7 @@ function WithOriginal(shown: OriginalOf) {
       <div role="status" class="alert-place">
         {failure.value !== '' && <p class="note">{failure.value} This is its text.</p>}
       </div>
-      {isText && (
-        <DocumentText place={shown.place} statement={shown.statement} cited={shown.cited} />
-      )}
+      {isText && <DocumentText place={shown.place} quotes={shown.quotes} cited={shown.cited} />}
       {!isText && !original && <Status tone="busy">Opening the original</Status>}
       {!isText && original && 'pdf' in original && (
         <PdfPage

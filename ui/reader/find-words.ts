@@ -1,4 +1,8 @@
-import type { Range } from './quotes.ts'
+/** A part of a text, in UTF-16 code units. */
+export interface Range {
+  start: number
+  end: number
+}
 
 /** A part of one of several pieces of text. */
 export interface PieceRange extends Range {

@@ -10,8 +10,8 @@ import { DocumentView } from './document-view.tsx'
 /** A passage that is read, and what it was cited for. */
 export interface Cited {
   hit: Hit
-  /** The statement of the answer; empty to mark the whole passage. */
-  statement: string
+  /** The sentences that carry the statement; without any, all of the passage is marked. */
+  quotes: readonly string[]
 }
 
 /** What is open beside the chat. */
@@ -33,7 +33,7 @@ export function closeReader(): void {
 }
 
 /** The document beside the chat, at the cited place. */
-export function Reader({ hit, statement }: Cited) {
+export function Reader({ hit, quotes }: Cited) {
   const heading = useRef<HTMLHeadingElement>(null)
   // Before it is painted: who presses Escape at once is heard.
   useLayoutEffect(() => {
@@ -62,7 +62,7 @@ export function Reader({ hit, statement }: Cited) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
       <section class="reader-body" aria-label="Content of the document" tabIndex={0}>
-        <DocumentView place={hit} cited={hit.text} statement={statement} />
+        <DocumentView place={hit} cited={hit.text} quotes={quotes} />
       </section>
     </aside>
   )

@@ -1,5 +1,5 @@
 import { renderMarkdown, textNodes } from '../chat/markdown.ts'
-import type { Range } from './quotes.ts'
+import type { Range } from './find-words.ts'
 
 /** Private characters that stand around what is marked while Markdown is rendered, and for those in the text itself. */
 const OPEN = '\uE000'
