@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { PAGE_BREAK } from '../lib/text/page-break.ts'
 import type { NewChunk } from './document-store.ts'
 
 /** Some consecutive chunks of a long document, before they have keys. */
@@ -99,20 +100,28 @@ export async function* repack(
   if (filled > 0) yield piece.subarray(0, filled)
 }
 
+type Span = Pick<NewChunk, 'start' | 'end' | 'text' | 'page' | 'pageEnd'>
+
 /**
  * Reconstructs the text that chunks were cut from, in order. Whitespace between them, which no chunk contains, becomes
- * line feeds, one per code unit, so that offsets into the text remain valid.
+ * line feeds, one per code unit, so that offsets into the text remain valid, and page breaks where pages end there.
  */
-export function textOfChunks(
-  chunks: Iterable<Pick<NewChunk, 'start' | 'end' | 'text'>>,
-  from = 0,
-): string {
+export function textOfChunks(chunks: Iterable<Span>, from = 0): string {
   const parts: string[] = []
   let end = from
+  let page: number | undefined
   for (const chunk of chunks) {
-    if (chunk.start > end) parts.push('\n'.repeat(chunk.start - end))
+    const ended = (chunk.page ?? 0) - (page ?? chunk.page ?? 0)
+    if (chunk.start > end) parts.push(blanks(chunk.start - end, ended))
     parts.push(chunk.text.slice(Math.max(0, end - chunk.start)))
     end = Math.max(end, chunk.end)
+    page = chunk.pageEnd
   }
   return parts.join('')
+}
+
+/** Whitespace of a length, with as many of the page breaks as have room. */
+function blanks(length: number, pages: number): string {
+  const breaks = Math.min(Math.max(pages, 0), Math.floor(length / PAGE_BREAK.length))
+  return '\n'.repeat(length - breaks * PAGE_BREAK.length) + PAGE_BREAK.repeat(breaks)
 }

@@ -65,6 +65,17 @@ describe('A file sent to POST /documents', () => {
     expect(chunks.at(-1)).toMatchObject({ pageEnd: 20 })
   })
 
+  it('shows its page breaks and headings in its text, which the offsets of chunks are of', async () => {
+    const bytes = fixture('kingfishers.pptx')
+    const id = await ready(await sendFile(server, { name: 'kingfishers.pptx', bytes }))
+    const text = await (await server.request(`/documents/${id}/text`)).text()
+    expect(text.split('\f\n').map((page) => page.slice(0, 3))).toEqual(['## ', '## ', '## '])
+    const answer = await server.request(`/documents/${id}/chunks`)
+    for (const chunk of Object(await answer.json()).chunks) {
+      expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
+    }
+  })
+
   it(
     'takes its fields before and after it, and goes by its name where it has no title',
     verifies('files.fields'),

@@ -60,6 +60,19 @@ describe('The text of chunks', () => {
     expect(found).toHaveLength(text.trimEnd().length)
   })
 
+  it('has page breaks between chunks of different pages, where there is room', () => {
+    const chunk = (start: number, page?: number, pageEnd = page) => ({
+      start,
+      end: start + 1,
+      text: 'x',
+      page,
+      pageEnd,
+    })
+    const chunks = [chunk(0, 1), chunk(5, 2, 3), chunk(7, 3), chunk(12, 5), chunk(14, 6), chunk(17)]
+    expect(textOfChunks(chunks)).toBe('x\n\n\f\nx\nx\f\n\f\nx\nx\n\nx')
+    expect(textOfChunks(chunks.slice(1), 3)).toMatch(/^\n\nx\nx/)
+  })
+
   it('is empty where there are none', () => {
     expect(textOfChunks([])).toBe('')
   })

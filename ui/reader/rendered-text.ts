@@ -29,7 +29,8 @@ export function renderText(
 
 function asItIs(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment()
-  for (const part of text.split(/\n{2,}/)) {
+  // A page break is a line of its own.
+  for (const part of text.split(/\n(?:\f?\n)+/)) {
     const paragraph = document.createElement('p')
     paragraph.className = 'chunk-text'
     paragraph.textContent = part

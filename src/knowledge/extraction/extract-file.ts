@@ -9,6 +9,7 @@ import {
   type Recognition,
   type SourceFile,
   tooLong,
+  withPageBreaks,
 } from './extracted.ts'
 import type { PictureKind } from './formats/image.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
@@ -18,7 +19,7 @@ const MAX_TABLE_BYTES = 16 * 2 ** 20
 /** Extracts the text of a file; its type is detected by content, then by name. Throws `ExtractionError`. */
 export async function extractFile(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
   try {
-    const extracted = await extractKnown(file, recognition)
+    const extracted = withPageBreaks(await extractKnown(file, recognition))
     if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
     return extracted
   } catch (error) {

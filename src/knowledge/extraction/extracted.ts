@@ -1,3 +1,4 @@
+import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 
 /** What was read out of a file. */
@@ -60,6 +61,18 @@ export function tooLong(): ExtractionError {
     'text_too_long',
     `The file contains more than ${millions} million characters of text: send it in parts`,
   )
+}
+
+/** Puts a page break between the pages of a text. */
+export function withPageBreaks(extracted: Extracted): Extracted {
+  const { text, pageStarts: starts } = extracted
+  if (!starts) return extracted
+  const pages = starts.map((start, page) => text.slice(page === 0 ? 0 : start, starts[page + 1]))
+  return {
+    ...extracted,
+    text: pages.join(PAGE_BREAK),
+    pageStarts: starts.map((start, page) => start + page * PAGE_BREAK.length),
+  }
 }
 
 /** Why a file has no text to index. All but the timeout are caused by the file itself, so a retry fails again. */

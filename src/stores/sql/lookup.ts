@@ -20,7 +20,7 @@ import { toDocument } from './columns.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import { type Condition, toCondition } from './filter.ts'
-import { integer, type Row, type Statement, text, type Value } from './query.ts'
+import { integer, optionalInteger, type Row, type Statement, text, type Value } from './query.ts'
 
 type Ask = (statement: Statement, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
 
@@ -89,9 +89,9 @@ function createTextReads(ask: Ask) {
     JOIN contents ON document = number AND contents.revision = served_revision
     WHERE id = $1`
   // Of a long text only the chunks are stored: see `completeStaged`.
-  const CHUNKS = `SELECT start, "end", text FROM chunks WHERE document = $1 ORDER BY ordinal`
+  const CHUNKS = `SELECT start, "end", text, page, page_end FROM chunks WHERE document = $1 ORDER BY ordinal`
   const LENGTH = `SELECT max("end") AS length FROM chunks WHERE document = $1`
-  const CHUNKS_WITHIN = `SELECT start, "end", text FROM chunks
+  const CHUNKS_WITHIN = `SELECT start, "end", text, page, page_end FROM chunks
     WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`
 
   return {
@@ -122,8 +122,14 @@ function createTextReads(ask: Ask) {
 }
 
 /** The position of a row of `chunks` in its text, and its part of the text. */
-function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text'> {
-  return { start: integer(row, 'start'), end: integer(row, 'end'), text: text(row, 'text') }
+function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text' | 'page' | 'pageEnd'> {
+  return {
+    start: integer(row, 'start'),
+    end: integer(row, 'end'),
+    text: text(row, 'text'),
+    page: optionalInteger(row, 'page'),
+    pageEnd: optionalInteger(row, 'page_end'),
+  }
 }
 
 function toField(row: Row): MetadataField {

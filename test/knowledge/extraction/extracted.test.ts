@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createBoundedText, fenced } from '../../../src/knowledge/extraction/extracted.ts'
+import {
+  createBoundedText,
+  fenced,
+  tabled,
+  withPageBreaks,
+} from '../../../src/knowledge/extraction/extracted.ts'
 import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
 
 describe('A bounded text', () => {
@@ -43,4 +48,31 @@ it.each([
 it('A comment in code is not taken for a heading', () => {
   const [chunk] = splitText(fenced('# Counts birds\ncount = 0', 'py'))
   expect(chunk).toMatchObject({ heading: '', text: expect.stringContaining('# Counts birds') })
+})
+
+describe('A text of several pages', () => {
+  it('has a form feed between them, from where the next one begins', () => {
+    const { text, pageStarts } = withPageBreaks({
+      text: 'One.\n\nThree.\n\n# Four\n',
+      pageStarts: [0, 6, 6, 14],
+    })
+    expect(text).toBe('One.\n\n\f\n\f\nThree.\n\n\f\n# Four\n')
+    expect(pageStarts?.map((start) => text.slice(start, start + 2))).toEqual([
+      'On',
+      '\f\n',
+      'Th',
+      '# ',
+    ])
+  })
+
+  it('has none where the file has no pages, or one', () => {
+    expect(withPageBreaks({ text: 'a\n\nb' })).toEqual({ text: 'a\n\nb' })
+    expect(withPageBreaks({ text: 'a', pageStarts: [0] })).toEqual({ text: 'a', pageStarts: [0] })
+  })
+})
+
+it('Rows are a table of Markdown, a line each', () => {
+  expect(tabled([['a', 'b'], ['1\n2', 'x|y'], ['3']])).toBe(
+    '| a | b |\n| --- | --- |\n| 1 2 | x/y |\n| 3 |',
+  )
 })
