@@ -21,6 +21,7 @@ export const ERRORS = {
   batch_not_found: { status: 404, type: 'invalid_request_error' },
   version_not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
+  run_not_found: { status: 404, type: 'invalid_request_error' },
   key_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },

@@ -33,6 +33,7 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   CHAT_CONTEXT_TOKENS: ['Context window', 'tokens'],
   CHAT_IDLE_TIMEOUT: ['Longest silence of the model', 'seconds'],
   CHAT_CONCURRENCY: 'Concurrent chats',
+  RUNS_KEPT: 'Runs kept for the run view',
   TOP_K: 'Passages per question',
   OCR: 'Text recognition in images',
   OCR_LANGUAGES: 'Languages to recognise',

@@ -219,6 +219,10 @@ export const Variables = z.object({
     number(1, 100_000).prefault('2000'),
     'Chats in progress at the same time. Further ones are answered with 429.',
   ),
+  RUNS_KEPT: chat(
+    number(0, 200).prefault('50'),
+    'How many of the last runs each server keeps in memory, with prompts and tool calls, for `GET /admin/runs`: at most 2 MB each. 0 keeps none.',
+  ),
   TOP_K: knowledge(
     number(1, 100).prefault('5'),
     'Number of chunks that chat retrieves by default.',
@@ -372,7 +376,7 @@ export const VARIABLES: readonly Variable[] = Object.entries(Variables.shape).ma
       ...(DESCRIPTIONS.get(schema) ?? { group: '', meaning: '' }),
       name: variable,
       choices: choicesOf(schema),
-      values: choicesOf(schema).join(', ') || rangeOf(schema),
+      values: choicesOf(schema).join(', ') || (RANGES.get(unwrapped(schema)) ?? ''),
       default: data === undefined ? undefined : String(data),
     }
   },
@@ -390,8 +394,4 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 function choicesOf(schema: z.core.$ZodType): readonly string[] {
   const plain = unwrapped(schema)
   return plain instanceof z.ZodEnum ? plain.options.map(String) : []
-}
-
-function rangeOf(schema: z.core.$ZodType): string {
-  return RANGES.get(unwrapped(schema)) ?? ''
 }

@@ -23,6 +23,9 @@ import type {
   ProviderModels,
   Readiness,
   Restarting,
+  Run,
+  RunList,
+  RunSummary,
   SandboxReport,
   ServerState,
   Settings,
@@ -122,6 +125,18 @@ export class Admin {
       if (frame.type === 'error') throw toError(frame.error)
       yield frame
     }
+  }
+
+  /** Lists the last runs of the agent on this server, the newest first, or those that led to an answer. */
+  runs({ answerId, ...options }: RequestOptions & { answerId?: string } = {}): Call<RunSummary[]> {
+    const request = { method: 'GET', path: '/admin/runs', query: { answerId } } as const
+    return mapCall(this.#transport.json<RunList>(request, options), ({ runs }) => runs)
+  }
+
+  /** Reads what led to an answer: searches, prompts, tool calls, the error. Throws `NotFoundError`. */
+  run(id: string, options?: RequestOptions): Call<Run> {
+    const path = `/admin/runs/${encodeURIComponent(id)}`
+    return this.#transport.json({ method: 'GET', path }, options)
   }
 
   /** Reads the metrics in the text format of Prometheus. */

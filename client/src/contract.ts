@@ -338,6 +338,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last runs of the agent
+         * @description Each server keeps its own last RUNS_KEPT runs, of all keys, in memory only: a restart forgets them.
+         */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run of the agent
+         * @description The question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/server": {
         parameters: {
             query?: never;
@@ -3077,7 +3117,7 @@ export interface components {
              * @description Stable error code, listed in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -4547,6 +4587,38 @@ export interface components {
             /** @description The `state` received with the pending calls. It works once. Send it with the `messages` of the original request. */
             state: string;
         };
+        /** @description What led to an answer. Long texts are cut, with a note of how much is missing. */
+        Run: {
+            /** @description The answer in a stored conversation. */
+            answerId?: string;
+            conversationId?: string;
+            error?: {
+                /**
+                 * @description Stable error code, listed in docs/errors.md.
+                 * @enum {string}
+                 */
+                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                /** @description What went wrong and how to fix it. */
+                message: string;
+            };
+            /** @description Milliseconds until the first text. */
+            firstDelta?: number;
+            id: string;
+            /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
+            key?: string;
+            /** @description Milliseconds. */
+            milliseconds: number;
+            modelCalls: components["schemas"]["RunModelCall"][];
+            /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
+            outcome: string;
+            /** @description The last message of the user; its beginning in lists. */
+            question: string;
+            searches: components["schemas"]["RunSearch"][];
+            /** Format: date-time */
+            startedAt: string;
+            toolCalls: components["schemas"]["RunToolCall"][];
+            usage?: components["schemas"]["Usage"];
+        };
         /** @description A run of the agent has ended. */
         RunEvent: {
             /** Format: date-time */
@@ -4562,12 +4634,100 @@ export interface components {
             outcome: string;
             /** @description As reported by the model. */
             promptTokens?: number;
+            /** @description For `GET /admin/runs/{id}`; absent if no runs are kept. */
+            runId?: string;
             /** @description How often each tool was called. */
             tools: {
                 [key: string]: number;
             };
             /** @constant */
             type: "run";
+        };
+        RunList: {
+            /** @description Newest first. */
+            runs: components["schemas"]["RunSummary"][];
+        };
+        RunMessage: {
+            /** @description Tools that the model called. */
+            calls?: {
+                arguments: string;
+                name: string;
+            }[];
+            content: string;
+            /** @description How many images were sent with it. */
+            images?: number;
+            /** @enum {string} */
+            role: "system" | "user" | "assistant" | "tool";
+        };
+        /** @description One call of the model, with the prompt as it was sent. */
+        RunModelCall: {
+            /** @description What the model wrote, before citations were checked. */
+            answer?: string;
+            finishReason?: string;
+            /** @description The other messages, as they were sent. */
+            messages: components["schemas"]["RunMessage"][];
+            /** @description Absent if the call did not end. */
+            milliseconds?: number;
+            /** @description How many messages at the beginning are those of the call before; they are left out here. */
+            same: number;
+            /** @description Names of the tools that the model was offered. */
+            tools: string[];
+            usage?: {
+                cachedTokens?: number;
+                completionTokens: number;
+                promptTokens: number;
+            };
+        };
+        /** @description A search for the question or by a tool: what was found, best first. */
+        RunSearch: {
+            hits: {
+                documentId: string;
+                /** @description Headings above the chunk, outermost first, joined by ` > `. */
+                heading?: string;
+                /** @description Chunk identifier. */
+                id: string;
+                /** @description Relevance of the chunk to the query. Comparable only within one response. */
+                score: number;
+                /** @description The chunk’s score in each stage of the search. Only with `explain`. */
+                stages?: {
+                    /** @description Cosine similarity to the query after adjustment towards the best hits; absent if the query was not embedded. */
+                    dense?: number;
+                    /** @description BM25 score; absent if the chunk is not among the best keyword matches. */
+                    lexical?: number;
+                    /** @description Score from the reranking model, which is then also the score of the hit. */
+                    rerank?: number;
+                };
+                /** @description Chunk text. */
+                text: string;
+                /** @description Title of the document; empty if it has none. */
+                title: string;
+            }[];
+            query: string;
+        };
+        RunSummary: {
+            /** @description The answer in a stored conversation. */
+            answerId?: string;
+            conversationId?: string;
+            id: string;
+            /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
+            key?: string;
+            /** @description Milliseconds. */
+            milliseconds: number;
+            /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
+            outcome: string;
+            /** @description The last message of the user; its beginning in lists. */
+            question: string;
+            /** Format: date-time */
+            startedAt: string;
+        };
+        RunToolCall: {
+            /** @description The arguments as the model wrote them. */
+            input: string;
+            isError: boolean;
+            /** @description Milliseconds. */
+            milliseconds: number;
+            output: string;
+            tool: string;
         };
         /** @description Metrics of the server over a short interval. */
         SampleEvent: {
@@ -5176,7 +5336,14 @@ export type ResponseOutputItem = components['schemas']['ResponseOutputItem'];
 export type ResponseRequest = components['schemas']['ResponseRequest'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];
+export type Run = components['schemas']['Run'];
 export type RunEvent = components['schemas']['RunEvent'];
+export type RunList = components['schemas']['RunList'];
+export type RunMessage = components['schemas']['RunMessage'];
+export type RunModelCall = components['schemas']['RunModelCall'];
+export type RunSearch = components['schemas']['RunSearch'];
+export type RunSummary = components['schemas']['RunSummary'];
+export type RunToolCall = components['schemas']['RunToolCall'];
 export type SampleEvent = components['schemas']['SampleEvent'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
@@ -5656,6 +5823,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Restarting"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs that led to this answer. */
+                answerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
                 };
             };
         };

@@ -12,6 +12,7 @@ import { createSettings } from '../operator/admin/settings.ts'
 import { createDeployments } from '../operator/deployment/deployments.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
+import type { RunHistory } from '../operator/ops/runs.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
@@ -31,6 +32,8 @@ export interface GivenEnvironment {
 
 interface Parts {
   activity: Activity
+  /** Absent while the server is not launched. */
+  runs?: RunHistory
   keys?: Keys | undefined
   config: Config
   log: FastifyBaseLogger
@@ -109,8 +112,8 @@ export function composeAdmin(parts: Parts) {
       return { agentConfig: next.AGENT_CONFIG, ...settingsOf(variables, next) }
     },
   })
-  const { activity, keys } = parts
-  return { activity, keys, agentFile, settings, server, models, trials, deployments }
+  const { activity, runs, keys } = parts
+  return { activity, runs, keys, agentFile, settings, server, models, trials, deployments }
 }
 
 /** Without a document store there is no place for the files of tools that are tried. */

@@ -6,6 +6,7 @@ import { hostsIn } from '../agent/run/link-filter.ts'
 import { createPauses } from '../agent/run/pause.ts'
 import { roomForTools } from '../agent/run/prompt.ts'
 import { createAgent } from '../agent/run/run-agent.ts'
+import type { RunTraces } from '../agent/run/run-trace.ts'
 import { createSentQuestions } from '../agent/run/sent-questions.ts'
 import { createWindow } from '../agent/run/window.ts'
 import { createArtifactLinks } from '../agent/tools/artifacts.ts'
@@ -34,6 +35,8 @@ interface Parts {
   /** The terms by which a text is searched. */
   termsOf: TermsOf
   metrics: Pick<Metrics, 'runs'>
+  /** Keeps what led to the last answers; absent if nothing is kept. */
+  traces: RunTraces | undefined
 }
 
 /** The agent side: model, tools, artifacts, and the loop that combines them. */
@@ -75,6 +78,7 @@ export async function composeAgent(parts: Parts) {
     limits: configuration.limits,
     maxRuns: config.CHAT_CONCURRENCY,
     observer: logRuns(metrics.runs, log),
+    traces: parts.traces,
     isStopWord,
     termsOf: parts.termsOf,
     pauses: createPauses(parts.store.runs),

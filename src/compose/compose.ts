@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { loadConfiguration } from '../agent/configuration.ts'
-import { type Config, embeddingModel } from '../config.ts'
+import { type Config, embeddingModel, VARIABLE_NAMES } from '../config.ts'
 import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
@@ -10,11 +10,12 @@ import { createFiles } from '../knowledge/ingestion/uploads.ts'
 import { createReranking } from '../knowledge/retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/retrieval/search.ts'
 import { openPages } from '../knowledge/web/pages.ts'
-import type { Environment } from '../lib/environment.ts'
+import { type Environment, secretsIn, variablesIn } from '../lib/environment.ts'
 import type { Phase, Restart } from '../operator/admin/server-state.ts'
 import { createKeys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
+import { createRunHistory } from '../operator/ops/runs.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
@@ -57,7 +58,16 @@ export async function compose(
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
   const { backlog } = knowledge
+  const runs = createRunHistory({
+    maximum: config.RUNS_KEPT,
+    secrets: secretsIn(
+      environment,
+      VARIABLE_NAMES,
+      variablesIn(JSON.stringify(loaded.configuration.mcpServers)),
+    ),
+  })
   const agent = await composeAgent({
+    traces: config.RUNS_KEPT > 0 ? runs : undefined,
     config,
     environment,
     loaded,
@@ -91,6 +101,7 @@ export async function compose(
       given,
       loaded,
       activity,
+      runs,
       catalogue: agent.beginning.prompt.catalogue,
       beginning: agent.beginning,
       restart,

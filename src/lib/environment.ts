@@ -48,3 +48,21 @@ export function isSecret(name: string, value = ''): boolean {
   const { username = '', password = '', search = '' } = URL.parse(value) ?? {}
   return SECRET_NAME.test(name) || `${username}${password}${search}` !== ''
 }
+
+/** Shorter values may be words that occur anywhere. */
+const MIN_SECRET_CHARACTERS = 8
+
+/**
+ * The values that must not be shown, of the server's variables by their names and of all that a configuration refers
+ * to; the longest first, as one may contain another.
+ */
+export function secretsIn(
+  environment: Environment,
+  names: readonly string[],
+  referred: readonly string[],
+): string[] {
+  const secret = names.filter((name) => isSecret(name, environment[name]))
+  const values = [...secret, ...referred].map((name) => environment[name] ?? '')
+  const long = values.filter(({ length }) => length >= MIN_SECRET_CHARACTERS)
+  return [...new Set(long)].toSorted((a, b) => b.length - a.length)
+}

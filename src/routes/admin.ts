@@ -8,6 +8,7 @@ import type { ServerStateService } from '../operator/admin/server-state.ts'
 import type { SettingsService } from '../operator/admin/settings.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
+import type { RunHistory } from '../operator/ops/runs.ts'
 import { errorResponses } from '../schemas/error.ts'
 import {
   LocalModelServers,
@@ -24,9 +25,12 @@ import { ApiKeyCreated, ApiKeyList, ApiKeyParams, NewApiKey } from '../schemas/o
 import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/operator/deployment.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
+import { runRoutes } from './runs.ts'
 
 export interface AdminServices extends AgentFileServices {
   activity: Pick<Activity, 'events'>
+  /** Absent while the server is not launched. */
+  runs?: Pick<RunHistory, 'list' | 'get'> | undefined
   /** Absent if no document store is open. */
   keys?: Keys | undefined
   settings: SettingsService
@@ -46,6 +50,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
     async (_request, reply) => void reply.header('cache-control', 'no-store'),
   )
   app.register(activityRoutes, services)
+  if (services.runs) app.register(runRoutes, { runs: services.runs })
   if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)

@@ -38,6 +38,7 @@ describe('GET /admin/events', () => {
       promptTokens: 22,
       completionTokens: 14,
       tools: { semantic_search: 1 },
+      runId: expect.stringMatching(/^run_/),
     })
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'request', operation: 'chat', path: '/chat', status: 200 }),

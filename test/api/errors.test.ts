@@ -67,6 +67,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const key = { scopes: ['query'], requestsPerMinute: 1 }
     return asKey(key, '/documents', undefined, 2)
   },
+  run_not_found: () => server.request('/admin/runs/unknown'),
   key_not_found: () => server.request('/admin/keys/unknown', { method: 'DELETE' }),
   too_many_keys: async () => {
     const { directory, open } = await createSqliteData()

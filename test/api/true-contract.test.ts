@@ -6,6 +6,7 @@ import { FileBatch } from '../../src/dialects/files/batch-schema.ts'
 import { ResponseObject } from '../../src/dialects/responses/response-schema.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
+import { RunList } from '../../src/schemas/operator/run.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
@@ -13,9 +14,11 @@ import {
   FILE_CALLS,
   feedbackCalls,
   LAMP,
+  MCP_CALLS,
   MESSAGES_CALLS,
   OLLAMA_CALLS,
   type OperationCall,
+  RUN_CALLS,
 } from '../support/contract-calls.ts'
 import { createContractValidator } from '../support/contract-validator.ts'
 import { readAllBlocks } from '../support/event-stream-reader.ts'
@@ -204,27 +207,7 @@ const CALLS: Record<string, OperationCall[]> = {
   getAgent: [{}],
   listTools: [{}],
   getCapabilities: [{}],
-  mcp: [
-    {
-      headers: { accept: 'application/json, text/event-stream' },
-      body: {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'initialize',
-        params: {
-          protocolVersion: '2025-11-25',
-          capabilities: {},
-          clientInfo: { name: 'test', version: '1' },
-        },
-      },
-    },
-    { body: [] },
-    { body: { jsonrpc: '2.0', id: 1, method: 'ping' } },
-    {
-      headers: { accept: 'application/json, text/event-stream' },
-      body: { jsonrpc: '2.0', id: 1 },
-    },
-  ],
+  ...MCP_CALLS,
   reloadSkills: [{ body: {} }, { body: { source: 'unknown' } }],
   testMcpConnection: [
     { body: {}, path: '/agent/mcp/refused/test' },
@@ -261,6 +244,7 @@ const CALLS: Record<string, OperationCall[]> = {
   createApiKey: [{ body: { name: 'Web', scopes: ['chat'], collections: ['birds'] } }, { body: {} }],
   revokeApiKey: [{ path: '/admin/keys/KEY' }, { path: '/admin/keys/unknown' }],
   getServerState: [{}],
+  ...RUN_CALLS,
   followEvents: [{ path: '/admin/events?follow=false' }],
   launchServer: [{}],
   stopServer: [{}],
@@ -341,6 +325,10 @@ async function fill(path: string): Promise<string> {
     upstream.script(textReply('Owls.'))
     const kept = await server.request('/v1/responses', { body: { input: 'Who hoots?' } })
     return path.replace('KEPT', ResponseObject.parse(await kept.json()).id)
+  }
+  if (path.endsWith('/RUN')) {
+    const { runs } = RunList.parse(await (await server.request('/admin/runs')).json())
+    return path.replace('RUN', runs[0]?.id ?? '')
   }
   if (path.includes('RATED')) {
     const [rating] = feedbackCalls(talk).giveFeedback

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expandVariables, namesVariable } from '../../src/lib/environment.ts'
+import { expandVariables, namesVariable, secretsIn } from '../../src/lib/environment.ts'
 
 const ENVIRONMENT = { TOKEN: 'secret', EMPTY: '' }
 const reference = (inside: string) => `$\{${inside}}`
@@ -34,6 +34,24 @@ describe('a reference to a variable', () => {
       true,
       true,
       false,
+    ])
+  })
+})
+
+describe('The values that must not be shown', () => {
+  it('are those of secret variables and of all that a configuration refers to, the longest first', () => {
+    const environment = {
+      CHAT_API_KEY: 'key-12345',
+      CHAT_MODEL: 'a-model-name',
+      CHAT_BASE_URL: 'https://user:word@models.example',
+      WEBHOOK_SECRET: 'short',
+      GITHUB_TOKEN: 'key-12345-and-more',
+    }
+    const { GITHUB_TOKEN: _, ...own } = environment
+    expect(secretsIn(environment, Object.keys(own), ['GITHUB_TOKEN', 'NOT_SET'])).toEqual([
+      'https://user:word@models.example',
+      'key-12345-and-more',
+      'key-12345',
     ])
   })
 })

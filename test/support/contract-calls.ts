@@ -88,3 +88,33 @@ export const feedbackCalls = ({
   exportFeedback: [{}, { path: '/feedback/export?rating=x' }],
   deleteFeedback: [{ path: '/feedback/RATED' }, { path: '/feedback/unknown' }],
 })
+
+/** RUN is the last run. */
+export const RUN_CALLS = {
+  listRuns: [{}, { path: '/admin/runs?answerId=unknown' }],
+  getRun: [{ path: '/admin/runs/RUN' }, { path: '/admin/runs/unknown' }],
+}
+
+export const MCP_CALLS: Record<string, OperationCall[]> = {
+  mcp: [
+    {
+      headers: { accept: 'application/json, text/event-stream' },
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 'test', version: '1' },
+        },
+      },
+    },
+    { body: [] },
+    { body: { jsonrpc: '2.0', id: 1, method: 'ping' } },
+    {
+      headers: { accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1 },
+    },
+  ],
+}

@@ -35,7 +35,8 @@ function total(steps: readonly Step[]): string {
   return `${counted(steps.length, 'step')}${failed > 0 ? `, ${failed} without a result` : ''}`
 }
 
-function StepView({ step }: { step: Step }) {
+/** One call of a tool, in words; its input and what it found are folded. */
+export function StepView({ step }: { step: Step }) {
   const { input, output, isError, milliseconds } = step
   const tone = isError ? 'bad' : milliseconds === undefined ? 'busy' : 'good'
   return (

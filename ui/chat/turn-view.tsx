@@ -8,6 +8,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
+import { href } from '../route.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
 import { Citations, markUnsupported } from './citations.tsx'
@@ -289,6 +290,11 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         >
           Retry
         </button>
+        {turn.last && (
+          <a class="hint" href={`${href('activity')}?answer=${encodeURIComponent(turn.last)}`}>
+            Show run
+          </a>
+        )}
       </div>
       <AnswerFeedback turn={turn} place={place} />
     </div>

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { type Occurrence, occurrences, samples, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
+import { RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds } from '../format.ts'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
+import { href, routeQuery } from '../route.ts'
 
 const KINDS = [
   ['all', 'All'],
@@ -13,8 +15,15 @@ const KINDS = [
 /** More are found by filtering. */
 const MAX_SHOWN = 200
 
-/** What the server does: the metrics of the last hour, its requests, its runs and its log. */
-export function ActivityPage() {
+/** What the server does: the metrics of the last hour, its requests, its runs and its log; or one run. */
+export function ActivityPage({ id }: { id?: string | undefined }) {
+  const answerId = new URLSearchParams(routeQuery.value).get('answer') ?? undefined
+  if (id !== undefined || answerId !== undefined)
+    return <RunView key={id ?? answerId} id={id} answerId={answerId} />
+  return <WholeActivity />
+}
+
+function WholeActivity() {
   const failure = useActivity()
   return (
     <>
@@ -101,6 +110,7 @@ function Events() {
 
 function EventRow({ event }: { event: Occurrence }) {
   const { tone, state, text, details } = describe(event)
+  const runId = event.type === 'run' ? event.runId : undefined
   return (
     <>
       <time class="hint" dateTime={event.at}>
@@ -109,6 +119,12 @@ function EventRow({ event }: { event: Occurrence }) {
       <Status tone={tone}>{state}</Status>
       <div class="event-text">
         {text}
+        {runId && (
+          <>
+            {' '}
+            <a href={href('activity', runId)}>Show run</a>
+          </>
+        )}
         {details && (
           <details>
             <summary>Details</summary>

@@ -134,7 +134,8 @@ const STAGES = [
   ['rerank', 'Reranked'],
 ] as const
 
-function Stages({ stages = {} }: { stages: Hit['stages'] }) {
+/** The score of a hit in each stage of the search. */
+export function Stages({ stages = {} }: { stages: Hit['stages'] }) {
   return (
     <dl class="stages">
       {STAGES.map(([key, name]) => {

@@ -925,6 +925,7 @@ class ErrorDetail(TypedDict):
         'batch_not_found',
         'version_not_found',
         'model_not_found',
+        'run_not_found',
         'key_not_found',
         'route_not_found',
         'method_not_allowed',
@@ -1759,6 +1760,66 @@ class Resume(TypedDict):
     approved: list[ApprovedItem]
 
 
+class Error4(TypedDict):
+    code: Literal[
+        'invalid_request',
+        'unauthorized',
+        'insufficient_scope',
+        'collection_not_allowed',
+        'fetch_not_allowed',
+        'origin_not_allowed',
+        'document_not_found',
+        'file_not_found',
+        'connection_not_found',
+        'artifact_not_found',
+        'conversation_not_found',
+        'item_not_found',
+        'feedback_not_found',
+        'response_not_found',
+        'batch_not_found',
+        'version_not_found',
+        'model_not_found',
+        'run_not_found',
+        'key_not_found',
+        'route_not_found',
+        'method_not_allowed',
+        'request_timeout',
+        'document_not_failed',
+        'changed_meanwhile',
+        'not_writable',
+        'not_startable',
+        'conversation_full',
+        'too_many_keys',
+        'idempotency_conflict',
+        'body_too_large',
+        'unsupported_media_type',
+        'range_not_satisfiable',
+        'queue_full',
+        'too_many_uploads',
+        'too_much_at_once',
+        'too_many_attempts',
+        'rate_limited',
+        'too_many_runs',
+        'internal',
+        'web_ui_unavailable',
+        'fetch_failed',
+        'upstream_failed',
+        'upstream_refused',
+        'upstream_unauthorized',
+        'upstream_model_not_found',
+        'upstream_rate_limited',
+        'upstream_timeout',
+        'index_unavailable',
+        'index_not_ready',
+        'sandbox_unavailable',
+        'store_unavailable',
+        'not_launched',
+        'shutting_down',
+        'storage_full',
+    ]
+    message: str
+
+
 class RunEvent(TypedDict):
     id: int
     at: str
@@ -1769,6 +1830,69 @@ class RunEvent(TypedDict):
     promptTokens: NotRequired[int]
     completionTokens: NotRequired[int]
     tools: dict[str, int]
+    runId: NotRequired[str]
+
+
+class Call2(TypedDict):
+    name: str
+    arguments: str
+
+
+class RunMessage(TypedDict):
+    role: Literal['system', 'user', 'assistant', 'tool']
+    content: str
+    images: NotRequired[int]
+    calls: NotRequired[list[Call2]]
+
+
+class Usage3(TypedDict):
+    promptTokens: int
+    completionTokens: int
+    cachedTokens: NotRequired[int]
+
+
+class RunModelCall(TypedDict):
+    same: int
+    messages: list[RunMessage]
+    tools: list[str]
+    milliseconds: NotRequired[float]
+    answer: NotRequired[str]
+    finishReason: NotRequired[str]
+    usage: NotRequired[Usage3]
+
+
+class Hit1(TypedDict):
+    id: str
+    documentId: str
+    title: str
+    heading: NotRequired[str]
+    score: float
+    stages: NotRequired[Stages]
+    text: str
+
+
+class RunSearch(TypedDict):
+    query: str
+    hits: list[Hit1]
+
+
+class RunSummary(TypedDict):
+    id: str
+    startedAt: str
+    milliseconds: float
+    outcome: str
+    question: str
+    conversationId: NotRequired[str]
+    answerId: NotRequired[str]
+    key: NotRequired[str]
+
+
+class RunToolCall(TypedDict):
+    tool: str
+    input: str
+    output: str
+    isError: bool
+    milliseconds: float
 
 
 class SampleEvent(TypedDict):
@@ -2396,6 +2520,27 @@ class ResponseEvent(TypedDict):
     code: NotRequired[str]
     message: NotRequired[str]
     param: NotRequired[str | None]
+
+
+class Run(TypedDict):
+    id: str
+    startedAt: str
+    milliseconds: float
+    outcome: str
+    question: str
+    conversationId: NotRequired[str]
+    answerId: NotRequired[str]
+    key: NotRequired[str]
+    firstDelta: NotRequired[float]
+    usage: NotRequired[Usage]
+    searches: list[RunSearch]
+    modelCalls: list[RunModelCall]
+    toolCalls: list[RunToolCall]
+    error: NotRequired[Error4]
+
+
+class RunList(TypedDict):
+    runs: list[RunSummary]
 
 
 class Sandbox(TypedDict):

@@ -53,6 +53,11 @@ export function createCitations(before?: { hits: readonly Hit[] }) {
   }
 }
 
+/** A hit as clients see it: what each stage of the search thought of it is for the operator. */
+export function withoutStages({ stages: _, ...hit }: Hit): Hit {
+  return hit
+}
+
 /** A piece of a document. Its id is the same for the same content, so that it gets only one number. */
 type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
 

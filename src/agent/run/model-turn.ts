@@ -3,6 +3,7 @@ import type {
   ChatModel,
   FinishReason,
   ModelEvent,
+  ModelRequest,
   ModelToolCall,
   ModelUsage,
   ToolChoice,
@@ -13,6 +14,7 @@ import type { CitationCheck } from '../citations/citation-check.ts'
 import { type AgentEvent, type AgentRequest, isClientTool, textDelta } from './agent-event.ts'
 import { LIMIT_REASONS, type RunBudget } from './budget.ts'
 import type { LinkFilter } from './link-filter.ts'
+import type { FittedPrompt } from './prompt.ts'
 
 /** One call of the model within a run. */
 export interface Turn {
@@ -32,6 +34,21 @@ export function choiceOf(
 ): ToolChoice | undefined {
   if (last) return 'none'
   return round === 1 || toolChoice === 'none' ? toolChoice : undefined
+}
+
+/** What the model is sent. */
+export function toModelRequest(
+  request: AgentRequest,
+  { messages, tools, chunks }: FittedPrompt,
+  turn: Turn,
+): ModelRequest {
+  return {
+    messages,
+    tools,
+    toolChoice: tools.length > 0 ? choiceOf(request, turn) : undefined,
+    sampling: request.sampling,
+    chunks: chunks.map(({ hit }) => hit),
+  }
 }
 
 /** Why the run ends after an answer, or `continue` if the server's tools are to be run next. */

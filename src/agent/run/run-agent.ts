@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
-import {
-  type ChatModel,
-  type ModelRequest,
-  type ModelTool,
-  PromptTooLong,
-} from '../../models/chat-model.ts'
+import { type ChatModel, type ModelTool, PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
 import { withinAny } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
-import { createCitations, type NumberedHit } from '../citations/citations.ts'
+import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
 import { checkStatements } from '../citations/cited-statements.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
-import type { Tool } from '../tools/define-tool.ts'
+import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import { toModelTool } from '../tools/discover-tools.ts'
 import { parseCall, type ToolCall, type ToolRegistry } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
@@ -23,18 +18,19 @@ import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from '
 import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
 import {
   type Answer,
-  choiceOf,
   clientCalls,
   countedAnswer,
   createAnswerText,
   outcomeOf,
   readAnswer,
   type Turn,
+  toModelRequest,
   withoutText,
 } from './model-turn.ts'
 import type { PausedRun, Pauses } from './pause.ts'
 import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
 import { createRunGate, type RunGate, type RunGateOptions } from './run-gate.ts'
+import type { RunTrace, RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
 import { toQuery } from './standalone-question.ts'
 import { callEvents, runCalls } from './tool-calls.ts'
@@ -50,6 +46,8 @@ interface Dependencies extends RunGateOptions {
   limits: RunLimits
   /** Called after a run whose conversation no later request can continue. */
   endConversation: (conversation: string) => void
+  /** Keeps what led to the last answers; absent if nothing is kept. */
+  traces?: RunTraces | undefined
   pauses: Pauses
   sentQuestions: SentQuestions
   links: LinkPolicy
@@ -93,12 +91,13 @@ async function* run(
   const { resume } = request
   const paused = resume && (await parts.pauses.open(resume.state, request))
   await request.caller?.verify(true)
-  const pass = gate.enter()
+  const trace = parts.traces?.begin(request)
+  const pass = gate.enter(trace)
   const conversation = conversationOf(request) ?? paused?.conversation ?? randomUUID()
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
-    const context = await begin(parts, request, { conversation, budget, paused }, signal)
+    const context = await begin(parts, request, { conversation, budget, paused, trace }, signal)
     if (resume) await parts.pauses.take(resume.state)
     yield context.searches.splice(0)
     const reason = yield* runRounds(parts, request, { ...context, pass }, signal)
@@ -172,6 +171,7 @@ async function* askModel(
   let fitted = turn.round === 1 ? context.fitted : context.fit()
   for (let fits = 1; ; fits += 1) {
     const asked = toModelRequest(request, fitted, turn)
+    context.trace?.asked(asked)
     try {
       const answer = yield* countedAnswer(budget, fitted.bytes, (count) =>
         readAnswer(model.stream(asked, budget.answerTime.signal), {
@@ -186,6 +186,7 @@ async function* askModel(
           },
         }),
       )
+      context.trace?.answered(answer)
       const sent = fitted.chunks.map(({ hit }) => hit)
       if (model.generates) sentQuestions.keep(request, fitted.question, sent)
       if (answer.usage) window.note(fitted.bytes, answer.usage.promptTokens)
@@ -207,13 +208,14 @@ interface RunStart {
   budget: RunBudget
   /** The paused run to continue; absent for a new one. */
   paused: PausedRun | undefined
+  trace: RunTrace | undefined
 }
 
 /** Finds chunks for the question and assembles the prompt. Returns the state of the run. */
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
-  { conversation, budget, paused }: RunStart,
+  { conversation, budget, paused, trace }: RunStart,
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
@@ -223,13 +225,11 @@ async function begin(
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const activeSkills = new Set(paused?.activeSkills)
   const searches: AgentEvent[] = []
-  const searched = (query: string, numbered: readonly NumberedHit[]) =>
-    void searches.push({
-      type: 'retrieved',
-      query,
-      hits: numbered.map(({ hit }) => hit),
-      known: citations.all(),
-    })
+  const searched: ToolContext['searched'] = (query, numbered, found) => {
+    if (found) trace?.searched(query, found)
+    const hits = numbered.map(({ hit }) => hit)
+    searches.push({ type: 'retrieved', query, hits, known: citations.all() })
+  }
   const tools = parts.tools.open({
     citations,
     artifacts,
@@ -270,15 +270,16 @@ async function begin(
   const found = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : await findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
-  numbered = citations.add(found.hits)
+  numbered = citations.add(found.hits.map(withoutStages))
   const fitted = fit()
   const { chunks } = fitted
-  if (!paused && topK > 0) searched(found.query, chunks)
+  if (!paused && topK > 0) searched(found.query, chunks, found.hits)
   const last = added.at(-1)
   const waited = last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : []
   // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
+    trace,
     conversation,
     citations,
     artifacts,
@@ -318,7 +319,8 @@ async function findChunks(
 ) {
   const { topK, filter, mode } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const { hits, degraded } = await retrieval.search({ ...query, topK, filter, mode }, signal)
+  const search = { ...query, topK, filter, mode, explain: true }
+  const { hits, degraded } = await retrieval.search(search, signal)
   const searchedFor = query.isRewritten ? query.query : undefined
   return { query: query.query, hits, degraded, searchedFor }
 }
@@ -365,20 +367,6 @@ function toPaused(context: RunContext): PausedRun {
     artifacts: artifacts.all(),
     activeSkills: [...activeSkills],
     spent: budget.spent(),
-  }
-}
-
-function toModelRequest(
-  request: AgentRequest,
-  { messages, tools, chunks }: FittedPrompt,
-  turn: Turn,
-): ModelRequest {
-  return {
-    messages,
-    tools,
-    toolChoice: tools.length > 0 ? choiceOf(request, turn) : undefined,
-    sampling: request.sampling,
-    chunks: chunks.map(({ hit }) => hit),
   }
 }
 

@@ -6,6 +6,8 @@ const RETRY_AFTER_SECONDS = 2
 const MAX_TOOLS = 50
 
 export interface FinishedRun {
+  /** Names the run among those that are kept; undefined if none are. */
+  id?: string | undefined
   /** The finish reason, an error code, or `abandoned` if the caller left. */
   outcome: string
   milliseconds: number
@@ -15,6 +17,12 @@ export interface FinishedRun {
   usage: Usage | undefined
   /** Number of calls per tool name. */
   tools: Readonly<Record<string, number>>
+}
+
+/** What is told of a run's end to whoever keeps what led to it. */
+interface EndedTrace {
+  readonly id: string
+  ended(run: FinishedRun, error: unknown): void
 }
 
 /** Notified when a run starts, and when it ends for whatever reason. */
@@ -37,7 +45,7 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
 
   return {
     /** Starts a run, which must call `leave` in the end. Throws AppError `too_many_runs`. */
-    enter() {
+    enter(trace?: EndedTrace) {
       if (open >= maxRuns) {
         const message = `${maxRuns} chats are in progress; try again shortly`
         throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
@@ -47,6 +55,7 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
       const started = performance.now()
       let outcome = 'abandoned'
       let firstDelta: number | undefined
+      let failure: unknown
       const tools = new Map<string, number>()
 
       return {
@@ -64,6 +73,7 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
           outcome = reason
         },
         fail(error: unknown, signal: AbortSignal) {
+          failure = error
           if (error instanceof AppError) outcome = error.code
           else outcome = signal.aborted ? 'abandoned' : 'internal'
         },
@@ -71,7 +81,9 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
           open -= 1
           const milliseconds = performance.now() - started
           const called = Object.fromEntries(tools)
-          observer.runEnded({ outcome, firstDelta, milliseconds, usage, tools: called })
+          const run = { outcome, firstDelta, milliseconds, usage, tools: called }
+          trace?.ended(run, failure)
+          observer.runEnded(trace ? { ...run, id: trace.id } : run)
         },
       }
     },

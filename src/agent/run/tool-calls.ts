@@ -4,6 +4,7 @@ import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
+import type { RunTrace } from './run-trace.ts'
 
 /** Maximum tool calls per round; calls beyond that are answered with an error that says so. */
 const MAX_CALLS = 16
@@ -17,6 +18,7 @@ interface Dependencies {
   tools: Pick<RunTools, 'call'>
   budget: Pick<RunBudget, 'takeCalls' | 'toolTime' | 'note'>
   citations: Pick<Citations, 'show'>
+  trace?: Pick<RunTrace, 'called'> | undefined
 }
 
 export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
@@ -34,6 +36,7 @@ export async function runCalls(
     budget,
     citations,
     isRefused,
+    trace,
   }: Dependencies & { isRefused: (call: ToolCall) => boolean },
   signal: AbortSignal,
 ): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
@@ -49,11 +52,13 @@ export async function runCalls(
         'gen_ai.tool.name': call.name,
         'gen_ai.tool.call.id': call.callId,
       }
+      const began = performance.now()
       const result = await inSpan(`execute_tool ${call.name}`, { attributes }, async (span) => {
         const outcome = await callInTime(call, { tools, budget }, signal)
         if (outcome.isError) span.setAttributes({ 'error.type': 'tool_error' })
         return { ...outcome, output: citations.show(outcome.output) }
       })
+      trace?.called(call, result, performance.now() - began)
       return { call, result }
     }),
   )

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Refusal } from '../../lib/refusal.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { SearchMode } from '../../schemas/query.ts'
+import type { Hit, SearchMode } from '../../schemas/query.ts'
 import type { Citations, NumberedHit } from '../citations/citations.ts'
 import type { Artifacts } from './artifacts.ts'
 
@@ -30,8 +30,8 @@ export interface ToolContext {
   activeSkills: Set<string>
   /** Receives the files that the tool creates. */
   artifacts: Artifacts
-  /** Called with the query and the hits of each search. */
-  searched?(query: string, hits: readonly NumberedHit[]): void
+  /** Called with the query and the hits of each search, and what was found with the score of each stage. */
+  searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
   /** Called with the token usage of model calls that the tool makes itself. */
   spend?(usage: ModelUsage): void
 }

@@ -3,7 +3,7 @@ import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import { renderChunks, toHit } from '../citations/citations.ts'
+import { renderChunks, toHit, withoutStages } from '../citations/citations.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 import { findDocument } from './tool-files.ts'
 
@@ -20,9 +20,10 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
       topK: z.int().min(1).max(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
     async run(query, { citations, filter, mode, searched }, signal) {
-      const { hits } = await retrieval.search({ ...query, filter, mode }, signal)
-      const numbered = citations.add(hits)
-      searched?.(query.query, numbered)
+      const search = { ...query, filter, mode, explain: true }
+      const { hits } = await retrieval.search(search, signal)
+      const numbered = citations.add(hits.map(withoutStages))
+      searched?.(query.query, numbered, hits)
       return renderChunks(numbered, citations.key)
     },
   })

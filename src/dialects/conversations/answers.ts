@@ -78,6 +78,7 @@ export function createAnswers({ agent, dialects, ...parts }: Dependencies) {
         request: {
           ...request,
           conversationId: request.conversationId ?? ref.id,
+          answerId: ref.item,
           conversation: { instructions, messages: [...toMessages(history), ...messages] },
         },
       })

@@ -253,9 +253,10 @@ export function logRuns(
     runStarted: observer.runStarted,
     runEnded(run) {
       observer.runEnded(run)
-      const { outcome, firstDelta, milliseconds, usage, tools } = run
+      const { id: runId, outcome, firstDelta, milliseconds, usage, tools } = run
       const { promptTokens, completionTokens } = usage ?? {}
-      log.info({ outcome, milliseconds, firstDelta, promptTokens, completionTokens, tools }, 'run')
+      const tokens = { promptTokens, completionTokens }
+      log.info({ outcome, milliseconds, firstDelta, ...tokens, tools, runId }, 'run')
     },
   }
 }

@@ -116,6 +116,10 @@ export const RunEvent = z
     promptTokens: z.int().optional().describe('As reported by the model.'),
     completionTokens: z.int().optional(),
     tools: z.record(z.string(), z.int()).describe('How often each tool was called.'),
+    runId: z
+      .string()
+      .optional()
+      .describe('For `GET /admin/runs/{id}`; absent if no runs are kept.'),
   })
   .meta({ id: 'RunEvent', description: 'A run of the agent has ended.' })
 

@@ -14,7 +14,7 @@ describe('a run without a tool call', () => {
     const heard = await events({ topK: 7 })
     expect(outline(heard)).toEqual(['At', ' nine [1]', '.', 'end: stop'])
     expect(endOf(heard).hits).toEqual([hitOf('a'), hitOf('b')])
-    expect(searches).toEqual([{ query: 'When does it open?', topK: 7 }])
+    expect(searches).toEqual([{ query: 'When does it open?', topK: 7, explain: true }])
     expect(model.requests).toHaveLength(1)
   })
 

@@ -1,0 +1,203 @@
+import type { AgentRequest } from '../../agent/run/agent-event.ts'
+import type { Answer } from '../../agent/run/model-turn.ts'
+import type { FinishedRun } from '../../agent/run/run-gate.ts'
+import type { RunTrace, RunTraces } from '../../agent/run/run-trace.ts'
+import { AppError } from '../../errors.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import type { Run, RunList, RunListQuery, RunSummary } from '../../schemas/operator/run.ts'
+import { newId } from '../../stores/artifact-store.ts'
+
+/** UTF-16 code units of all texts of a run, of one of them, and of a passage or a question in a list. */
+const MAX_CHARACTERS = 200_000
+const MAX_TEXT = 20_000
+const MAX_EXCERPT = 500
+/** Of one run, the first so many are kept. */
+const MAX_SEARCHES = 20
+const MAX_HITS = 100
+const MAX_MODEL_CALLS = 40
+const MAX_MESSAGES = 200
+const MAX_TOOLS = 100
+const MAX_TOOL_CALLS = 200
+
+interface Options {
+  /** How many runs are kept. */
+  maximum: number
+  /** Texts that are never shown. */
+  secrets: readonly string[]
+}
+
+/** A run with all its texts as JSON, which keeps nothing else in memory alive. */
+interface Kept {
+  summary: RunSummary
+  json: Buffer
+}
+
+export type RunHistory = ReturnType<typeof createRunHistory>
+
+/** The last runs of the agent on this server, in memory. */
+export function createRunHistory({ maximum, secrets }: Options) {
+  const kept: Kept[] = []
+  const hide = (text: string) =>
+    secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
+
+  const keep = (run: Run) => {
+    const json = Buffer.from(JSON.stringify(run))
+    const { id, startedAt, milliseconds, outcome, conversationId, answerId, key } = run
+    const question = excerpt(run.question, MAX_EXCERPT)
+    const summary = {
+      id,
+      startedAt,
+      milliseconds,
+      outcome,
+      question,
+      conversationId,
+      answerId,
+      key,
+    }
+    // A part of a text would keep all of it in memory.
+    kept.push({ summary: JSON.parse(JSON.stringify(summary)), json })
+    if (kept.length > maximum) kept.shift()
+  }
+
+  return {
+    begin: (request) => createTrace(request, createTexts(hide), keep),
+    list({ answerId }: RunListQuery): RunList {
+      const summaries = kept.map(({ summary }) => summary)
+      const runs = summaries.filter((run) => answerId === undefined || run.answerId === answerId)
+      return { runs: runs.toReversed() }
+    },
+    /** Throws `run_not_found`. */
+    get(id: string): Run {
+      const found = kept.find(({ summary }) => summary.id === id)
+      if (found) return JSON.parse(found.json.toString())
+      const message = `There is no run "${id}", or no longer: this server keeps its last ${maximum}`
+      throw new AppError('run_not_found', message, { param: 'id' })
+    },
+  } satisfies RunTraces & Record<string, unknown>
+}
+
+type Texts = ReturnType<typeof createTexts>
+
+/** Takes texts without secrets, each cut to its own bound and to what is left of that of all. */
+function createTexts(hide: (text: string) => string) {
+  let left = MAX_CHARACTERS
+  return (text: string, maximum = MAX_TEXT): string => {
+    // A secret that begins before the end is hidden whole.
+    const room = Math.min(maximum, left)
+    const taken = excerpt(hide(text.slice(0, room * 2)), room, text.length)
+    left -= Math.min(taken.length, room)
+    return taken
+  }
+}
+
+/** The beginning of a text, with a note of how much of its `length` is missing. */
+function excerpt(text: string, maximum: number, length = text.length): string {
+  if (Math.max(text.length, length) <= maximum) return text
+  const shown = text.slice(0, maximum).toWellFormed()
+  return `${shown}\n[${length - shown.length} more characters]`
+}
+
+function createTrace(request: AgentRequest, take: Texts, keep: (run: Run) => void): RunTrace {
+  const id = newId('run')
+  const startedAt = new Date().toISOString()
+  const { conversationId, answerId, caller, conversation } = request
+  const asked = conversation.messages.findLast(({ role }) => role === 'user')
+  const question = take(asked?.content ?? '')
+  const searches: Run['searches'] = []
+  const modelCalls: Run['modelCalls'] = []
+  const toolCalls: Run['toolCalls'] = []
+  let before: readonly ModelMessage[] = []
+  let began = performance.now()
+
+  return {
+    id,
+    searched(query, hits) {
+      if (searches.length >= MAX_SEARCHES) return
+      const found = hits.slice(0, MAX_HITS).map(({ documentId, score, stages, ...hit }) => ({
+        id: hit.id,
+        documentId,
+        title: take(hit.title, MAX_EXCERPT),
+        ...(hit.heading !== undefined && { heading: take(hit.heading, MAX_EXCERPT) }),
+        score,
+        ...(stages && { stages }),
+        text: take(hit.text, MAX_EXCERPT),
+      }))
+      searches.push({ query: take(query), hits: found })
+    },
+    asked({ messages, tools }) {
+      began = performance.now()
+      const same = sameAtStart(before, messages)
+      before = messages
+      if (modelCalls.length >= MAX_MODEL_CALLS) return
+      const others = messages.slice(same, same + MAX_MESSAGES)
+      modelCalls.push({
+        same,
+        messages: others.map((message) => toMessage(message, take)),
+        tools: tools.slice(0, MAX_TOOLS).map(({ name }) => name),
+      })
+    },
+    answered({ text, calls, reason, usage }: Answer) {
+      const call = modelCalls.at(-1)
+      if (!call || call.milliseconds !== undefined) return
+      call.milliseconds = performance.now() - began
+      call.answer = take(text)
+      call.finishReason = calls.length > 0 ? 'tool_calls' : reason
+      if (usage) call.usage = usage
+    },
+    called({ name, input }, { output, isError }, milliseconds) {
+      if (toolCalls.length >= MAX_TOOL_CALLS) return
+      const tool = take(name, MAX_EXCERPT)
+      const given = take(JSON.stringify(input) ?? '')
+      toolCalls.push({ tool, input: given, output: take(output), isError, milliseconds })
+    },
+    ended({ outcome, milliseconds, firstDelta, usage }: FinishedRun, error) {
+      const key = caller?.key && `${caller.key.name} (${caller.key.id})`
+      keep({
+        id,
+        startedAt,
+        milliseconds,
+        outcome,
+        question,
+        ...(conversationId !== undefined && { conversationId }),
+        ...(answerId !== undefined && { answerId }),
+        ...(key && { key }),
+        ...(firstDelta !== undefined && { firstDelta }),
+        ...(usage && { usage }),
+        searches,
+        modelCalls,
+        toolCalls,
+        // Of any other error, the log has the rest.
+        ...(error instanceof AppError && {
+          error: { code: error.code, message: take(error.message) },
+        }),
+      })
+    },
+  }
+}
+
+function sameAtStart(before: readonly ModelMessage[], messages: readonly ModelMessage[]): number {
+  const first = messages.findIndex((message, place) => {
+    const other = before[place]
+    return other?.role !== message.role || other.content !== message.content
+  })
+  return first === -1 ? messages.length : first
+}
+
+function toMessage(
+  message: ModelMessage,
+  take: Texts,
+): Run['modelCalls'][number]['messages'][number] {
+  const { role, content } = message
+  const images = role === 'user' ? (message.images ?? []) : []
+  const calls = role === 'assistant' ? (message.toolCalls ?? []) : []
+  return {
+    role,
+    content: take(content),
+    ...(images.length > 0 && { images: images.length }),
+    ...(calls.length > 0 && {
+      calls: calls
+        .slice(0, MAX_TOOL_CALLS)
+        .map((call) => ({ name: take(call.name, MAX_EXCERPT), arguments: take(call.arguments) })),
+    }),
+  }
+}

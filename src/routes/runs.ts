@@ -1,0 +1,34 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { RunHistory } from '../operator/ops/runs.ts'
+import { errorResponses } from '../schemas/error.ts'
+import { Run, RunList, RunListQuery, RunParams } from '../schemas/operator/run.ts'
+
+/** What led to the last answers. */
+export const runRoutes: FastifyPluginAsyncZod<{ runs: Pick<RunHistory, 'list' | 'get'> }> = async (
+  app,
+  { runs },
+) => {
+  app.get('/admin/runs', {
+    schema: {
+      operationId: 'listRuns',
+      summary: 'List the last runs of the agent',
+      description:
+        'Each server keeps its own last RUNS_KEPT runs, of all keys, in memory only: a restart forgets them.',
+      querystring: RunListQuery,
+      response: { 200: RunList.describe('The runs.'), ...errorResponses() },
+    },
+    handler: async ({ query }) => runs.list(query),
+  })
+
+  app.get('/admin/runs/:id', {
+    schema: {
+      operationId: 'getRun',
+      summary: 'Get a run of the agent',
+      description:
+        'The question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.',
+      params: RunParams,
+      response: { 200: Run.describe('The run.'), ...errorResponses(404) },
+    },
+    handler: async ({ params }) => runs.get(params.id),
+  })
+}

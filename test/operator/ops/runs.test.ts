@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { RunTrace } from '../../../src/agent/run/run-trace.ts'
+import { createRunHistory } from '../../../src/operator/ops/runs.ts'
+import { Run } from '../../../src/schemas/operator/run.ts'
+import { question } from '../../agent/run/agent-for-test.ts'
+import { hitOf } from '../../agent/run/hit.ts'
+
+const SECRET = 'a-secret-of-the-server'
+const ENDED = {
+  outcome: 'stop',
+  milliseconds: 1,
+  firstDelta: undefined,
+  usage: undefined,
+  tools: {},
+}
+const LONG = 'x'.repeat(50_000)
+
+/** What is kept of a run in which `work` happens. */
+function kept(work: (trace: RunTrace) => void, asked = 'Why?'): Run {
+  const history = createRunHistory({ maximum: 3, secrets: [SECRET] })
+  const trace = history.begin(question(asked))
+  work(trace)
+  trace.ended(ENDED, undefined)
+  return Run.parse(history.get(trace.id))
+}
+
+const asking = (...contents: string[]) => ({
+  messages: contents.map((content) => ({ role: 'user' as const, content })),
+  tools: [],
+  sampling: {},
+  chunks: [],
+})
+
+describe('What is kept of a run', () => {
+  it('is bounded, whatever happens in it', () => {
+    const run = kept((trace) => {
+      for (let n = 0; n < 300; n += 1) {
+        trace.searched(
+          LONG,
+          Array.from({ length: 300 }, (_, id) => ({ ...hitOf(`${id}`), text: LONG })),
+        )
+        trace.asked(asking(...Array.from({ length: 300 }, (_, id) => `${n} ${id} ${LONG}`)))
+        trace.answered({ text: LONG, calls: [], reason: 'stop', usage: undefined })
+        const call = { callId: '1', name: LONG, input: { words: LONG } }
+        trace.called(call, { output: LONG, isError: false }, 1)
+      }
+    }, LONG)
+    expect(run.question).toHaveLength(20_000 + '\n[30000 more characters]'.length)
+    const { length } = JSON.stringify(run)
+    expect(length).toBeGreaterThan(200_000)
+    expect(length).toBeLessThan(2_000_000)
+  })
+
+  it('hides a secret also where a text is cut', () => {
+    for (const before of [19_990, 20_000, 39_990]) {
+      const run = kept(() => undefined, `${'y'.repeat(before)}${SECRET}`)
+      expect(run.question).not.toContain('a-sec')
+    }
+  })
+
+  it('goes with the oldest, and is none of an unknown run', () => {
+    const history = createRunHistory({ maximum: 2, secrets: [] })
+    const ids = ['a', 'b', 'c'].map((asked) => {
+      const trace = history.begin(question(asked))
+      trace.ended(ENDED, new Error('not to be shown'))
+      return trace.id
+    })
+    expect(history.list({}).runs.map(({ id }) => id)).toEqual([ids[2], ids[1]])
+    expect(history.get(ids[1] ?? '').error).toBeUndefined()
+    expect(() => history.get(ids[0] ?? '')).toThrow(
+      expect.objectContaining({ code: 'run_not_found' }),
+    )
+  })
+})
