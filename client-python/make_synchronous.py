@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent / "src/agent_server_client"
 WORDS = [
     (r"async (def|with|for) ", r"\1 "),
     (r"\bawait ", ""),
-    (r"Awaitable\[Any\]", "Any"),
+    (r"Awaitable\[(\w+)\]", r"\1"),
     (r"\bAwaitable, ", ""),
     (r"AsyncGenerator\[(\w+), None\]", r"Generator[\1, None, None]"),
     (r"\bAsyncGenerator\b", "Generator"),

@@ -31,4 +31,4 @@ def test_a_snippet_runs(
 
 
 def test_no_page_has_lost_its_snippets() -> None:
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5

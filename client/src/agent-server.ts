@@ -65,7 +65,9 @@ export class AgentServer {
       throw new TypeError('There is no key: set `apiKey` or the variable AGENT_SERVER_KEY')
     }
     if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw new TypeError('The key cannot be one: it holds what a header may not')
+      throw new TypeError(
+        'The key cannot be one: it has a space, a line break or a character outside ASCII. Copy it again',
+      )
     }
     this.#transport = new Transport({
       baseURL: this.baseURL,
@@ -84,16 +86,19 @@ export class AgentServer {
   }
 
   /** Finds the passages that answer a question, best first. */
-  query(request: QueryRequest, options?: RequestOptions): Call<QueryResponse> {
-    return this.#transport.json({ method: 'POST', path: '/query', json: request }, options)
+  query(request: string | QueryRequest, options?: RequestOptions): Call<QueryResponse> {
+    const json: QueryRequest = typeof request === 'string' ? { query: request } : request
+    return this.#transport.json({ method: 'POST', path: '/query', json }, options)
   }
 
-  /** Asks the agent; the answer is streamed as it is generated. */
-  chat(request: ChatRequest, options: RequestOptions = {}): ChatStream {
+  /** Asks the agent a question or, in a request, with all that came before; the answer is streamed as it is generated. */
+  chat(request: string | ChatRequest, options: RequestOptions = {}): ChatStream {
+    const json: ChatRequest =
+      typeof request === 'string' ? { messages: [{ role: 'user', content: request }] } : request
     const own = new AbortController()
     const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
     const asked = this.#transport.stream(
-      { method: 'POST', path: '/chat', json: request, accept: 'text/event-stream' },
+      { method: 'POST', path: '/chat', json, accept: 'text/event-stream' },
       { ...options, signal },
     )
     return new ChatStream(asked.withResponse(), () => own.abort())

@@ -40,6 +40,12 @@ describe('An answer', () => {
     expect(await stream.text()).toBe('Owls hunt at night [1].')
   })
 
+  it('is to a question alone, too', async () => {
+    const { client } = await start('At night [1].')
+    expect(await client.chat('When do owls hunt?').text()).toBe('At night [1].')
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('When do owls hunt?')
+  })
+
   it('is read once: by a loop, after which the whole of it is there', async () => {
     const { client } = await start('Owls hunt at night [1].')
     const stream = client.chat(request)

@@ -270,6 +270,14 @@ describe('A client', () => {
     expect(() => new AgentServer(options)).toThrow(TypeError)
   })
 
+  it.each(['a key of mine', 'a-key-of-mine\n', 'a-këy-of-mine', '“a-key-of-mine”'])(
+    'says that a key cannot be one, and does not repeat it: %j',
+    (apiKey) => {
+      const make = () => new AgentServer({ baseURL: 'http://example.org', apiKey })
+      expect(make).toThrow(/^(?!.*mine).*Copy it again/s)
+    },
+  )
+
   it('shows its key to nobody who prints it', async () => {
     const client = new AgentServer({ baseURL: 'http://example.org', apiKey: TEST_KEY })
     const shown = inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)
@@ -287,7 +295,9 @@ describe('A client', () => {
     const first = await client.query({ query: 'owls' }).withResponse()
     expect(first).toMatchObject({ data: { query: 'owls' }, requestId: 'trace-1' })
     expect(first.response.status).toBe(200)
-    const second = client.query({ query: 'owls' }, { headers: { 'x-request-id': 'trace-2' } })
-    expect((await second.withResponse()).requestId).toBe('trace-2')
+    const second = client.query('owls', { headers: { 'x-request-id': 'trace-2' } })
+    const { data, requestId } = await second.withResponse()
+    expect(data).toEqual(first.data)
+    expect(requestId).toBe('trace-2')
   })
 })

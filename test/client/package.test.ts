@@ -53,6 +53,11 @@ const missing = await client.documents.get('none').catch((error: unknown) => err
 console.log(JSON.stringify({ status: document.status, last: types.at(-1), text, missing }))
 `
 
+const COMMON_JS = `
+import { AgentServer } from 'agent-server-client'
+export const client: AgentServer = new AgentServer({ apiKey: 'x' })
+`
+
 describe('The package', onlyLong, () => {
   let tarball = ''
   beforeAll(async () => {
@@ -79,6 +84,7 @@ describe('The package', onlyLong, () => {
       join(directory, 'example.js'),
       EXAMPLE.replaceAll(/type \w+, |: (?:Document|unknown|ChatEvent\S+)(?= =|\))/g, ''),
     )
+    await writeFile(join(directory, 'common.cts'), COMMON_JS)
     return directory
   }
 
@@ -93,10 +99,19 @@ describe('The package', onlyLong, () => {
       lib: ['ES2022', 'DOM'],
       exactOptionalPropertyTypes: true,
     }
-    const config = JSON.stringify({ compilerOptions: options, files: ['example.ts'] })
+    const config = JSON.stringify({ compilerOptions: options, files: ['example.ts', 'common.cts'] })
     await writeFile(join(directory, 'tsconfig.json'), config)
     const { stdout } = await run(process.execPath, [TYPESCRIPT, '-p', directory]).catch(Object)
     expect(stdout).toBe('')
+  })
+
+  it('is loaded by `require`', async () => {
+    const script = 'new (require("agent-server-client").AgentServer)({ apiKey: "x" }).baseURL'
+    const { stdout } = await run(process.execPath, ['--print', script], {
+      cwd: await install(),
+      env: {},
+    })
+    expect(stdout.trim()).toBe('http://127.0.0.1:3000')
   })
 
   it.runIf(isLong && stockNode())(

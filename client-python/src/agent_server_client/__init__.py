@@ -16,21 +16,26 @@ from .errors import (
     TimeoutError,
     UpstreamError,
 )
+from .results import Answer, Hits, Outcome, QueryResult
 from .synchronous import AgentServer, ChatStream
 
 __all__ = [
     "AgentServer",
     "AgentServerError",
+    "Answer",
     "AsyncAgentServer",
     "AsyncChatStream",
     "AuthenticationError",
     "ChatStream",
     "ConflictError",
     "ConnectionError",
+    "Hits",
     "IngestionError",
     "InvalidRequestError",
     "NotFoundError",
+    "Outcome",
     "PermissionDeniedError",
+    "QueryResult",
     "RateLimitError",
     "ServerError",
     "StreamInterruptedError",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -41,7 +41,6 @@ from .contract import (
     NewDocument,
     NewDocumentItem,
     QueryRequest,
-    QueryResponse,
     Readiness,
     SandboxReport,
     Settings as ServerSettings,
@@ -52,9 +51,11 @@ from .contract import (
     ToolList,
 )
 from .errors import AgentServerError, IngestionError, NotFoundError, TimeoutError
-from .protocol import Request, Settings, Source
+from .protocol import Progress, Request, Settings, Source
+from .results import Answer, Outcome, QueryResult, load_pandas
 
 Item = TypeVar("Item")
+Parameters = ParamSpec("Parameters")
 
 _FIRST_POLL = 0.1
 _MAX_POLL = 2.0
@@ -86,15 +87,29 @@ class AsyncAgentServer:
         self.artifacts = AsyncArtifacts(self._transport)
         self.admin = AsyncAdmin(self._transport)
 
-    async def query(self, request: QueryRequest) -> QueryResponse:
-        """The passages that answer a question, best first."""
-        answer = await self._transport.json(Request("POST", "/query", json=request))
-        return cast(QueryResponse, answer)
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.base_url}>"
 
-    def chat(self, request: ChatRequest) -> AsyncChatStream:
+    async def query(self, request: str | QueryRequest) -> QueryResult:
+        """The passages that answer a question, best first."""
+        asked = Request("POST", "/query", json=protocol.query_of(request))
+        return QueryResult(await self._transport.json(asked))
+
+    def chat(self, request: str | ChatRequest) -> AsyncChatStream:
         """An answer as it is generated: iterate over its events, or ask for its ``text`` or ``result``."""
-        asked = Request("POST", "/chat", json=request, accept="text/event-stream")
+        asked = Request("POST", "/chat", json=protocol.chat_of(request), accept="text/event-stream")
         return AsyncChatStream(self._transport, asked)
+
+    async def with_response(
+        self,
+        call: Callable[Parameters, Awaitable[Item]],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Outcome[Item]:
+        """Calls a method with the rest, and also tells status, headers and request id of the last response to it."""
+        with protocol.watch() as last:
+            data = await call(*args, **kwargs)
+        return protocol.outcome_of(data, last)
 
     async def aclose(self) -> None:
         await self._transport.http.aclose()
@@ -162,6 +177,7 @@ class _Transport:
         arguments = request.arguments(self.settings, content)
         sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
         response = await self.http.send(sent, stream=True)
+        protocol.tell_watcher(response)
         try:
             if not request.is_taken(response):
                 await response.aread()
@@ -191,8 +207,8 @@ class AsyncChatStream:
         """The whole text of the answer."""
         return str((await self.result())["text"])
 
-    async def result(self) -> dict[str, Any]:
-        """The whole answer: ``text``, ``hits``, ``usage``, ``artifacts`` and what else ``done`` holds."""
+    async def result(self) -> Answer:
+        """The whole answer: ``text``, ``hits``, ``citations``, ``artifacts`` and what else ``done`` holds."""
         async for _ in self._events:
             pass
         if self._reader.done is None:
@@ -237,6 +253,11 @@ class AsyncPages(Generic[Item]):
             for item in page:
                 yield item
 
+    async def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` of all pages. Throws ImportError where pandas is not installed."""
+        pandas = load_pandas()
+        return pandas.json_normalize([item async for item in self])
+
 
 class AsyncDocuments:
     """The documents of the server."""
@@ -265,8 +286,12 @@ class AsyncDocuments:
         collection: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
+        on_progress: Progress | None = None,
     ) -> DocumentCreated:
-        """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes."""
+        """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes.
+
+        ``on_progress`` is called with the bytes sent, and the size or None; it starts at 0 again on a retry.
+        """
         upload = protocol.upload_of(
             source,
             name=name,
@@ -275,6 +300,7 @@ class AsyncDocuments:
             url=url,
             metadata=metadata,
             collection=collection,
+            on_progress=on_progress,
         )
         method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
         key = idempotency_key if id is None else None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -26,6 +28,7 @@ from .errors import (
     TimeoutError,
     to_error,
 )
+from .results import Answer, Data, Outcome
 
 LOCAL_URL = "http://127.0.0.1:3000"
 TIMEOUT = 120.0
@@ -37,8 +40,12 @@ _MAX_RETRY_AFTER = 60.0
 # Characters of a refusal that are looked at, and of one event.
 _MAX_REFUSAL = 65_536
 _MAX_EVENT = 32_000_000
+# A shorter text is no key of a server, and may occur within any word.
+_MIN_SECRET = 8
 
 Source = str | os.PathLike[str] | bytes | IO[bytes]
+# Is told how many bytes are sent, and of how many if that is known.
+Progress = Callable[[int, int | None], object]
 
 
 @dataclass
@@ -46,10 +53,10 @@ class Settings:
     """Where the server is, and how it is asked."""
 
     base_url: str
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     timeout: float
     max_retries: int
-    headers: dict[str, str]
+    headers: dict[str, str] = field(repr=False)
 
 
 def read_settings(
@@ -67,7 +74,7 @@ def read_settings(
     if not key:
         raise ValueError("There is no key: set api_key or the variable AGENT_SERVER_KEY")
     if not re.fullmatch(r"[\x21-\x7e]+", key):
-        raise ValueError("The key cannot be one: it holds what a header may not")
+        raise ValueError("The key cannot be one: it has a space, a line break or a character outside ASCII. Copy it again")
     return Settings(url, key, timeout, max_retries, dict(headers or {}))
 
 
@@ -79,18 +86,50 @@ class Upload:
     name: str
     fields: dict[str, str]
     type: str = "application/octet-stream"
+    on_progress: Progress | None = None
 
     @property
     def is_repeatable(self) -> bool:
         return isinstance(self.source, (str, os.PathLike, bytes)) or self.source.seekable()
 
-    def open(self) -> AbstractContextManager[IO[bytes] | bytes]:
+    @contextmanager
+    def open(self) -> Iterator[UploadReader]:
         """The content from its beginning, for one attempt."""
         if isinstance(self.source, (str, os.PathLike)):
-            return Path(self.source).open("rb")
-        if not isinstance(self.source, bytes) and self.source.seekable():
-            self.source.seek(0)
-        return nullcontext(self.source)
+            with Path(self.source).open("rb") as file:
+                yield UploadReader(file, self.on_progress)
+        elif isinstance(self.source, bytes):
+            yield UploadReader(io.BytesIO(self.source), self.on_progress)
+        else:
+            yield UploadReader(self.source, self.on_progress)
+
+
+class UploadReader:
+    """A file that ``httpx`` reads while it is sent. A pipe has no length, and is sent without one."""
+
+    def __init__(self, file: IO[bytes], on_progress: Progress | None) -> None:
+        self._file = file
+        self._on_progress = on_progress
+        self._total = file.seek(0, os.SEEK_END) if file.seekable() else None
+        self._sent = 0
+        if self._total is not None:
+            file.seek(0)
+
+    def read(self, size: int) -> bytes:
+        # Whoever asks for more has sent what was read before.
+        if self._on_progress is not None:
+            self._on_progress(self._sent, self._total)
+        piece = self._file.read(size)
+        self._sent += len(piece)
+        return piece
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if self._total is None:
+            raise io.UnsupportedOperation("A pipe is read once")
+        return self._file.seek(offset, whence)
 
 
 @dataclass
@@ -111,7 +150,7 @@ class Request:
         if self.method == "POST" and self.idempotency_key is None:
             self.idempotency_key = secrets.token_hex(16)
 
-    def arguments(self, settings: Settings, content: IO[bytes] | bytes | None) -> dict[str, Any]:
+    def arguments(self, settings: Settings, content: UploadReader | None) -> dict[str, Any]:
         """What ``httpx`` is called with."""
         headers = {"accept": self.accept, "user-agent": "agent-server-client-python"}
         if settings.api_key is not None:
@@ -156,7 +195,11 @@ def upload_of(
     url: str | None,
     metadata: Mapping[str, Any] | None,
     collection: str | None,
+    on_progress: Progress | None,
 ) -> Upload:
+    """Throws TypeError for a file that is opened for reading text."""
+    if isinstance(source, io.TextIOBase):
+        raise TypeError("A file must be opened for reading bytes: open(path, 'rb')")
     given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
     facts = json.dumps(metadata) if metadata else None
     fields = {"title": title, "url": url, "metadata": facts, "collection": collection}
@@ -165,6 +208,7 @@ def upload_of(
         name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document",
         {name: value for name, value in fields.items() if value is not None},
         type or "application/octet-stream",
+        on_progress,
     )
 
 
@@ -203,7 +247,7 @@ def explain(request: Request, settings: Settings, error: httpx.HTTPError) -> Age
 def refusal_of(response: httpx.Response, text: str, settings: Settings) -> AgentServerError:
     """The error that an answer is; whoever answers may repeat what was sent, so the key is taken out."""
     text = text[:_MAX_REFUSAL]
-    if settings.api_key:
+    if settings.api_key and len(settings.api_key) >= _MIN_SECRET:
         text = text.replace(settings.api_key, "[key]")
     try:
         detail = json.loads(text).get("error")
@@ -231,6 +275,43 @@ def _retry_after(response: httpx.Response) -> float | None:
         return None
 
 
+_watcher: ContextVar[list[httpx.Response] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watch() -> Iterator[list[httpx.Response]]:
+    """The last response to what is sent within, once there is one."""
+    last: list[httpx.Response] = []
+    token = _watcher.set(last)
+    try:
+        yield last
+    finally:
+        _watcher.reset(token)
+
+
+def tell_watcher(response: httpx.Response) -> None:
+    last = _watcher.get()
+    if last is not None:
+        last[:] = [response]
+
+
+def outcome_of(data: Data, last: list[httpx.Response]) -> Outcome[Data]:
+    if not last:
+        raise TypeError("This call sends nothing by itself. For an answer, give the method ``result`` of its stream")
+    response = last[0]
+    return Outcome(data, response.status_code, response.headers, response.headers.get("x-request-id"))
+
+
+def query_of(request: Any) -> Any:
+    """What is sent to find passages, of a question alone, too."""
+    return {"query": request} if isinstance(request, str) else request
+
+
+def chat_of(request: Any) -> Any:
+    """What is sent to be answered, of a question alone, too."""
+    return {"messages": [{"role": "user", "content": request}]} if isinstance(request, str) else request
+
+
 def parse_answer(response: httpx.Response) -> Any:
     if not response.content:
         return None
@@ -249,6 +330,7 @@ class AnswerReader:
     def __init__(self) -> None:
         self.text = ""
         self.done: dict[str, Any] | None = None
+        self._approval: dict[str, Any] = {}
         self._event = ""
         self._data: list[str] = []
         self._size = 0
@@ -284,6 +366,8 @@ class AnswerReader:
             raise to_error(frame.get("error") or {})
         if frame["type"] == "text-delta":
             self.text += frame["text"]
+        elif frame["type"] == "approval-required":
+            self._approval = {"approval": {"calls": frame["calls"], "state": frame["state"]}}
         elif frame["type"] == "done":
             self.done = frame
         yield frame
@@ -291,6 +375,6 @@ class AnswerReader:
     def interrupted(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(f"The answer ended before it was complete: {why}", self.text)
 
-    def result(self) -> dict[str, Any]:
+    def result(self) -> Answer:
         done = {name: value for name, value in (self.done or {}).items() if name != "type"}
-        return {**done, "text": self.text, "artifacts": done.get("artifacts", [])}
+        return Answer({**done, **self._approval, "text": self.text})

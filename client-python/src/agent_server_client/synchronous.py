@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Callable, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic, sleep
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -40,7 +40,6 @@ from .contract import (
     NewDocument,
     NewDocumentItem,
     QueryRequest,
-    QueryResponse,
     Readiness,
     SandboxReport,
     Settings as ServerSettings,
@@ -51,9 +50,11 @@ from .contract import (
     ToolList,
 )
 from .errors import AgentServerError, IngestionError, NotFoundError, TimeoutError
-from .protocol import Request, Settings, Source
+from .protocol import Progress, Request, Settings, Source
+from .results import Answer, Outcome, QueryResult, load_pandas
 
 Item = TypeVar("Item")
+Parameters = ParamSpec("Parameters")
 
 _FIRST_POLL = 0.1
 _MAX_POLL = 2.0
@@ -85,15 +86,29 @@ class AgentServer:
         self.artifacts = Artifacts(self._transport)
         self.admin = Admin(self._transport)
 
-    def query(self, request: QueryRequest) -> QueryResponse:
-        """The passages that answer a question, best first."""
-        answer = self._transport.json(Request("POST", "/query", json=request))
-        return cast(QueryResponse, answer)
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.base_url}>"
 
-    def chat(self, request: ChatRequest) -> ChatStream:
+    def query(self, request: str | QueryRequest) -> QueryResult:
+        """The passages that answer a question, best first."""
+        asked = Request("POST", "/query", json=protocol.query_of(request))
+        return QueryResult(self._transport.json(asked))
+
+    def chat(self, request: str | ChatRequest) -> ChatStream:
         """An answer as it is generated: iterate over its events, or ask for its ``text`` or ``result``."""
-        asked = Request("POST", "/chat", json=request, accept="text/event-stream")
+        asked = Request("POST", "/chat", json=protocol.chat_of(request), accept="text/event-stream")
         return ChatStream(self._transport, asked)
+
+    def with_response(
+        self,
+        call: Callable[Parameters, Item],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
+    ) -> Outcome[Item]:
+        """Calls a method with the rest, and also tells status, headers and request id of the last response to it."""
+        with protocol.watch() as last:
+            data = call(*args, **kwargs)
+        return protocol.outcome_of(data, last)
 
     def close(self) -> None:
         self._transport.http.close()
@@ -161,6 +176,7 @@ class _Transport:
         arguments = request.arguments(self.settings, content)
         sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
         response = self.http.send(sent, stream=True)
+        protocol.tell_watcher(response)
         try:
             if not request.is_taken(response):
                 response.read()
@@ -190,8 +206,8 @@ class ChatStream:
         """The whole text of the answer."""
         return str((self.result())["text"])
 
-    def result(self) -> dict[str, Any]:
-        """The whole answer: ``text``, ``hits``, ``usage``, ``artifacts`` and what else ``done`` holds."""
+    def result(self) -> Answer:
+        """The whole answer: ``text``, ``hits``, ``citations``, ``artifacts`` and what else ``done`` holds."""
         for _ in self._events:
             pass
         if self._reader.done is None:
@@ -236,6 +252,11 @@ class Pages(Generic[Item]):
             for item in page:
                 yield item
 
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` of all pages. Throws ImportError where pandas is not installed."""
+        pandas = load_pandas()
+        return pandas.json_normalize([item for item in self])
+
 
 class Documents:
     """The documents of the server."""
@@ -264,8 +285,12 @@ class Documents:
         collection: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
+        on_progress: Progress | None = None,
     ) -> DocumentCreated:
-        """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes."""
+        """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes.
+
+        ``on_progress`` is called with the bytes sent, and the size or None; it starts at 0 again on a retry.
+        """
         upload = protocol.upload_of(
             source,
             name=name,
@@ -274,6 +299,7 @@ class Documents:
             url=url,
             metadata=metadata,
             collection=collection,
+            on_progress=on_progress,
         )
         method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
         key = idempotency_key if id is None else None
