@@ -125,13 +125,15 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       const jobs = new Map((await store.claimJobs(9)).map((job) => [job.documentId, job]))
       const [job, other] = [jobs.get('long'), jobs.get('other')]
       if (!job || !other) throw new Error('The documents are not claimed')
-      const chunk = (text: string, start: number) => ({
+      const chunk = (text: string, start: number, page = 1) => ({
         text,
         heading: '',
         start,
         end: start + text.length,
+        page,
+        pageEnd: page,
       })
-      const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22)]
+      const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22, 2)]
       const kept = await store.stageFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
       const firstKey = await store.reserveChunkKeys(3)
       await store.completeStaged(job, { file: kept.number, firstKey, count: 3, characters: 27 })
@@ -139,8 +141,8 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       await store.completeJob(other, [
         { ...chunk('Another text that is longer', 0), key, ordinal: 0 },
       ])
-      expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
-      const whole = 'Owls hunt. By night.\n\nHere.'
+      const whole = 'Owls hunt. By night.\f\nHere.'
+      expect(await store.lookup.readText('long', signal)).toBe(whole)
       for (const [start, end] of [
         [0, 3],
         [4, 12],

@@ -91,8 +91,14 @@ function createTextReads(ask: Ask) {
   // Of a long text only the chunks are stored: see `completeStaged`.
   const CHUNKS = `SELECT start, "end", text, page, page_end FROM chunks WHERE document = $1 ORDER BY ordinal`
   const LENGTH = `SELECT max("end") AS length FROM chunks WHERE document = $1`
+  // With the chunk before and the one behind, whose pages tell what is between.
   const CHUNKS_WITHIN = `SELECT start, "end", text, page, page_end FROM chunks
-    WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`
+    WHERE document = $1
+      AND ordinal >= coalesce(
+        (SELECT max(ordinal) FROM chunks WHERE document = $1 AND "end" <= $2), 0)
+      AND ordinal <= coalesce(
+        (SELECT min(ordinal) FROM chunks WHERE document = $1 AND start >= $3), ordinal)
+    ORDER BY ordinal`
 
   return {
     async readText(documentId: string, signal?: AbortSignal) {
@@ -114,9 +120,10 @@ function createTextReads(ask: Ask) {
       const length = longest?.length === null ? 0 : integer(longest, 'length')
       const last = Math.min(end ?? length, length)
       if (start >= last) return { text: '', length, isWhole: false }
-      const chunks = await ask(CHUNKS_WITHIN, [document, start, last], signal)
-      const part = textOfChunks(chunks.map(toSpan), start).slice(0, last - start)
-      return { text: part.padEnd(last - start, '\n'), length, isWhole: false }
+      const chunks = (await ask(CHUNKS_WITHIN, [document, start, last], signal)).map(toSpan)
+      const from = Math.min(start, chunks[0]?.start ?? start)
+      const part = textOfChunks(chunks, from).slice(start - from, last - from)
+      return { text: part, length, isWhole: false }
     },
   } satisfies Pick<DocumentLookup, 'readText' | 'readPart'>
 }
