@@ -13,6 +13,7 @@ import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
+import { PageIcon, type PageIconName } from './parts/page-icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
@@ -20,7 +21,7 @@ import { THEMES, theme } from './theme.ts'
 interface PageEntry {
   /** Whether it shows something of a server that is not launched. */
   isAlways?: boolean
-  path: string
+  path: PageIconName
   title: string
   /** `id` is what stands behind the page's path in the address. */
   Page: ComponentType<{ id?: string | undefined }>
@@ -73,6 +74,7 @@ export function Shell() {
             {PAGES.map((page) => (
               <li key={page.path}>
                 <a href={href(page.path)} aria-current={page.path === path ? 'page' : undefined}>
+                  <PageIcon name={page.path} />
                   {page.title}
                 </a>
               </li>
