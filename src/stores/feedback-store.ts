@@ -49,9 +49,5 @@ export interface FeedbackStore {
   remove(of: { id: string; owner: string | undefined }): Promise<boolean>
 }
 
-export interface FeedbackBounds {
-  /** Of one key. */
-  maximumCount: number
-}
-
-export const FEEDBACK_BOUNDS: FeedbackBounds = { maximumCount: 10_000 }
+/** How much feedback of one key is kept. */
+export const MAX_FEEDBACK = 10_000

@@ -56,6 +56,9 @@ export function describeConversationStore(
       await keys.add(keyOf('k'), 5)
       for (const id of ['a', 'b', 'c']) await create(conversations, id)
       await create(conversations, 'other', 'k')
+      // What changes in the same millisecond is listed by its age.
+      const created = Date.now()
+      await expect.poll(() => Date.now()).toBeGreaterThan(created)
       await conversations.add(of('a'), { items: itemsOf('1'), question: 'When do OWLS hunt?' })
       await conversations.change(of('b'), { title: '100 % Ötzi' })
       const list = async (more = {}) =>

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import {
-  FEEDBACK_BOUNDS,
   type FeedbackStore,
   type NewFeedback,
   RATINGS,
@@ -74,7 +73,8 @@ export function createFeedbackWrites(dialect: Dialect) {
   }
 
   return {
-    async putFeedback(tx: Tx, given: NewFeedback): Promise<StoredFeedback> {
+    /** Keeps at most `maximum` of the key. */
+    async putFeedback(tx: Tx, given: NewFeedback, maximum: number): Promise<StoredFeedback> {
       const { id, conversationId, rating, comment, copy } = given
       const owner = ownerOf(given)
       const answer = await lockAnswer(tx, given)
@@ -83,7 +83,7 @@ export function createFeedbackWrites(dialect: Dialect) {
       const columns = { id, owner, ...answer, rating, comment, copy, ...times }
       const same = conversationId === undefined ? '(response, owner)' : '(conversation, item)'
       const [row] = await insertInto(tx, 'feedback', columns, `ON CONFLICT ${same} ${REPLACE}`)
-      await tx.run(MAKE_ROOM, [owner, FEEDBACK_BOUNDS.maximumCount])
+      await tx.run(MAKE_ROOM, [owner, maximum])
       return toFeedback(row, conversationId)
     },
 

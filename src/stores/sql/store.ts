@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
 import type { Claim } from '../document-store.ts'
+import { MAX_FEEDBACK } from '../feedback-store.ts'
 import type { OpenedStore } from '../opened-store.ts'
 import { createSkillReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
@@ -183,7 +184,7 @@ function createServerStores(
     },
     feedback: {
       ...createFeedbackReads(read),
-      put: write.putFeedback,
+      put: (given) => write.putFeedback(given, MAX_FEEDBACK),
       remove: write.removeFeedback,
     },
     keys: {

@@ -45,6 +45,23 @@ describe('A group of writes', () => {
       .all()
       .map(({ id }) => id)
 
+  it('drops the oldest feedback of a key that has as much as it may', async () => {
+    const c = { id: 'c', owner: undefined }
+    const items = ['1', '2', '3'].map((id) => ({ id, json: '{}' }))
+    const said = { owner: undefined, conversationId: 'c', rating: 'up' } as const
+    const given = items.map(({ id }) => {
+      return { ...said, id: `f${id}`, answerId: id, comment: undefined, copy: undefined }
+    })
+    const { answers } = await run([
+      { name: 'addConversation', input: [{ ...c, metadata: {} }] },
+      { name: 'addItems', input: [c, { items }] },
+      ...given.map((each): Write => ({ name: 'putFeedback', input: [each, 2] })),
+    ])
+    expect(new Set(answers)).toEqual(new Set(['done']))
+    const kept = database.prepare('SELECT id FROM feedback ORDER BY number').all()
+    expect(kept.map(({ id }) => id)).toEqual(['f2', 'f3'])
+  })
+
   it('takes one transaction, in which a write sees those before it', async () => {
     const group: Write[] = [add('a'), { name: 'delete', input: ['a'] }, add('a'), add('b')]
     const before = changes()
