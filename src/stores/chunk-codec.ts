@@ -76,6 +76,8 @@ export function dimensionOf(stored: Uint8Array): number {
   return stored.byteLength / Float16Array.BYTES_PER_ELEMENT
 }
 
+const sharedBytes = (length: number) => new Uint8Array(new SharedArrayBuffer(length))
+
 /**
  * The same bytes in pieces of `length`; the last one may be shorter. A piece is valid only until the next is requested:
  * all share one buffer, which is passed between threads without copies that would have to be garbage-collected.
@@ -84,9 +86,15 @@ export async function* repack(
   pieces: AsyncIterable<Uint8Array>,
   length: number,
 ): AsyncGenerator<Uint8Array<SharedArrayBuffer>> {
-  const piece = new Uint8Array(new SharedArrayBuffer(length))
+  let piece = sharedBytes(0)
   let filled = 0
   for await (const incoming of pieces) {
+    if (piece.length < Math.min(filled + incoming.length, length)) {
+      const begun = piece.subarray(0, filled)
+      // Most small files come at once, and need no more than their own length.
+      piece = sharedBytes(filled === 0 ? Math.min(incoming.length, length) : length)
+      piece.set(begun)
+    }
     for (let position = 0; position < incoming.length; ) {
       const part = incoming.subarray(position, position + length - filled)
       piece.set(part, filled)

@@ -121,3 +121,9 @@ it('gives all pieces in one memory that threads can share', async () => {
   expect(memories.size).toBe(1)
   expect([...memories][0]).toBeInstanceOf(SharedArrayBuffer)
 })
+
+it('gives a small file no more memory than it needs', async () => {
+  const [piece] = await Array.fromAsync(repack(inPieces([[1, 2]]), 1_000_000))
+  expect([...(piece ?? [])]).toEqual([1, 2])
+  expect(piece?.buffer.byteLength).toBe(2)
+})
