@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { SetupError } from './errors.ts'
 import { type Issue, issuesOf } from './schemas/invalid-request.ts'
+import { foldersIn, overlap } from './schemas/operator/watch.ts'
 import { VARIABLES, Variables } from './variables.ts'
 
 /** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */
@@ -115,6 +116,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     [
       'QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS',
       Number(awaited) > Number(copies),
+    ],
+    [
+      'WATCH_FOLDERS must not contain DATA_DIR, nor lie within it',
+      foldersIn(set.WATCH_FOLDERS).some(({ path }) => overlap(path, set.DATA_DIR ?? './data')),
     ],
     [
       `RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,

@@ -20,6 +20,7 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   OUTBOUND_ALLOW: 'Allowed private hosts',
   FETCH_URLS: 'Fetch documents from the web',
   FETCH_IGNORE_ROBOTS: 'Hosts whose robots.txt is ignored',
+  WATCH_FOLDERS: 'Watched folders',
   WEBHOOK_URL: 'Webhook URL',
   WEBHOOK_SECRET: 'Webhook secret',
   LOG_LEVEL: 'Log level',

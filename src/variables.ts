@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
-import { createOutboundPolicy } from './lib/outbound/policy.ts'
+import { areOutboundEntries } from './lib/outbound/policy.ts'
 import { areProxies } from './lib/trusted-proxies.ts'
+import { areFolders, toFolder } from './schemas/operator/watch.ts'
 
 /** What people read about a variable, besides its label; the files that `npm run settings:reference` writes are made of these. */
 interface Description {
@@ -158,6 +159,13 @@ export const Variables = z.object({
   FETCH_IGNORE_ROBOTS: server(
     list(areOutboundEntries, 'must be host names, separated by commas'),
     'Your own hosts whose robots.txt is ignored, separated by commas. Not set: every robots.txt is obeyed.',
+  ),
+  WATCH_FOLDERS: server(
+    list(
+      areFolders,
+      'must be at most 16 folders such as ./inbox or handbook=/srv/handbook, separated by commas, none within another',
+    ).transform((entries) => entries?.map(toFolder)),
+    'Folders whose files the server keeps as documents, separated by commas: `./inbox, handbook=/srv/handbook` puts those of the second into the collection `handbook`. See docs/ingestion.md.',
   ),
   WEBHOOK_URL: server(
     httpUrl.optional(),
@@ -347,15 +355,6 @@ export const Variables = z.object({
 /** Browsers send only scheme, host and port as the origin, so nothing else could ever match. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
-}
-
-function areOutboundEntries(entries: string[]): boolean {
-  try {
-    createOutboundPolicy(entries)
-    return true
-  } catch {
-    return false
-  }
 }
 
 export interface Variable extends Description {

@@ -116,6 +116,11 @@ describe('a variable', () => {
     ['EMBEDDING_MODEL_NEXT', 'none', /^must not be none/],
     ['LOG_LEVEL', 'verbose', 'must be one of trace, debug, info, warn, error, fatal, silent'],
     ['OUTBOUND_ALLOW', 'a b', /^must be host names, addresses or ranges/],
+    ...['./inbox,', 'handbook=', '/srv/a, /srv/a/', 'x=a/b, a', Array(17).fill('a').join()].map(
+      (value): [string, string, RegExp] => ['WATCH_FOLDERS', value, /^must be at most 16 folders/],
+    ),
+    ['WATCH_FOLDERS', './data/inbox', 'must not contain DATA_DIR, nor lie within it'],
+    ['WATCH_FOLDERS', '/srv, .', 'must not contain DATA_DIR, nor lie within it'],
     ['WEBHOOK_SECRET', 'whsec_short', 'must be whsec_ and then 24 to 64 bytes in base64'],
     ['CORS_ORIGIN', 'example.org', /^must be origins like https:\/\/example\.org/],
     ['CORS_ORIGIN', 'https://example.org/', /^must be origins like https:\/\/example\.org/],
@@ -165,6 +170,16 @@ describe('a variable', () => {
       ['https://a.example', 'http://localhost:5173'],
     ],
     ['CHAT_MODEL', 'extractive', 'extractive'],
+    [
+      'WATCH_FOLDERS',
+      './inbox/, handbook=/srv//handbook, ./a=b, data2',
+      [
+        { path: 'inbox' },
+        { path: '/srv/handbook', collection: 'handbook' },
+        { path: 'a=b' },
+        { path: 'data2' },
+      ],
+    ],
     ['TRUST_PROXY', '2', 2],
     ['TRUST_PROXY', '10.0.0.0/8, fd00::1', ['10.0.0.0/8', 'fd00::1']],
   ])('%s may be %j', (name, value, read) => {

@@ -32,6 +32,8 @@ import type {
   SettingsPatch,
   SettingsSaved,
   SkillList,
+  WatchedFolder,
+  WatchedFolders,
 } from './contract.ts'
 import { toError } from './errors.ts'
 import { readEvents } from './streams.ts'
@@ -73,6 +75,12 @@ export class Admin {
   /** Tells whether a restart is needed, and for what. */
   server(options?: RequestOptions): Call<ServerState> {
     return this.#transport.json({ method: 'GET', path: '/admin/server' }, options)
+  }
+
+  /** Lists the folders whose files the server keeps as documents. */
+  folders(options?: RequestOptions): Call<WatchedFolder[]> {
+    const request = { method: 'GET', path: '/admin/folders' } as const
+    return mapCall(this.#transport.json<WatchedFolders>(request, options), ({ folders }) => folders)
   }
 
   /** Restarts the server in place. Never retried; throws `ConflictError` if it would not start again. */

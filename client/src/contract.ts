@@ -197,6 +197,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the watched folders
+         * @description The folders of WATCH_FOLDERS, as this server last saw them, with the files that have no current document.
+         */
+        get: operations["listWatchedFolders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/keys": {
         parameters: {
             query?: never;
@@ -5190,6 +5210,38 @@ export interface components {
             object: "vector_store.search_results.page";
             search_query: string[];
         };
+        WatchedFolder: {
+            /** @description The collection that its documents are put into. */
+            collection?: string;
+            /** @description Files found at the last look. */
+            files: number;
+            /**
+             * Format: date-time
+             * @description When all files were looked at last.
+             */
+            lookedAt?: string;
+            /** @description New, changed and deleted files that are still to be dealt with. */
+            open: number;
+            /** @description The folder, as in WATCH_FOLDERS. */
+            path: string;
+            /** @description Why nothing is taken or deleted, and what to do. */
+            problem?: string;
+            /** @description Files without a current document, and why; at most 20 of them. */
+            refused: {
+                path: string;
+                reason: string;
+            }[];
+            /** @description How many such files there are. */
+            refusedCount: number;
+            /**
+             * @description `waiting`: many documents are queued, so no more are taken for now. `elsewhere`: another server follows this folder. `failed`: nothing is taken or deleted, see `problem`.
+             * @enum {string}
+             */
+            state: "starting" | "following" | "waiting" | "elsewhere" | "failed";
+        };
+        WatchedFolders: {
+            folders: components["schemas"]["WatchedFolder"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -5372,6 +5424,8 @@ export type VectorStoreFileUpdate = components['schemas']['VectorStoreFileUpdate
 export type VectorStoreList = components['schemas']['VectorStoreList'];
 export type VectorStoreSearch = components['schemas']['VectorStoreSearch'];
 export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
+export type WatchedFolder = components['schemas']['WatchedFolder'];
+export type WatchedFolders = components['schemas']['WatchedFolders'];
 export type $defs = Record<string, never>;
 export interface operations {
     getAgentFile: {
@@ -5651,6 +5705,26 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["ActivityFrame"];
+                };
+            };
+        };
+    };
+    listWatchedFolders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The folders. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchedFolders"];
                 };
             };
         };

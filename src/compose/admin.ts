@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import { type Config, findMistakes, loadConfig, settingsOf } from '../config.ts'
 import { AppError } from '../errors.ts'
+import type { Watch } from '../knowledge/watch/watch.ts'
 import { type Environment, variablesIn } from '../lib/environment.ts'
 import { createAgentFile } from '../operator/admin/agent-file.ts'
 import { createAgentTrials } from '../operator/admin/agent-trials.ts'
@@ -35,6 +36,8 @@ interface Parts {
   /** Absent while the server is not launched. */
   runs?: RunHistory
   keys?: Keys | undefined
+  /** Absent while the server is not launched. */
+  folders?: Pick<Watch, 'list'>
   config: Config
   log: FastifyBaseLogger
   /** The variables that the server runs with. */
@@ -112,8 +115,9 @@ export function composeAdmin(parts: Parts) {
       return { agentConfig: next.AGENT_CONFIG, ...settingsOf(variables, next) }
     },
   })
-  const { activity, runs, keys } = parts
-  return { activity, runs, keys, agentFile, settings, server, models, trials, deployments }
+  const { activity, runs, keys, folders } = parts
+  const told = { activity, runs, keys, folders }
+  return { ...told, agentFile, settings, server, models, trials, deployments }
 }
 
 /** Without a document store there is no place for the files of tools that are tried. */

@@ -9,6 +9,7 @@ import { createAdmission, createDocuments } from '../knowledge/ingestion/documen
 import { createFiles } from '../knowledge/ingestion/uploads.ts'
 import { createReranking } from '../knowledge/retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/retrieval/search.ts'
+import { openWatch } from '../knowledge/watch/watch.ts'
 import { openPages } from '../knowledge/web/pages.ts'
 import { type Environment, secretsIn, variablesIn } from '../lib/environment.ts'
 import type { Phase, Restart } from '../operator/admin/server-state.ts'
@@ -53,8 +54,8 @@ export async function compose(
   const { store, embedding, metrics } = knowledge
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
-  const { limitedTo, web } = openCorpus(config, knowledge, retrieval, log)
-  opened.defer(web.close)
+  const { limitedTo, folders, ...intake } = openCorpus(config, knowledge, retrieval, log)
+  opened.defer(intake.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
   const { backlog } = knowledge
@@ -107,6 +108,7 @@ export async function compose(
       restart,
       artifacts: store.artifacts,
       keys,
+      folders,
       phase: { state: 'running' },
       checkStart: (next) => checkNextStart(next, config, store),
     }),
@@ -120,7 +122,7 @@ export async function compose(
       kept.defer(activity.watch(metrics))
       agent.start()
       await knowledge.start()
-      web.start()
+      intake.start()
     },
     /** Warns of processes that cannot be started here. */
     warn: processes.warn,
@@ -199,7 +201,7 @@ export async function composeIdle(
   }
 }
 
-/** What clients do with the corpus, limited to what each may see and change, and the refresh of web pages. */
+/** What clients do with the corpus, limited to what each may see and change, and what is taken in without them. */
 function openCorpus(
   config: Config,
   knowledge: Awaited<ReturnType<typeof openKnowledge>>,
@@ -235,7 +237,26 @@ function openCorpus(
     lines: createLineIngestion({ documents, log }),
     log,
   }
-  return { limitedTo: (caller: Caller) => limitTo(caller, services), web }
+  const folders = openWatch(
+    {
+      folders: config.WATCH_FOLDERS ?? [],
+      maxBytes: config.FILE_LIMIT,
+      queueLimit: config.INGEST_QUEUE_LIMIT,
+    },
+    { store, documents, log },
+  )
+  return {
+    limitedTo: (caller: Caller) => limitTo(caller, services),
+    folders,
+    start() {
+      web.start()
+      folders.start()
+    },
+    async close() {
+      await folders.close()
+      await web.close()
+    },
+  }
 }
 
 /** Search as configured: by keywords; with an embedder, by meaning too; reranked if there is a model for it. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
+import type { Watch } from '../knowledge/watch/watch.ts'
 import type { ModelTrials } from '../operator/admin/model-trial.ts'
 import type { ServerStateService } from '../operator/admin/server-state.ts'
 import type { SettingsService } from '../operator/admin/settings.ts'
@@ -23,6 +24,7 @@ import {
 } from '../schemas/operator/admin.ts'
 import { ApiKeyCreated, ApiKeyList, ApiKeyParams, NewApiKey } from '../schemas/operator/api-key.ts'
 import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/operator/deployment.ts'
+import { WatchedFolders } from '../schemas/operator/watch.ts'
 import { activityRoutes } from './activity.ts'
 import { type AgentFileServices, agentFileRoutes, trialRoutes } from './admin-agent.ts'
 import { runRoutes } from './runs.ts'
@@ -33,6 +35,8 @@ export interface AdminServices extends AgentFileServices {
   runs?: Pick<RunHistory, 'list' | 'get'> | undefined
   /** Absent if no document store is open. */
   keys?: Keys | undefined
+  /** Absent if no document store is open. */
+  folders?: Pick<Watch, 'list'> | undefined
   settings: SettingsService
   models: ModelTrials
   server: ServerStateService
@@ -52,6 +56,7 @@ export const adminRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, ser
   app.register(activityRoutes, services)
   if (services.runs) app.register(runRoutes, { runs: services.runs })
   if (services.keys) app.register(apiKeyRoutes, { keys: services.keys })
+  if (services.folders) app.register(folderRoutes, { folders: services.folders })
   app.register(agentFileRoutes, services)
   app.register(settingsRoutes, services)
   app.register(serverRoutes, services)
@@ -207,6 +212,22 @@ const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, servi
       settings.permit(caller, body)
       return models.list(body, callSignal(reply))
     },
+  })
+}
+
+const folderRoutes: FastifyPluginAsyncZod<{ folders: Pick<Watch, 'list'> }> = async (
+  app,
+  { folders },
+) => {
+  app.get('/admin/folders', {
+    schema: {
+      operationId: 'listWatchedFolders',
+      summary: 'List the watched folders',
+      description:
+        'The folders of WATCH_FOLDERS, as this server last saw them, with the files that have no current document.',
+      response: { 200: WatchedFolders.describe('The folders.'), ...errorResponses() },
+    },
+    handler: () => folders.list(),
   })
 }
 

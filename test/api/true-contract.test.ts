@@ -240,6 +240,7 @@ const CALLS: Record<string, OperationCall[]> = {
   trySkills: [{ body: { text: '{}' } }, { body: {} }],
   listDeploymentTargets: [{}],
   makeDeployment: [{ body: { target: 'compose' } }, { body: { target: 'unknown' } }, { body: {} }],
+  listWatchedFolders: [{}],
   listApiKeys: [{}],
   createApiKey: [{ body: { name: 'Web', scopes: ['chat'], collections: ['birds'] } }, { body: {} }],
   revokeApiKey: [{ path: '/admin/keys/KEY' }, { path: '/admin/keys/unknown' }],
@@ -311,9 +312,8 @@ describe('What the server answers', verifies('openapi.true', 'openapi.errors'), 
 
   it('fits it, too, where no key was sent', async () => {
     for (const operation of operations.filter(({ isPublic }) => !isPublic)) {
-      const response = await fetch(server.url + (await fill(operation.path)), {
-        method: operation.method,
-      })
+      const { method, path } = operation
+      const response = await fetch(server.url + (await fill(path)), { method })
       expect(response.status).toBe(401)
       expect(await mistakesOf(operation, response)).toEqual([])
     }

@@ -242,7 +242,15 @@ describe('Refusals', () => {
 
 describe('What is deployed', () => {
   it('is not told of the container engine of this machine, nor of its folders and ports', () => {
-    const own = { DOCKER_HOST: 'unix:///run/own.sock', DATA_DIR: '/own', PORT: '4711', HOST: '::1' }
+    const own = {
+      DOCKER_HOST: 'unix:///run/own.sock',
+      DATA_DIR: '/own',
+      PORT: '4711',
+      HOST: '::1',
+      WATCH_FOLDERS: '/srv/handbook',
+    }
+    const warned = warningsOf(agentOf(), settingsOf(own), kubernetes).map(({ field }) => field)
+    expect(warned).toContain('WATCH_FOLDERS')
     for (const target of ['compose', 'fly', 'kubernetes']) {
       const text = JSON.stringify(generate(agentOf(), settingsOf(own), target))
       for (const value of Object.values(own)) expect(text).not.toContain(value)

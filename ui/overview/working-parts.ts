@@ -1,5 +1,5 @@
-import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
-import { counted, formatNumber } from '../format.ts'
+import type { Capabilities, Readiness, WatchedFolder } from '../../client/src/agent-server.ts'
+import { asSentence, counted, formatDate, formatNumber } from '../format.ts'
 import type { Tone } from '../parts/notes.tsx'
 
 /** One line of what works: what it is, its state in a word, and what to do where it does not. */
@@ -46,13 +46,18 @@ const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }>
   },
 }
 
-/** Everything that the server is made of, and documents that failed. */
-export function partsOf(readiness: Readiness, capabilities: Capabilities): Part[] {
+/** Everything that the server is made of, its watched folders, and documents that failed. */
+export function partsOf(
+  readiness: Readiness,
+  capabilities: Capabilities,
+  folders: readonly WatchedFolder[],
+): Part[] {
   const parts = [
     chatPart(capabilities),
     retrievalPart(capabilities),
     ...checkParts(readiness),
     ...documentsPart(readiness),
+    ...folders.map(folderPart),
     sandboxPart(capabilities),
     ...namedParts(
       'MCP',
@@ -71,6 +76,33 @@ function documentsPart({ documents }: Readiness): Part[] {
   const state = `${formatNumber(failed)} failed`
   const remedy = 'Each says why and what to do.'
   return [{ name: 'Documents', tone: 'bad', state, remedy, page: 'documents' }]
+}
+
+const FOLDER_STATES = {
+  starting: { tone: 'busy', state: 'Starting' },
+  following: { tone: 'good', state: 'Followed' },
+  waiting: { tone: 'busy', state: 'Waiting' },
+  elsewhere: { tone: 'off', state: 'Followed by another server' },
+  failed: { tone: 'bad', state: 'Not followed' },
+} as const
+
+function folderPart({ path, state, problem, files, open, lookedAt, ...more }: WatchedFolder): Part {
+  const left = open > 0 ? ` (${formatNumber(open)} to be taken or deleted)` : ''
+  const looked =
+    lookedAt && `${counted(files, 'file')}${left}, last looked at ${formatDate(lookedAt)}`
+  return {
+    name: `Folder: ${path}`,
+    ...FOLDER_STATES[state],
+    detail: [asSentence(problem), asSentence(looked), refusedOf(more)].filter(Boolean).join(' '),
+    page: 'documents',
+  }
+}
+
+function refusedOf({ refused, refusedCount }: Pick<WatchedFolder, 'refused' | 'refusedCount'>) {
+  const [first] = refused
+  if (!first) return ''
+  const others = refusedCount > 1 ? ` and ${formatNumber(refusedCount - 1)} more` : ''
+  return `Not taken: ${first.path} (${first.reason})${others}.`
 }
 
 function chatPart({ chat }: Capabilities): Part {

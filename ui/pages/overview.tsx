@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
+import type { Capabilities, Readiness, WatchedFolder } from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
@@ -19,13 +19,19 @@ const NEWEST = 20
 async function readAll() {
   await readServerState()
   if (serverState.value?.state !== 'running') return undefined
-  const [readiness, capabilities, { items: conversations }] = await Promise.all([
+  const [readiness, capabilities, folders, { items: conversations }] = await Promise.all([
     client.admin.readiness(),
     client.agent.capabilities(),
+    client.admin.folders(),
     client.conversations.list({ limit: 1 }).page(),
   ])
   const hasAsked = conversations.length > 0
-  return { readiness, capabilities, begun: await readBegun(readiness, capabilities, hasAsked) }
+  return {
+    readiness,
+    capabilities,
+    folders,
+    begun: await readBegun(readiness, capabilities, hasAsked),
+  }
 }
 
 /** What there is of the first steps; undefined once they are done. */
@@ -81,13 +87,14 @@ export function OverviewPage() {
 interface RunningProps {
   readiness: Readiness
   capabilities: Capabilities
+  folders: readonly WatchedFolder[]
   begun: Begun | undefined
   onChange: () => void
 }
 
 /** What needs somebody comes first. */
-function Running({ readiness, capabilities, begun, onChange }: RunningProps) {
-  const parts = partsOf(readiness, capabilities)
+function Running({ readiness, capabilities, folders, begun, onChange }: RunningProps) {
+  const parts = partsOf(readiness, capabilities, folders)
   const failing = parts.filter(({ tone }) => tone === 'bad')
   return (
     <>

@@ -72,3 +72,13 @@ function isPublic(address: Address): boolean {
 function isWithin(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits)
 }
+
+/** Whether all of these can be entries of a policy. */
+export function areOutboundEntries(entries: string[]): boolean {
+  try {
+    createOutboundPolicy(entries)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -2,8 +2,8 @@ import { isSecret, variablesIn } from '../../lib/environment.ts'
 import type { AgentSource } from './project.ts'
 import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
-/** Set by the image or the platform; and the local container engine is not that of the target. */
-const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
+/** Set by the image or the platform; and the local container engine and folders are not those of the target. */
+const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST', 'WATCH_FOLDERS']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
 /** Seconds for closing in addition to `SHUTDOWN_GRACE`: the minimum, and what is planned if the platform allows it. */
 export const MIN_CLOSING_SECONDS = 4

@@ -220,6 +220,11 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
       message: `is not set, and the number of proxies on ${title} is not known, so all clients appear to have the same address`,
       remedy: 'set it, see docs/operations.md',
     }),
+    ...when(variables.WATCH_FOLDERS !== undefined, {
+      field: 'WATCH_FOLDERS',
+      message: 'is left out, because its folders are on this machine',
+      remedy: `mount folders on ${title} and set it there`,
+    }),
     ...when(variables.CHAT_MODEL === 'extractive', {
       field: 'CHAT_MODEL',
       message: 'is extractive: answers consist of quotes, and tools are not used',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { untilAborted } from '../../lib/abort.ts'
 import type { SharedStore } from '../opened-store.ts'
 import { readMatchingKeys } from '../sql/chunks.ts'
@@ -38,6 +39,9 @@ const FORGOTTEN_MS = 24 * 3_600_000
 /** The second half of advisory locks that are held for as long as somebody works. */
 const REPLACEMENT_LOCK = 6
 const BACKLOG_LOCK = 7
+/** That of a folder is negative, unlike all others. */
+const lockOf = (folder: string) =>
+  -1 - (createHash('sha256').update(folder).digest().readUInt32BE() >>> 1)
 
 interface Log {
   info(fields: object, message: string): void
@@ -103,6 +107,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     matchingKeys: (filter, signal) =>
       unlessAborted(() => readMatchingKeys(read, POSTGRES, filter), signal),
     backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
+    folderAlone: (folder, work, signal) => holdLock({ url, lock: lockOf(folder) }, work, signal),
     replacement: {
       ...replacement,
       alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),

@@ -102,6 +102,8 @@ const alone: VectorReplacement['alone'] = async (work, signal) => {
   return true
 }
 
+const folderAlone: OpenedStore['folderAlone'] = (_folder, work, signal) => alone(work, signal)
+
 /** Nobody else claims, so that a claim needs no lease: it ends when its process starts again. */
 const OWN_CLAIMS: Claims = {
   claimant: () => ({ owner: 'self', leaseMs: Number.MAX_SAFE_INTEGER / 2, held: [] }),
@@ -141,6 +143,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     ...store,
     ...lookups,
     backlogAlone: alone,
+    folderAlone,
     replacement: { ...replacement, alone },
 
     async check(signal: AbortSignal) {

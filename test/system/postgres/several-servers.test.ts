@@ -47,6 +47,25 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     expect(await data.sql('SELECT * FROM agent_server.schema_version')).toHaveLength(1)
   })
 
+  it('follow a folder on one of them at a time, and each folder by itself', async () => {
+    const [one, other] = await Promise.all([open(), open()])
+    const begun = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    const { signal } = new AbortController()
+    const nothing = async () => undefined
+    const work = async () => {
+      begun.resolve()
+      await ended.promise
+    }
+    const holding = one.folderAlone('inbox', work, signal)
+    await begun.promise
+    expect(await other.folderAlone('inbox', nothing, signal)).toBe(false)
+    expect(await other.folderAlone('handbook', nothing, signal)).toBe(true)
+    ended.resolve()
+    expect(await holding).toBe(true)
+    expect(await other.folderAlone('inbox', nothing, signal)).toBe(true)
+  })
+
   it('claim each job once, however many claim at the same time', async () => {
     const stores = await openAll(3)
     const adding = inTurn(stores, 120, (store, i) => store.add({ id: `d${i}`, text: 'x' }))

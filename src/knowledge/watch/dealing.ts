@@ -1,0 +1,153 @@
+import { AppError } from '../../errors.ts'
+import { untilAborted, withDeadline } from '../../lib/abort.ts'
+import type { createSemaphore } from '../../lib/semaphore.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { FolderToWatch } from '../../schemas/operator/watch.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { Documents } from '../ingestion/documents.ts'
+import { documentIdOf, isFrom } from './folder-documents.ts'
+import type { FolderState, StateDependencies } from './folder-state.ts'
+import { dueOf, type Observations, UNSEEN } from './observations.ts'
+import { createTakeFile, type Outcome } from './take-file.ts'
+
+/** How long taking one file may last. */
+const TAKE_MS = 600_000
+
+const BUSY = 'Many documents wait to be processed; more files are taken as soon as there is room'
+
+export interface Timing {
+  /** How long a file must not change before it is taken, or be gone before its document is deleted. */
+  settleMs: number
+  /** How often all files are looked at, whether or not a change was reported. */
+  rescanMs: number
+  /** The pause after a failure. */
+  retryMs: number
+}
+
+export interface DealingDependencies extends StateDependencies {
+  store: StateDependencies['store'] &
+    Pick<DocumentStore, 'counts' | 'get' | 'stageFile' | 'dropStaged'>
+  documents: Pick<Documents, 'put' | 'remove'>
+  maxBytes: number
+  /** So many documents may be queued before the folder waits, which leaves room for others. */
+  maxQueued: number
+  /** Limits how many files are read at a time, of all folders together. */
+  turns: Pick<ReturnType<typeof createSemaphore>, 'run'>
+  timing: Timing
+}
+
+interface Watched {
+  folder: FolderToWatch
+  /** Where it is. */
+  root: string
+  observations: Observations
+  state: FolderState
+}
+
+/** Returns a function that acts on what is due, until the queue is full or it is time to look again. */
+export function createDealing(watched: Watched, dependencies: DealingDependencies) {
+  const { observations, state } = watched
+  const { store, maxQueued, turns, timing } = dependencies
+  const take = createTake(watched, dependencies)
+  const remove = createRemove(watched, dependencies)
+
+  const dealWith = async (path: string, signal: AbortSignal): Promise<void> => {
+    const { stamp, isTaken } = observations.get(path) ?? UNSEEN
+    if (stamp !== undefined) return take(path, stamp, signal)
+    if (isTaken) await remove(path)
+    observations.delete(path)
+    state.accept(path)
+  }
+
+  return async (signal: AbortSignal): Promise<void> => {
+    const due = dueOf(observations, performance.now()).values()
+    const until = performance.now() + timing.rescanMs
+    let isFull = false
+    const worker = async () => {
+      for (const [path] of due) {
+        signal.throwIfAborted()
+        isFull ||= (await store.counts()).jobs >= maxQueued
+        if (isFull || performance.now() > until) return
+        await turns.run(() => dealWith(path, signal), signal)
+      }
+    }
+    const ended = await Promise.allSettled([worker(), worker()])
+    const failed = ended.find((each) => each.status === 'rejected')
+    if (failed && codeOf(failed.reason) !== 'queue_full') throw failed.reason
+    if (isFull || failed) state.report('waiting', BUSY)
+    else state.report('following')
+  }
+}
+
+/** Takes one file and notes the outcome. Throws what concerns all files. */
+function createTake({ folder, root, observations, state }: Watched, parts: DealingDependencies) {
+  const { log, timing } = parts
+  const takeFile = createTakeFile({ ...parts, folder, root })
+
+  const attempt = async (path: string, stamp: string, signal: AbortSignal) => {
+    const work = (stop: AbortSignal) => untilAborted(takeFile(path, stamp, stop), stop)
+    try {
+      return await withDeadline(
+        TAKE_MS,
+        work,
+        () => new LateError('cannot be read in time'),
+        signal,
+      )
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof AppError) throw error
+      return { failure: whyUnread(error, log) }
+    }
+  }
+
+  const note = (path: string, stamp: string, outcome: Outcome | { failure: string }) => {
+    const { isTaken = false } = observations.get(path) ?? {}
+    const now = performance.now()
+    const done = { stamp, dueAt: Number.POSITIVE_INFINITY, isTaken }
+    if (outcome === 'changed') observations.set(path, { stamp: '', dueAt: now, isTaken })
+    else if (outcome === 'later') observations.set(path, { ...done, dueAt: now + timing.settleMs })
+    else if (typeof outcome === 'string') {
+      observations.set(path, { ...done, isTaken: true })
+      state.accept(path)
+    } else if ('refusal' in outcome) {
+      observations.set(path, done)
+      state.refuse(path, outcome.refusal)
+    } else {
+      observations.set(path, { ...done, dueAt: now + timing.rescanMs })
+      state.refuse(path, outcome.failure)
+    }
+  }
+
+  return async (path: string, stamp: string, signal: AbortSignal): Promise<void> =>
+    note(path, stamp, await attempt(path, stamp, signal))
+}
+
+class LateError extends Error {}
+
+/** Why one file could not be read, which may pass. */
+function whyUnread(error: unknown, log: StateDependencies['log']): string {
+  if (error instanceof LateError) return error.message
+  if (error instanceof Error && 'syscall' in error) return `cannot be read (${codeOf(error)})`
+  log.error({ err: error }, 'taking a file of a watched folder failed')
+  return 'failed unexpectedly; the log has the cause'
+}
+
+/** Deletes the document of a file that is gone, if it came from there. */
+function createRemove(
+  { folder }: Watched,
+  { store, documents, log }: Pick<DealingDependencies, 'store' | 'documents' | 'log'>,
+) {
+  return async (path: string): Promise<void> => {
+    const known = await store.get(documentIdOf(folder.path, path))
+    if (!known || !isFrom(folder.path, path, known)) return
+    try {
+      await documents.remove(known.id)
+      log.info(
+        { folder: folder.path, path, documentId: known.id },
+        'deleted the document of a file',
+      )
+    } catch (error) {
+      if (codeOf(error) !== 'document_not_found') throw error
+    }
+  }
+}

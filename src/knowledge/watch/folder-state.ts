@@ -1,0 +1,74 @@
+import type { FolderToWatch, WatchedFolder } from '../../schemas/operator/watch.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import { failedOf } from './folder-documents.ts'
+import { type Observations, openOf } from './observations.ts'
+import type { Found } from './walk-folder.ts'
+
+const MAX_SHOWN = 20
+
+export interface StateDependencies {
+  store: Pick<DocumentStore, 'list' | 'countListed'>
+  log: Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
+}
+
+export type FolderState = ReturnType<typeof createFolderState>
+
+/** What the operator is told of a folder, in the log and on request. */
+export function createFolderState(
+  folder: FolderToWatch,
+  observations: Observations,
+  { store, log }: StateDependencies,
+) {
+  const refused = new Map<string, string>()
+  let unread: ReadonlyMap<string, string> = new Map()
+  let state: WatchedFolder['state'] = 'starting'
+  let problem: string | undefined
+  let files = 0
+  let lookedAt: string | undefined
+
+  const warn = (path: string, reason: string, known: string | undefined) => {
+    if (known === reason) return
+    log.warn({ folder: folder.path, path, reason }, 'a file of a watched folder is not taken')
+  }
+
+  return {
+    /** Logs a problem once, and its end. */
+    report(next: WatchedFolder['state'], what?: string, err?: unknown): void {
+      const fields = { folder: folder.path, problem: what, err }
+      if (next === 'failed' && problem !== what) log.warn(fields, 'a watched folder has a problem')
+      const isNew = state !== 'following' && state !== 'waiting'
+      if (next === 'following' && isNew) log.info({ ...fields, files }, 'a folder is watched')
+      state = next
+      problem = what
+    },
+
+    refuse(path: string, reason: string): void {
+      warn(path, reason, refused.get(path))
+      refused.set(path, reason)
+    },
+    /** Forgets that a file was refused. */
+    accept: (path: string) => void refused.delete(path),
+
+    looked(found: Found): void {
+      for (const [path, reason] of found.unread) warn(path, reason, unread.get(path))
+      unread = found.unread
+      files = found.files.size
+      lookedAt = new Date().toISOString()
+    },
+
+    async describe(): Promise<WatchedFolder> {
+      const { failed, count } = await failedOf(store, folder.path, MAX_SHOWN)
+      const notTaken = [...unread, ...refused].map(([path, reason]) => ({ path, reason }))
+      return {
+        ...folder,
+        state,
+        ...(problem !== undefined && { problem }),
+        files,
+        open: openOf(observations).count,
+        ...(lookedAt !== undefined && { lookedAt }),
+        refused: [...notTaken, ...failed].slice(0, MAX_SHOWN),
+        refusedCount: notTaken.length + count,
+      }
+    },
+  }
+}

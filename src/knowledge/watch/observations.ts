@@ -1,0 +1,58 @@
+import type { Found } from './walk-folder.ts'
+
+/** What is known of a path. */
+export interface Observed {
+  /** The stamp of the file when it was last seen; undefined if it is gone, empty if this process has not seen it. */
+  stamp: string | undefined
+  /** When to act on it, if it has not changed by then; never if that has been done. */
+  dueAt: number
+  /** Whether there is a document of it. */
+  isTaken: boolean
+}
+
+export type Observations = Map<string, Observed>
+
+/** Of a file that this process has not seen yet, but that has a document. */
+export const UNSEEN: Observed = { stamp: '', dueAt: Number.POSITIVE_INFINITY, isTaken: true }
+
+/**
+ * Notes what has changed since the last look. A path is due once it has stayed the same for `settleMs`, so that a file
+ * that is still being written is left alone, and one that a program deletes and writes again keeps its document.
+ */
+export function observe(
+  observations: Observations,
+  { files, unread }: Pick<Found, 'files' | 'unread'>,
+  now: number,
+  settleMs: number,
+): void {
+  const dueAt = now + settleMs
+  for (const [path, stamp] of files) {
+    const { stamp: known, isTaken = false } = observations.get(path) ?? {}
+    if (known !== stamp) observations.set(path, { stamp, dueAt, isTaken })
+  }
+  for (const [path, { stamp, isTaken }] of observations) {
+    const isGone = !files.has(path) && !isWithin(path, unread)
+    if (isGone && stamp !== undefined) observations.set(path, { stamp: undefined, dueAt, isTaken })
+  }
+}
+
+/** Whether nothing is known of a path, because it or a folder above it could not be read. */
+function isWithin(path: string, unread: ReadonlyMap<string, string>): boolean {
+  if (unread.size === 0) return false
+  const names = path.split('/')
+  return names.some((_, n) => unread.has(names.slice(0, n + 1).join('/')))
+}
+
+/** What is due, files before those that are gone: one that was moved is found all the time. */
+export function dueOf(observations: Observations, now: number): [string, Observed][] {
+  const due = [...observations].filter(([, { dueAt }]) => dueAt <= now)
+  const isGone = ([, { stamp }]: [string, Observed]) => Number(stamp === undefined)
+  return due.sort((one, other) => isGone(one) - isGone(other))
+}
+
+/** How many paths are still to be dealt with, and when the next one is due. */
+export function openOf(observations: Observations): { count: number; nextAt: number } {
+  const open = [...observations.values()].filter(({ dueAt }) => Number.isFinite(dueAt))
+  const nextAt = open.reduce((least, { dueAt }) => Math.min(least, dueAt), Number.POSITIVE_INFINITY)
+  return { count: open.length, nextAt }
+}

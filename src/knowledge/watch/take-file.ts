@@ -1,0 +1,165 @@
+import { createHash, type Hash, hash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import { ignore } from '../../lib/ignore.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import { COLLECTION } from '../../schemas/bounds.ts'
+import { toStorable } from '../../schemas/fields.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
+import type { FolderToWatch } from '../../schemas/operator/watch.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import { mediaTypeOfUpload, REFUSED } from '../extraction/extract-file.ts'
+import type { Documents } from '../ingestion/documents.ts'
+import { DIGEST, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
+import { stampOf } from './walk-folder.ts'
+
+/** The longest path that its document's metadata can hold. */
+const MAX_PATH = 500
+/** At least as long as the longest signature, and more than a file worth calling blank. */
+const START_BYTES = 256
+/** In the queue for ingestion, watched folders take turns with the API keys. */
+const SENDER = 'watched-folder'
+/** A link that takes the file's place is not followed, and a pipe not waited for. */
+const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+/** Of opening what is gone, or has become a link. */
+const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP']
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'get' | 'stageFile' | 'dropStaged'>
+  documents: Pick<Documents, 'put'>
+  folder: FolderToWatch
+  /** Where the folder is. */
+  root: string
+  maxBytes: number
+}
+
+/**
+ * `changed`: the file is no longer as it was seen. `later`: an earlier change is still being ingested. An object: the
+ * file cannot be a document as it is.
+ */
+export type Outcome = 'taken' | 'unchanged' | 'changed' | 'later' | { refusal: string }
+
+/** A file as it was seen, opened. */
+interface OpenFile {
+  path: string
+  stamp: string
+  size: number
+  handle: FileHandle
+}
+
+/** Makes documents of files. */
+export function createTakeFile({ store, documents, folder, root, maxBytes }: Dependencies) {
+  const refusalOf = async ({ path, size, handle }: OpenFile) => {
+    if (path.length > MAX_PATH) return `has a path of more than ${MAX_PATH} characters`
+    if (size > maxBytes) return `is larger than FILE_LIMIT, which is ${maxBytes} bytes`
+    return kindNotRead(handle)
+  }
+
+  const isStored = async (file: OpenFile, known: StoredDocument, signal: AbortSignal) => {
+    const { [DIGEST]: digest } = known.metadata ?? {}
+    if (digest === undefined) return false
+    const content = createHash('sha256')
+    for await (const piece of piecesOf(file, signal)) content.update(piece)
+    return digestOf(content, folder) === digest
+  }
+
+  const put = async (file: OpenFile, known: StoredDocument | undefined, signal: AbortSignal) => {
+    const { path, stamp, handle } = file
+    const content = createHash('sha256')
+    const staged = await store.stageFile(hashed(piecesOf(file, signal), content))
+    try {
+      const isStill = stampOf(await handle.stat()) === stamp
+      if (isStill) await documents.put(documentIdOf(folder.path, path), contentOf())
+      else await store.dropStaged(staged.number)
+      return isStill ? 'taken' : 'changed'
+    } catch (error) {
+      await ignore(store.dropStaged(staged.number), 'it is dropped at a later start')
+      throw error
+    }
+
+    function contentOf() {
+      const name = toStorable(posix.basename(path))
+      const own = { [FOLDER]: folder.path, [PATH]: path, [DIGEST]: digestOf(content, folder) }
+      return {
+        text: '',
+        file: { ...staged, name, mediaType: mediaTypeOfUpload(name, undefined) },
+        title: name,
+        metadata: { ...keptOf(known, folder), ...own },
+        collection: folder.collection,
+        sender: SENDER,
+      }
+    }
+  }
+
+  const take = async (file: OpenFile, signal: AbortSignal): Promise<Outcome> => {
+    const refusal = await refusalOf(file)
+    if (refusal !== undefined) return { refusal }
+    const known = await store.get(documentIdOf(folder.path, file.path))
+    if (known && isBeingReplaced(known)) return 'later'
+    if (known && (await isStored(file, known, signal))) return 'unchanged'
+    return put(file, known, signal)
+  }
+
+  /** Throws the errors of reading the file, those of storing it, and the reason of `signal`. */
+  return async (path: string, stamp: string, signal: AbortSignal): Promise<Outcome> => {
+    const handle = await openUnlessChanged(join(root, path))
+    if (!handle) return 'changed'
+    try {
+      const state = await handle.stat()
+      if (!state.isFile() || stampOf(state) !== stamp) return 'changed'
+      return await take({ path, stamp, size: state.size, handle }, signal)
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+async function openUnlessChanged(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, FLAGS)
+  } catch (error) {
+    if (CHANGED.includes(codeOf(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+/** Its metadata are still those of the served revision, and do not tell what the next one is made of. */
+function isBeingReplaced({ status, revision, servedRevision }: StoredDocument): boolean {
+  const isOpen = status === 'pending' || status === 'processing'
+  return isOpen && servedRevision !== undefined && servedRevision < revision
+}
+
+/** What others have added to the metadata stays; the collection too, unless the folder has one. */
+function keptOf(known: StoredDocument | undefined, { collection }: FolderToWatch): Metadata {
+  const { [COLLECTION]: place, ...kept } = known?.metadata ?? {}
+  return collection === undefined && place !== undefined ? { ...kept, [COLLECTION]: place } : kept
+}
+
+/** Of everything that a document is made of, so that a change of any of it makes a new revision. */
+function digestOf(content: Hash, { collection }: FolderToWatch): string {
+  return hash('sha256', JSON.stringify([content.digest('hex'), collection]), 'base64url')
+}
+
+/** The bytes of a file as far as it reached when it was seen. */
+function piecesOf({ handle, size }: OpenFile, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  return handle.createReadStream({ start: 0, end: size - 1, autoClose: false, signal })
+}
+
+async function* hashed(pieces: AsyncIterable<Uint8Array>, content: Hash) {
+  for await (const piece of pieces) {
+    content.update(piece)
+    yield piece
+  }
+}
+
+/** What a file is that cannot be read, as its first bytes show. Ingesting it would only make a failed document. */
+async function kindNotRead(handle: FileHandle): Promise<string | undefined> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
+  const start = buffer.subarray(0, bytesRead)
+  if (bytesRead < START_BYTES && start.toString('latin1').trim() === '') return 'is empty'
+  // WebP is an image in a container also used for sound and video.
+  if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
+  const [kind] = REFUSED.find(([, mark]) => start.subarray(0, mark.length).equals(mark)) ?? []
+  return kind && `cannot be read: it is ${kind}`
+}

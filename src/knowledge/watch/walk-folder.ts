@@ -1,0 +1,83 @@
+import type { Dirent, Stats } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf } from '../../lib/system-error.ts'
+
+/** More files should be sent by a program, such as `agent-server add`. */
+export const MAX_FILES = 100_000
+/** Hidden files, packages, and what programs write while a file is open or being downloaded. */
+const SKIPPED = /^\.|^~\$|^node_modules$|~$|\.(?:tmp|part|partial|crdownload)$/i
+
+/** Why a folder cannot be followed; the message is for its operator. */
+export class FolderError extends Error {
+  override readonly name = 'FolderError'
+}
+
+/** What a folder holds; paths are below it, with `/` between the names. */
+export interface Found {
+  /** The stamp of each file. */
+  files: Map<string, string>
+  /** The folder itself (an empty path) and those below it. */
+  folders: string[]
+  /** Why files and folders could not be looked at. */
+  unread: Map<string, string>
+}
+
+/** Differs between two states of a file, unless somebody conceals a change. */
+export const stampOf = ({ size, mtimeMs, ctimeMs }: Stats) => `${size} ${mtimeMs} ${ctimeMs}`
+
+/**
+ * Looks at all files of a folder, one by one: a disk that does not respond must not occupy more than one thread.
+ * Symbolic links are not followed. Throws FolderError, the error of reading the folder itself, and the reason of
+ * `signal`.
+ */
+export async function walkFolder(
+  root: string,
+  signal: AbortSignal,
+  maxFiles = MAX_FILES,
+): Promise<Found> {
+  const found: Found = { files: new Map(), folders: [], unread: new Map() }
+  const waiting = ['']
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+    for (const entry of await readEntries(root, parent, found)) {
+      signal.throwIfAborted()
+      const path = parent === '' ? entry.name : `${parent}/${entry.name}`
+      if (entry.isDirectory()) waiting.push(path)
+      else await lookAt(entry, join(root, path), path, found)
+      if (found.files.size + waiting.length > maxFiles) throw tooMany(maxFiles)
+    }
+  }
+  return found
+}
+
+const tooMany = (most: number) =>
+  new FolderError(`The folder holds more than ${most} files: divide it into several`)
+
+async function readEntries(root: string, parent: string, found: Found): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(join(root, parent), { withFileTypes: true })
+    found.folders.push(parent)
+    return entries.filter(({ name }) => !SKIPPED.test(name))
+  } catch (error) {
+    if (parent === '') throw error
+    note(parent, error, found)
+    return []
+  }
+}
+
+async function lookAt(entry: Dirent, file: string, path: string, found: Found): Promise<void> {
+  if (!entry.isFile()) return
+  try {
+    const state = await lstat(file)
+    if (state.isFile()) found.files.set(path, stampOf(state))
+  } catch (error) {
+    note(path, error, found)
+  }
+}
+
+/** What has just been removed is no longer in the folder; anything else may still be. */
+function note(path: string, error: unknown, { unread }: Found): void {
+  const code = codeOf(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return
+  unread.set(path, `cannot be read (${code})`)
+}

@@ -1,0 +1,45 @@
+import { createSemaphore } from '../../lib/semaphore.ts'
+import type { FolderToWatch, WatchedFolders } from '../../schemas/operator/watch.ts'
+import type { Timing } from './dealing.ts'
+import { createWatchedFolder, type FolderDependencies } from './watched-folder.ts'
+
+/** A disk that does not respond must not occupy all threads that read files. */
+const MAX_READ = 2
+const TIMING: Timing = { settleMs: 2_000, rescanMs: 60_000, retryMs: 10_000 }
+
+interface WatchSettings {
+  folders: readonly FolderToWatch[]
+  /** The largest file that is taken. */
+  maxBytes: number
+  /** The most documents that may be queued for ingestion; folders use half of it. */
+  queueLimit: number
+}
+
+export type Watch = ReturnType<typeof openWatch>
+
+/** Keeps folders and the documents of their files equal, in the background. */
+export function openWatch(
+  { folders, maxBytes, queueLimit }: WatchSettings,
+  parts: Pick<FolderDependencies, 'store' | 'documents' | 'log'>,
+  timing = TIMING,
+) {
+  const turns = createSemaphore(MAX_READ)
+  const dependencies = { ...parts, maxBytes, maxQueued: queueLimit / 2, turns, timing }
+  const watched = folders.map((folder) => createWatchedFolder(folder, dependencies))
+  const closing = new AbortController()
+  let running: Promise<void>[] = []
+  return {
+    start() {
+      running = watched.map(({ run }) => run(closing.signal))
+    },
+    /** What is known of each folder. */
+    async list(): Promise<WatchedFolders> {
+      return { folders: await Promise.all(watched.map(({ describe }) => describe())) }
+    },
+    /** Takes and deletes nothing more; what was not finished is done after the next start. */
+    async close() {
+      closing.abort(new Error('The server is shutting down'))
+      await Promise.all(running)
+    },
+  }
+}

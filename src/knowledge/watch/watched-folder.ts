@@ -1,0 +1,117 @@
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { pause, untilAborted, withDeadline } from '../../lib/abort.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { createNotifier } from '../../lib/notifier.ts'
+import { codeOf, explainPath } from '../../lib/system-error.ts'
+import type { FolderToWatch } from '../../schemas/operator/watch.ts'
+import type { OpenedStore } from '../../stores/opened-store.ts'
+import { createDealing, type DealingDependencies } from './dealing.ts'
+import { pathsOf } from './folder-documents.ts'
+import { createFolderEvents } from './folder-events.ts'
+import { createFolderState } from './folder-state.ts'
+import { type Observations, observe, openOf, UNSEEN } from './observations.ts'
+import { FolderError, type Found, walkFolder } from './walk-folder.ts'
+
+/** A look rests four times as long as it took, so that no folder occupies the server. */
+const REST_FACTOR = 4
+const LOOK_MS = 600_000
+
+const LATE = 'The folder does not respond: check its disk or network drive'
+const EMPTY =
+  'The folder is empty, but documents came from it. None was deleted, in case its drive is not mounted. If it is meant to be empty, delete the documents on the Documents page'
+
+export interface FolderDependencies extends DealingDependencies {
+  store: DealingDependencies['store'] & Pick<OpenedStore, 'folderAlone'>
+}
+
+/** Keeps the documents of one folder equal to its files. */
+export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderDependencies) {
+  const { store, log, timing } = dependencies
+  const root = resolve(folder.path)
+  const observations: Observations = new Map()
+  const notifier = createNotifier()
+  const events = createFolderEvents(root, notifier.notify, log)
+  const state = createFolderState(folder, observations, dependencies)
+  const dealWithDue = createDealing({ folder, root, observations, state }, dependencies)
+  const look = createLook(root)
+
+  const compare = async (found: Found, signal: AbortSignal): Promise<void> => {
+    state.looked(found)
+    events.follow(found.folders)
+    const isEmptied = found.files.size === 0 && observations.values().some(({ isTaken }) => isTaken)
+    if (isEmptied) return state.report('failed', EMPTY)
+    observe(observations, found, performance.now(), timing.settleMs)
+    await dealWithDue(signal)
+  }
+
+  /** Waits for a change, or until something is due. */
+  const rest = async (lookMs: number, signal: AbortSignal): Promise<void> => {
+    const restMs = lookMs * REST_FACTOR
+    await pause(Math.max(timing.settleMs, restMs), signal)
+    const dueMs = openOf(observations).nextAt - performance.now()
+    const waitMs = Math.min(Math.max(timing.rescanMs, restMs), dueMs)
+    signal.addEventListener('abort', notifier.notify)
+    if (waitMs > 0) await notifier.wait(waitMs)
+    signal.removeEventListener('abort', notifier.notify)
+    signal.throwIfAborted()
+  }
+
+  /** Follows the folder while no other server does. */
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    observations.clear()
+    for await (const path of pathsOf(store, folder.path, signal)) observations.set(path, UNSEEN)
+    for (;;) {
+      const begun = performance.now()
+      const found = await look(signal)
+      const lookMs = performance.now() - begun
+      await compare(found, signal)
+      await rest(lookMs, signal)
+    }
+  }
+
+  const attempt = async (signal: AbortSignal): Promise<void> => {
+    try {
+      // Before the turn is taken: a server that cannot read the folder leaves it to one that can.
+      await inTime(readdir(root), signal)
+      if (!(await store.folderAlone(folder.path, follow, signal))) state.report('elsewhere')
+    } catch (error) {
+      if (!signal.aborted) state.report('failed', whyFailed(error), error)
+    }
+  }
+
+  return {
+    describe: state.describe,
+    /** Follows the folder until `signal` is aborted. Never throws. */
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        await attempt(signal)
+        events.close()
+        await ignore(pause(timing.retryMs, signal), 'only the signal ends it')
+      }
+    },
+  }
+}
+
+/** A look that takes too long is not repeated while it goes on, although nobody waits for it any more. */
+function createLook(root: string) {
+  let looking: Promise<Found> | undefined
+  return (signal: AbortSignal): Promise<Found> => {
+    looking ??= walkFolder(root, signal).finally(() => {
+      looking = undefined
+    })
+    return inTime(looking, signal)
+  }
+}
+
+function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const wait = (stop: AbortSignal) => untilAborted(work, stop)
+  return withDeadline(LOOK_MS, wait, () => new FolderError(LATE), signal)
+}
+
+/** Why a folder cannot be followed. */
+function whyFailed(error: unknown): string {
+  if (error instanceof FolderError || error instanceof AppError) return error.message
+  return explainPath(error) ?? `The folder cannot be read (${codeOf(error) ?? 'see the log'})`
+}

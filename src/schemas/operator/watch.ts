@@ -1,0 +1,84 @@
+import { normalize, resolve, sep } from 'node:path'
+import { z } from 'zod'
+import { CollectionName } from '../metadata.ts'
+
+const MAX_FOLDERS = 16
+/** It is stored in the metadata of each document, whose values are no longer. */
+const MAX_PATH = 500
+
+/** A folder whose files the server keeps as documents. */
+export interface FolderToWatch {
+  /** As it is set, in its shortest form; relative paths are relative to the working directory. */
+  path: string
+  /** The collection of its documents; if absent, they are where they are put. */
+  collection?: string | undefined
+}
+
+/** The folder of an entry such as `./inbox` or `handbook=/srv/handbook`. */
+export function toFolder(entry: string): FolderToWatch {
+  const { collection, path = '' } = /^(?<collection>[^=]*)=(?<path>.+)$/.exec(entry)?.groups ?? {}
+  const isNamed = CollectionName.safeParse(collection).success
+  return isNamed ? { path: shortest(path), collection } : { path: shortest(entry) }
+}
+
+/** The folders of a value of WATCH_FOLDERS, right or wrong. */
+export function foldersIn(value = ''): FolderToWatch[] {
+  const entries = value.split(',').filter((entry) => entry.trim() !== '')
+  return entries.map((entry) => toFolder(entry.trim()))
+}
+
+/** Whether the entries are few folders, none of them within another. */
+export function areFolders(entries: readonly string[]): boolean {
+  const paths = entries.map((entry) => toFolder(entry).path)
+  const isGiven = (entry: string) => entry !== '' && !entry.endsWith('=')
+  const isApart = (path: string, n: number) =>
+    !paths.some((other, m) => m < n && overlap(path, other))
+  return (
+    entries.length <= MAX_FOLDERS &&
+    entries.every(isGiven) &&
+    paths.every((path, n) => path.length <= MAX_PATH && isApart(path, n))
+  )
+}
+
+/** Whether one of two paths is the other, or within it. */
+export function overlap(one: string, other: string): boolean {
+  const [shorter = '', longer = ''] = [inside(one), inside(other)].sort(
+    (a, b) => a.length - b.length,
+  )
+  return longer.startsWith(shorter)
+}
+
+/** What the path of everything within begins with. */
+function inside(path: string): string {
+  const whole = resolve(path)
+  return whole.endsWith(sep) ? whole : whole + sep
+}
+
+const shortest = (path: string) => normalize(path.trim()).replace(/(?<=[^\\/])[\\/]+$/, '')
+
+const WatchedFolder = z
+  .object({
+    path: z.string().describe('The folder, as in WATCH_FOLDERS.'),
+    collection: z.string().optional().describe('The collection that its documents are put into.'),
+    state: z
+      .enum(['starting', 'following', 'waiting', 'elsewhere', 'failed'])
+      .describe(
+        '`waiting`: many documents are queued, so no more are taken for now. `elsewhere`: another server follows this folder. `failed`: nothing is taken or deleted, see `problem`.',
+      ),
+    problem: z.string().optional().describe('Why nothing is taken or deleted, and what to do.'),
+    files: z.int().describe('Files found at the last look.'),
+    open: z.int().describe('New, changed and deleted files that are still to be dealt with.'),
+    lookedAt: z.iso.datetime().optional().describe('When all files were looked at last.'),
+    refused: z
+      .array(z.object({ path: z.string(), reason: z.string() }))
+      .describe('Files without a current document, and why; at most 20 of them.'),
+    refusedCount: z.int().describe('How many such files there are.'),
+  })
+  .meta({ id: 'WatchedFolder' })
+
+export const WatchedFolders = z
+  .object({ folders: z.array(WatchedFolder) })
+  .meta({ id: 'WatchedFolders' })
+
+export type WatchedFolder = z.output<typeof WatchedFolder>
+export type WatchedFolders = z.output<typeof WatchedFolders>
