@@ -1,4 +1,4 @@
-"""Makes ``synchronous.py`` of ``asynchronous.py``, as the two differ in their words only: [--check]"""
+"""Makes the synchronous client of the asynchronous one, as they differ in their words only: [--check]"""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ WORDS = [
     (r"\bAsyncIterator\b", "Iterator"),
     (r"asynccontextmanager", "contextmanager"),
     (r"asyncio\.sleep", "sleep"),
-    (r"^import asyncio\n", ""),
-    (r"import monotonic", "import monotonic, sleep"),
+    (r"^import asyncio\n", "from time import sleep\n"),
+    (r"^from collections.abc import Awaitable\n", ""),
     (r"__a(iter|enter|exit)__", r"__\1__"),
     (r"\ba(close|read|iter_lines|iter_bytes)\b", r"\1"),
     (r"\bAsync(Client|[A-Z]\w+)", r"\1"),
-    (r"^\"\"\".*?\"\"\"", '"""The synchronous client, made by make_synchronous.py: change asynchronous.py."""'),
+    (r"\basynchronous_", "synchronous_"),
+    (r"\A\"\"\".*?\"\"\"", '"""Made by make_synchronous.py of the asynchronous twin: change that."""'),
 ]
 
 
-def make() -> str:
-    text = (FOLDER / "asynchronous.py").read_text()
+def make(source: Path) -> str:
+    text = source.read_text()
     for pattern, word in WORDS:
         text = re.sub(pattern, word, text, flags=re.MULTILINE)
     return text
 
 
 if __name__ == "__main__":
-    target = FOLDER / "synchronous.py"
-    if "--check" not in sys.argv:
-        target.write_text(make())
-    elif target.read_text() != make():
-        sys.exit("synchronous.py differs from asynchronous.py: run make_synchronous.py")
+    for source in sorted(FOLDER.glob("asynchronous*.py")):
+        target = source.with_name(source.name.removeprefix("a"))
+        if "--check" not in sys.argv:
+            target.write_text(make(source))
+        elif target.read_text() != make(source):
+            sys.exit(f"{target.name} differs from {source.name}: run make_synchronous.py")

@@ -88,6 +88,37 @@ def test_an_answer_that_is_cut_off_tells_the_text_so_far(proxy: Proxy) -> None:
     assert len([path for _, path, _ in proxy.requests if path == "/chat"]) == 1
 
 
+def test_conversations_are_stored_followed_and_rated(client: AgentServer) -> None:
+    client.documents.replace("owls", {"title": "Owls", "text": "Owls hunt at night."}, wait=20)
+    conversations = client.conversations
+    ids = [conversations.create({"metadata": {"number": str(n)}})["id"] for n in range(3)]
+    assert set(ids) <= {each["id"] for each in conversations.list(limit=1)}
+    for question in (QUESTION, "Do owls hunt at night?"):
+        message = {"role": "user", "content": question}
+        client.chat({"messages": [message], "conversation": {"id": ids[0]}}).result()
+    items = list(conversations.items(ids[0]))
+    assert len(items) == 4 and {each["id"] for each in conversations.items(ids[0], branches=True)} == {
+        each["id"] for each in items
+    }
+    answer = conversations.get(ids[0])["last_item_id"]
+    assert answer == items[-1]["id"]
+    assert "Owls hunt at night." in conversations.follow(ids[0], answer).text()
+    assert conversations.update(ids[0], {"title": "Hunting"})["title"] == "Hunting"
+    assert [each["id"] for each in conversations.list(search="Hunting")] == [ids[0]]
+
+    given = client.feedback.give({"conversationId": ids[0], "answerId": answer, "rating": "up"})
+    assert given["question"] == "Do owls hunt at night?"
+    assert [each["id"] for each in client.feedback.list(rating="up", conversation_id=ids[0])] == [given["id"]]
+    assert list(client.feedback.list(rating="down", conversation_id=ids[0])) == []
+    client.feedback.delete(given["id"])
+    assert list(client.feedback.list(conversation_id=ids[0])) == []
+    with pytest.raises(AgentServerError):
+        conversations.cancel(ids[0], "none")
+    conversations.delete(ids[0])
+    with pytest.raises(NotFoundError):
+        conversations.get(ids[0])
+
+
 def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None:
     assert client.agent.get()["name"] == "agent"
     assert client.agent.tools()

@@ -1,6 +1,7 @@
 """The client of Agent Server, synchronous and asynchronous."""
 
-from .asynchronous import AsyncAgentServer, AsyncChatStream
+from .asynchronous import AsyncAgentServer
+from .asynchronous_transport import AsyncChatStream
 from .errors import (
     AgentServerError,
     AuthenticationError,
@@ -17,7 +18,8 @@ from .errors import (
     UpstreamError,
 )
 from .results import Answer, Hits, Outcome, QueryResult
-from .synchronous import AgentServer, ChatStream
+from .synchronous import AgentServer
+from .synchronous_transport import ChatStream
 
 __all__ = [
     "AgentServer",

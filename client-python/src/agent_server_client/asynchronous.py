@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from time import monotonic
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
 
 from . import protocol
+from .asynchronous_conversations import AsyncConversations, AsyncFeedback
+from .asynchronous_transport import AsyncChatStream, AsyncPages, Transport
 from .contract import (
     Agent as AgentRecord,
     AgentCheck,
@@ -23,7 +24,6 @@ from .contract import (
     ApiKeyList,
     Artifact,
     Capabilities,
-    ChatFrame,
     ChatRequest,
     Chunk,
     Deletion,
@@ -50,9 +50,9 @@ from .contract import (
     SkillReload,
     ToolList,
 )
-from .errors import AgentServerError, IngestionError, NotFoundError, TimeoutError
-from .protocol import Progress, Request, Settings, Source
-from .results import Answer, Outcome, QueryResult, load_pandas
+from .errors import IngestionError, TimeoutError
+from .protocol import Progress, Request, Source
+from .results import Outcome, QueryResult
 
 Item = TypeVar("Item")
 Parameters = ParamSpec("Parameters")
@@ -81,8 +81,10 @@ class AsyncAgentServer:
     ) -> None:
         settings = protocol.read_settings(base_url, api_key, timeout, max_retries, default_headers)
         self.base_url = settings.base_url
-        self._transport = _Transport(settings, http_client)
+        self._transport = Transport(settings, http_client)
         self.documents = AsyncDocuments(self._transport)
+        self.conversations = AsyncConversations(self._transport)
+        self.feedback = AsyncFeedback(self._transport)
         self.agent = AsyncAgent(self._transport)
         self.artifacts = AsyncArtifacts(self._transport)
         self.admin = AsyncAdmin(self._transport)
@@ -121,148 +123,10 @@ class AsyncAgentServer:
         await self.aclose()
 
 
-class _Transport:
-    """Sends requests, and sends them again where that is safe and of use."""
-
-    def __init__(self, settings: Settings, http: httpx.AsyncClient | None) -> None:
-        self.settings = settings
-        self.http = http or httpx.AsyncClient()
-
-    async def json(self, request: Request, timeout: float | None = None) -> Any:
-        async with self.open(request, timeout) as response:
-            return protocol.parse_answer(response)
-
-    @asynccontextmanager
-    async def open(
-        self, request: Request, timeout: float | None = None, stream: bool = False
-    ) -> AsyncIterator[httpx.Response]:
-        """The answer, which is read already unless it is to stream."""
-        response = await self._send(request, timeout, stream)
-        try:
-            yield response
-        finally:
-            await response.aclose()
-
-    async def _send(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
-        upload = request.upload
-        repeatable = request.is_repeatable and (upload is None or upload.is_repeatable)
-        retries = self.settings.max_retries if repeatable else 0
-        attempt = 0
-        while True:
-            try:
-                return await self._attempt(request, timeout, stream)
-            except AgentServerError as error:
-                # The attempt whose answer was lost may have deleted it.
-                if request.method == "DELETE" and attempt > 0 and isinstance(error, NotFoundError):
-                    return httpx.Response(204)
-                wait = protocol.pause_before_retry(error, attempt) if attempt < retries else None
-                if wait is None:
-                    raise
-            await asyncio.sleep(wait)
-            attempt += 1
-
-    async def _attempt(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
-        upload = request.upload
-        try:
-            if upload is None:
-                return await self._once(request, None, timeout, stream)
-            with upload.open() as content:
-                return await self._once(request, content, timeout, stream)
-        except httpx.HTTPError as error:
-            raise protocol.explain(request, self.settings, error) from error
-
-    async def _once(
-        self, request: Request, content: Any, timeout: float | None, stream: bool
-    ) -> httpx.Response:
-        arguments = request.arguments(self.settings, content)
-        sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
-        response = await self.http.send(sent, stream=True)
-        protocol.tell_watcher(response)
-        try:
-            if not request.is_taken(response):
-                await response.aread()
-                raise protocol.refusal_of(response, response.text, self.settings)
-            if not stream:
-                await response.aread()
-        except BaseException:
-            await response.aclose()
-            raise
-        return response
-
-
-class AsyncChatStream:
-    """An answer as it is generated. It is read once: by a loop, or by ``text`` or ``result``.
-
-    A later server may send events of further types, which are passed on.
-    """
-
-    def __init__(self, transport: _Transport, request: Request) -> None:
-        self._reader = protocol.AnswerReader()
-        self._events = self._read(transport, request)
-
-    def __aiter__(self) -> AsyncIterator[ChatFrame]:
-        return self._events
-
-    async def text(self) -> str:
-        """The whole text of the answer."""
-        return str((await self.result())["text"])
-
-    async def result(self) -> Answer:
-        """The whole answer: ``text``, ``hits``, ``citations``, ``artifacts`` and what else ``done`` holds."""
-        async for _ in self._events:
-            pass
-        if self._reader.done is None:
-            raise self._reader.interrupted("it was left")
-        return self._reader.result()
-
-    async def aclose(self) -> None:
-        """Ends the answer, also at the server."""
-        await self._events.aclose()
-
-    async def _read(self, transport: _Transport, request: Request) -> AsyncGenerator[ChatFrame, None]:
-        async with transport.open(request, stream=True) as response:
-            try:
-                async for line in response.aiter_lines():
-                    for event in self._reader.feed(line):
-                        yield cast(ChatFrame, event)
-                        if event["type"] == "done":
-                            return
-            except httpx.HTTPError as error:
-                raise self._reader.interrupted(str(error)) from error
-        raise self._reader.interrupted("no last event came")
-
-
-class AsyncPages(Generic[Item]):
-    """A list, of which no more than one page is in memory: iterate over its items, or over its pages."""
-
-    def __init__(self, name: str, read: Callable[[str | None], Awaitable[Any]]) -> None:
-        self._name = name
-        self._read = read
-
-    async def pages(self) -> AsyncIterator[Sequence[Item]]:
-        cursor: str | None = None
-        while True:
-            page = await self._read(cursor)
-            yield page[self._name]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
-
-    async def __aiter__(self) -> AsyncIterator[Item]:
-        async for page in self.pages():
-            for item in page:
-                yield item
-
-    async def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` of all pages. Throws ImportError where pandas is not installed."""
-        pandas = load_pandas()
-        return pandas.json_normalize([item async for item in self])
-
-
 class AsyncDocuments:
     """The documents of the server."""
 
-    def __init__(self, transport: _Transport) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def create(
@@ -421,7 +285,7 @@ class AsyncDocuments:
 class AsyncAgent:
     """The agent, and what its operator does with its parts."""
 
-    def __init__(self, transport: _Transport) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def get(self) -> AgentRecord:
@@ -456,7 +320,7 @@ class AsyncAgent:
 class AsyncArtifacts:
     """The files that the agent's tools made."""
 
-    def __init__(self, transport: _Transport) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def download(self, artifact: str | Artifact) -> bytes:
@@ -469,7 +333,7 @@ class AsyncArtifacts:
 class AsyncAdmin:
     """What whoever runs the server asks it."""
 
-    def __init__(self, transport: _Transport) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     async def health(self) -> Health:
