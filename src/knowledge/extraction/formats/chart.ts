@@ -1,6 +1,8 @@
 import { tabled } from '../extracted.ts'
 import { toText } from '../sheet-tables.ts'
+import type { ZipArchive } from '../zip-archive.ts'
 import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
+import { targetsOf } from './ooxml.ts'
 import { type ChartValues, parseChart } from './parse-chart.ts'
 
 /** Rows of a chart that become text. */
@@ -13,8 +15,14 @@ export interface Chart {
   title: string
   /** Whether all of its values are cells of the workbook that holds it. */
   isOfCells: boolean
-  /** Its values as Markdown; '' if it has none. */
-  table: string
+  tables: readonly ChartTable[]
+}
+
+interface ChartTable {
+  /** The first has the name of the category and those of the series. */
+  rows: readonly (readonly string[])[]
+  /** Says that there are more rows; '' if there are not. */
+  note: string
 }
 
 interface ShownSeries {
@@ -22,6 +30,16 @@ interface ShownSeries {
   /** By place. */
   categories: ReadonlyMap<number, string>
   values: ReadonlyMap<number, string>
+}
+
+/** The charts that a part of an Office file refers to, by relationship ID. */
+export async function chartsOf(zip: ZipArchive, part: string): Promise<Map<string, Chart>> {
+  const charts = new Map<string, Chart>()
+  for (const [id, { type, path }] of await targetsOf(zip, part)) {
+    if (!type.endsWith('/chart') || !zip.has(path)) continue
+    charts.set(id, await readChart(await zip.readText(path)))
+  }
+  return charts
 }
 
 /** Reads the XML of a chart. */
@@ -39,16 +57,17 @@ export async function readChart(xml: string): Promise<Chart> {
   return {
     title: (unit === '' ? title : `${title} (${unit})`).replaceAll(/\s+/g, ' ').trim(),
     isOfCells: series.every(({ values: { cells } }) => cells !== '' && !ELSEWHERE.test(cells)),
-    table: sameCategories(shown)
-      .map((group) => tableOf(category, group))
-      .join('\n\n'),
+    tables: sameCategories(shown).map((group) => tableOf(category, group)),
   }
 }
 
-/** The table of a chart under its title, as Markdown. */
-export function chartToText({ title, table }: Chart): string {
-  return `Chart${title && `: ${title}`}${table && `\n\n${table}`}`
+/** The title of a chart, and its tables, as Markdown. */
+export function chartToText({ title, tables }: Chart): string {
+  const blocks = tables.flatMap(({ rows, note }) => [tabled(rows), note])
+  return [chartName(title), ...blocks].filter(Boolean).join('\n\n')
 }
+
+export const chartName = (title: string) => `Chart${title && `: ${title}`}`
 
 type Show = (text: string, format: string) => string
 
@@ -98,7 +117,7 @@ function sameCategories(series: readonly ShownSeries[]): ShownSeries[][] {
   return groups
 }
 
-function tableOf(category: string, group: readonly ShownSeries[]): string {
+function tableOf(category: string, group: readonly ShownSeries[]): ChartTable {
   const places = new Set(group.flatMap(({ values }) => [...values.keys()]))
   const rows = [...places]
     .sort((a, b) => a - b)
@@ -107,7 +126,9 @@ function tableOf(category: string, group: readonly ShownSeries[]): string {
       group[0]?.categories.get(place) ?? String(place + 1),
       ...group.map(({ values }) => values.get(place) ?? ''),
     ])
-  const table = tabled([[category, ...group.map(({ name }) => name)], ...rows])
-  if (places.size <= MAX_ROWS) return table
-  return `${table}\n\n(The first ${MAX_ROWS} of ${places.size} rows.)`
+  const isCut = places.size > MAX_ROWS
+  return {
+    rows: [[category, ...group.map(({ name }) => name)], ...rows],
+    note: isCut ? `(The first ${MAX_ROWS} of ${places.size} rows.)` : '',
+  }
 }

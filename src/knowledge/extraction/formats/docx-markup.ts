@@ -1,3 +1,4 @@
+import { type Chart, chartName } from './chart.ts'
 import { createEquation } from './omml.ts'
 import { escapeXml, readXml } from './xml.ts'
 
@@ -67,10 +68,14 @@ const DISPLAYED = 'm:oMathPara'
 
 /**
  * Rewrites a part of a Word document so that a converter that knows only paragraphs, runs and text boxes finds the
- * rest, too: comments and equations (as LaTeX) become text, and each text box follows its drawing once. All else stays
- * as it is.
+ * rest, too: comments and equations (as LaTeX) become text, each text box follows its drawing once, and so do the tables
+ * of a chart. All else stays as it is.
  */
-export function simplifyWord(xml: string, comments: Map<string, string>): string {
+export function simplifyWord(
+  xml: string,
+  comments: Map<string, string>,
+  charts: Map<string, Chart>,
+): string {
   const copy = createCopy(xml)
   let equation: ReturnType<typeof createEquation> | undefined
   let depth = 0
@@ -80,6 +85,7 @@ export function simplifyWord(xml: string, comments: Map<string, string>): string
     if (name === BOX) copy.openBox(from, to)
     else if (DRAWINGS.has(name)) copy.openDrawing()
     else if (name === FALLBACK) copy.openFallback()
+    else if (name === 'c:chart') copy.addBox(takeChart(charts, attributes))
     else if (name === 'w:commentReference')
       copy.replace(from, from, takeComment(comments, attributes))
     else if (name === DISPLAYED) {
@@ -154,6 +160,7 @@ function createCopy(xml: string) {
       if (fallbacks > 0) spares.push(box)
       else boxes.push(box)
     },
+    addBox: (box: string) => void (box !== '' && current().boxes.push(box)),
     openDrawing: () => void current().drawings++,
     closeDrawing(end: number): void {
       const level = current()
@@ -187,6 +194,22 @@ function takeComment(comments: Map<string, string>, attributes: Record<string, s
   return comment === undefined ? '' : asText(` ${comment}`)
 }
 
+/** A chart is told once, too. */
+function takeChart(charts: Map<string, Chart>, attributes: Record<string, string>): string {
+  const id = attributes['r:id'] ?? ''
+  const chart = charts.get(id)
+  charts.delete(id)
+  if (!chart) return ''
+  const tables = chart.tables.map(({ rows, note }) => asTable(rows) + asParagraph(note))
+  return asParagraph(chartName(chart.title)) + tables.join('')
+}
+
+function asTable(rows: readonly (readonly string[])[]): string {
+  const cell = (text: string) => `<w:tc>${asParagraph(text)}</w:tc>`
+  return `<w:tbl>${rows.map((row) => `<w:tr>${row.map(cell).join('')}</w:tr>`).join('')}</w:tbl>`
+}
+
+const asParagraph = (text: string) => `<w:p><w:r>${asText(text)}</w:r></w:p>`
 const asText = (text: string) => `<w:t xml:space="preserve">${escapeXml(text)}</w:t>`
 
 function asRun(latex: string, isDisplayed: boolean): string {

@@ -1,6 +1,7 @@
 import mammoth from 'mammoth'
 import type { Extracted } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
+import { chartsOf } from './chart.ts'
 import { readComments, simplifyWord } from './docx-markup.ts'
 import { htmlToMarkdown } from './html.ts'
 import type { SeePicture } from './image.ts'
@@ -28,7 +29,7 @@ async function simplified(zip: ZipArchive) {
   const comments = readComments(zip.has(COMMENTS) ? await zip.readText(COMMENTS) : '')
   const readText = async (name: string) => {
     const text = await zip.readText(name)
-    return TEXTS.test(name) ? simplifyWord(text, comments) : text
+    return TEXTS.test(name) ? simplifyWord(text, comments, await chartsOf(zip, name)) : text
   }
   return {
     exists: zip.has,

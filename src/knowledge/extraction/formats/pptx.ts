@@ -1,6 +1,6 @@
 import { createBoundedText, type Extracted, tabled } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
-import { chartToText, readChart } from './chart.ts'
+import { chartsOf, chartToText } from './chart.ts'
 import type { SeePicture } from './image.ts'
 import { createEquation } from './omml.ts'
 import { targetsOf } from './ooxml.ts'
@@ -17,7 +17,7 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
   const pageStarts: number[] = []
   for (const [position, path] of (await slidePaths(zip)).entries()) {
     pageStarts.push(text.length)
-    const { title, body } = readSlide(await zip.readText(path), await chartsOf(zip, path))
+    const { title, body } = readSlide(await zip.readText(path), await textsOfCharts(zip, path))
     text.add(`## ${title || `Slide ${position + 1}`}\n\n${body}\n\n`)
     for (const picture of await picturesOf(zip, path)) {
       const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
@@ -59,13 +59,9 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
 }
 
 /** The charts of a slide as Markdown, by relationship ID. */
-async function chartsOf(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
-  const charts = new Map<string, string>()
-  for (const [id, { type, path }] of await targetsOf(zip, slide)) {
-    if (!type.endsWith('/chart') || !zip.has(path)) continue
-    charts.set(id, chartToText(await readChart(await zip.readText(path))))
-  }
-  return charts
+async function textsOfCharts(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
+  const charts = await chartsOf(zip, slide)
+  return new Map([...charts].map(([id, chart]) => [id, chartToText(chart)]))
 }
 
 export interface Slide {

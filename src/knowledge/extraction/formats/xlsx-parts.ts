@@ -1,5 +1,5 @@
 import type { ZipArchive } from '../zip-archive.ts'
-import { type Chart, readChart } from './chart.ts'
+import { type Chart, chartsOf } from './chart.ts'
 import { targetsOf } from './ooxml.ts'
 import { readXml } from './xml.ts'
 
@@ -23,7 +23,10 @@ export interface SheetParts {
 export async function sheetPartsOf(zip: ZipArchive): Promise<Map<string, SheetParts>> {
   const sheets = new Map<string, SheetParts>()
   for (const [name, path] of await sheetPaths(zip)) {
-    sheets.set(name, { ...hiddenIn(await zip.readText(path)), charts: await chartsOf(zip, path) })
+    sheets.set(name, {
+      ...hiddenIn(await zip.readText(path)),
+      charts: await chartsOnSheet(zip, path),
+    })
   }
   return sheets
 }
@@ -59,21 +62,10 @@ function hiddenIn(xml: string) {
 const numberIn = (tag: string, attribute: RegExp) => Number(attribute.exec(tag)?.[1])
 
 /** The charts of a sheet are in its drawing; a sheet that is a chart has a drawing, too. */
-async function chartsOf(zip: ZipArchive, sheet: string): Promise<Chart[]> {
+async function chartsOnSheet(zip: ZipArchive, sheet: string): Promise<Chart[]> {
   const charts: Chart[] = []
-  for (const drawing of await pathsOf(zip, sheet, '/drawing')) {
-    for (const path of await pathsOf(zip, drawing, '/chart')) {
-      charts.push(await readChart(await zip.readText(path)))
-    }
+  for (const { type, path } of (await targetsOf(zip, sheet)).values()) {
+    if (type.endsWith('/drawing')) charts.push(...(await chartsOf(zip, path)).values())
   }
   return charts
-}
-
-async function pathsOf(zip: ZipArchive, part: string, kind: string): Promise<Set<string>> {
-  const targets = [...(await targetsOf(zip, part)).values()]
-  return new Set(
-    targets
-      .filter(({ type, path }) => type.endsWith(kind) && zip.has(path))
-      .map(({ path }) => path),
-  )
 }

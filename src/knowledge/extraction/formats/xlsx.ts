@@ -43,7 +43,7 @@ function warningOf(code: string, what: string, sheets: readonly string[]): Docum
 function chartsToText(parts: SheetParts | undefined): string[] {
   return (parts?.charts ?? []).flatMap((chart) => {
     if (!chart.isOfCells) return `${chartToText(chart)}\n`
-    return chart.title === '' ? [] : `${chartToText({ ...chart, table: '' })}\n`
+    return chart.title === '' ? [] : `${chartToText({ ...chart, tables: [] })}\n`
   })
 }
 

@@ -86,6 +86,24 @@ describe('A Word document', () => {
     )
   })
 
+  it('has the values of a chart as a table, after the paragraph that holds it', async () => {
+    const drawing =
+      '<w:drawing><wp:inline><a:graphic><a:graphicData><c:chart xmlns:c="urn:c" xmlns:r="urn:r" r:id="rId4"/></a:graphicData></a:graphic></wp:inline></w:drawing>'
+    const values = (name: string, ...texts: string[]) =>
+      `<c:${name}><c:numRef><c:numCache>${texts.map((text, place) => `<c:pt idx="${place}"><c:v>${text}</c:v></c:pt>`).join('')}</c:numCache></c:numRef></c:${name}>`
+    const chart = `<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Pairs &amp; more</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser>${values('tx', 'Terns')}${values('cat', '2023', '2024')}${values('val', '52', '60')}</c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`
+    const relations =
+      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId4" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart" Target="charts/chart1.xml"/></Relationships>'
+    const body = `<w:p><w:r><w:t>Before.</w:t></w:r><w:r>${drawing}</w:r></w:p>${paragraph('After.')}<w:p><w:r>${drawing}</w:r></w:p>`
+    const file = documentOf(body, {
+      'word/charts/chart1.xml': chart,
+      'word/_rels/document.xml.rels': relations,
+    })
+    expect(await textOf(file)).toBe(
+      'Before.\n\nChart: Pairs & more\n\n| Category | Terns |\n| --- | --- |\n| 2023 | 52 |\n| 2024 | 60 |\n\nAfter.',
+    )
+  })
+
   it('has its equations as LaTeX, within a sentence and of their own', async () => {
     const half =
       '<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>'
