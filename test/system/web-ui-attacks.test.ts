@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
       .first()
       .click()
     await page.locator('.reader mark').first().waitFor()
-    expect(await page.locator('main img, main script, main svg').count()).toBe(0)
+    expect(await page.locator('.answer, .reader').locator('img, script, svg').count()).toBe(0)
     expect(complaints).toEqual([])
   })
 
@@ -170,6 +170,48 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
       // Of a link in HTML, which is shown as it is written, the address alone becomes one.
       ['https://elsewhere.example', 'https://elsewhere.example', 'noopener noreferrer nofollow'],
     ])
+    expect(complaints).toEqual([])
+  })
+
+  it('draws no formula that links, loads, or grows without end, and none beyond its answer', async () => {
+    const upstream = await startScriptedUpstream()
+    onTestFinished(() => upstream.close())
+    const server = await startServer(modelAt(upstream))
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    const refused = [
+      String.raw`$\href{javascript:alert(1)}{click}$`,
+      String.raw`$\includegraphics{https://elsewhere.example/leak.png}$`,
+      String.raw`$\style{background: url(https://elsewhere.example/leak)}{x}$`,
+      String.raw`$\textcolor{red; background: url(https://elsewhere.example/leak)}{x}$`,
+      String.raw`$\def\a{\a\a}\a$`,
+      String.raw`$\def\a{${'x'.repeat(1_000)}}${'\\a '.repeat(99)}y$`,
+      `$${'('.repeat(1_900)}$`,
+    ]
+    const drawn = [
+      String.raw`$\text{${HOSTILE}}$`,
+      String.raw`$\kern-18em\rule{99999em}{99999em}$`,
+      String.raw`$\frac{1}{\sqrt{${'\\frac{1}{'.repeat(150)}x${'}'.repeat(150)}}}$`,
+    ]
+    upstream.always(textReply([...refused, ...drawn, 'end'].join('\n\n')))
+    await page.getByLabel('Question', { exact: true }).fill('Anything?')
+    await page.keyboard.press('Enter')
+    const answer = page.locator('.answer')
+    await answer.getByText('end', { exact: true }).waitFor()
+    await page.getByText(/tokens/).waitFor()
+    const formulas = answer.locator('.formula')
+    await expect.poll(() => formulas.locator('math').count()).toBeGreaterThan(0)
+    const isDrawn = await formulas.evaluateAll((all) =>
+      all.map((one) => (one.querySelector('math') ? 'drawn' : one.textContent)),
+    )
+    expect(isDrawn).toEqual([...refused, ...drawn.map(() => 'drawn')])
+    expect(await formulas.locator('a, img, script, svg, [href], [src], [onerror]').count()).toBe(0)
+    // What stands beside the answer still takes the click.
+    const onRule = await page.evaluate<string[]>(`(() => {
+      const { left, top, width, height } = document.querySelector('.answer mspace').getBoundingClientRect()
+      const at = document.elementFromPoint(left + 20, top + height / 2)
+      return [width > 250, Boolean(at), Boolean(at?.closest('.answer'))].map(String)
+    })()`)
+    expect(onRule).toEqual(['true', 'true', 'false'])
     expect(complaints).toEqual([])
   })
 })

@@ -107,6 +107,40 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('draws formulas, but no prices, and loads what draws them with the first', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(request.url()))
+    const isLoaded = () => loaded.some((url) => url.includes('/typeset-'))
+    upstream.always(textReply('It costs $5, not $10.'))
+    await askOn(page, 'What does it cost?')
+    await page.getByText('It costs $5, not $10.').waitFor()
+    await page.getByText(/tokens/).waitFor()
+    expect(isLoaded()).toBe(false)
+
+    const rest = Promise.withResolvers<void>()
+    const start = 'With $\\sqrt[3]{x}$ and \\(\\mathbb{R}\\).\n\n$$\n\\frac{1}'
+    const end = [{ until: rest.promise }, chunk({ content: '{2}\n$$\n\nNot $\\wrong$.' })]
+    upstream.always(streamReply(chunk({ content: start }), ...end, chunk({}, 'stop'), DONE))
+    await askOn(page, 'And then?')
+    const answer = page.locator('.answer').last()
+    await answer.locator('math mroot').waitFor()
+    await answer.getByText('ℝ').waitFor()
+    await answer.getByText('\\frac{1}').waitFor()
+    await page.evaluate('getSelection().selectAllChildren(document.querySelector("math mroot"))')
+    rest.resolve()
+    await answer.locator('math[display="block"] mfrac').waitFor()
+    await answer.getByText('Not $\\wrong$.').waitFor()
+    expect(isLoaded()).toBe(true)
+    // What was drawn before is not drawn again.
+    expect(await page.evaluate('getSelection().toString()')).not.toBe('')
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+    await upstream.close()
+  })
+
   it('tells what the tools did in words, folded', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

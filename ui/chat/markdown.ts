@@ -1,6 +1,7 @@
 import purify from 'dompurify'
 import { Marked } from 'marked'
 import { copyText } from '../parts/copy.tsx'
+import { formulaSyntax } from './formula-syntax.ts'
 
 /** What an answer may consist of: no images, no forms, nothing that calls out or runs. */
 const ALLOWED_TAGS = [
@@ -27,14 +28,15 @@ const ALLOWED_TAGS = [
   'td',
   'hr',
   'a',
+  'span',
 ]
-const ALLOWED_ATTR = ['href', 'start', 'align', 'lang']
+const ALLOWED_ATTR = ['href', 'start', 'align', 'lang', 'class']
 const SAFE_LINK = /^(?:https?:|mailto:)/i
 /** A mark with its number, or one whose number no hit has. */
 const CITATION = /\[(\d{1,3}|\?)\]/
 /** Each is written from its own side. */
 const BLOCKS = 'p, h3, h4, h5, h6, ul, ol, li, blockquote, table, td, th'
-const NO_CITATIONS_IN = 'pre, code, a'
+const NO_CITATIONS_IN = 'pre, code, a, .formula'
 
 const escaped = (text: string) =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
@@ -42,6 +44,7 @@ const escaped = (text: string) =>
 const markdown = new Marked({
   gfm: true,
   breaks: true,
+  extensions: formulaSyntax(escaped),
   renderer: {
     // Shown as it is written.
     html: ({ text }) => escaped(text),

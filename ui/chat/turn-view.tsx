@@ -14,6 +14,7 @@ import { ask, decide } from './answering.ts'
 import { Citations, markUnsupported } from './citations.tsx'
 import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
+import { drawFormulas } from './formulas.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
 import { Steps } from './steps.tsx'
 import { type FinishReason, type Turn, versionsOf } from './turns.ts'
@@ -131,7 +132,9 @@ function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!place.current) return
-    redraw(place.current, renderMarkdown(turn.answer, turn.hits.length))
+    const answer = renderMarkdown(turn.answer, turn.hits.length)
+    drawFormulas(answer)
+    redraw(place.current, answer)
     markUnsupported(place.current, turn.citations)
   }, [turn.answer, turn.hits, turn.citations])
   return (

@@ -1,3 +1,4 @@
+import { drawFormulas } from '../chat/formulas.ts'
 import { renderMarkdown, textNodes } from '../chat/markdown.ts'
 import type { Range } from './find-words.ts'
 
@@ -24,6 +25,7 @@ export function renderText(
     link.title = link.href
   }
   markBetween(fragment)
+  drawFormulas(fragment)
   return fragment
 }
 

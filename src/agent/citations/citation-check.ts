@@ -4,8 +4,8 @@ import type { Attribution } from './attribution.ts'
 
 export type CitationCheck = ReturnType<typeof createCitationCheck>
 
-/** Matches names, found only in code, after which brackets are an index, as in `a[3]` or `row_sum[0]`. */
-const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
+/** Matches names of code and LaTeX, after which brackets are no citation, as in `a[3]`, `row_sum[0]` or `\sqrt[3]`. */
+const CODE_NAME = /(?:(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)|\\[a-zA-Z]+)$/u
 const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
 /** Maximum UTF-16 code units of a name that are examined. */
 const MAX_NAME = 40

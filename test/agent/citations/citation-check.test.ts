@@ -66,6 +66,7 @@ const CASES: readonly [said: string, shown: string, unknown: readonly number[]][
   [`${FENCE}\n[7] to the end`, `${FENCE}\n[7] to the end`, []],
   ['a~~b~~ [7]', 'a~~b~~ [?]', [7]],
   ['a[7] = row_sum[8][9]; [4]', 'a[7] = row_sum[8][9]; [?]', [4]],
+  ['so $2\\sqrt[7]{x}$ [4]', 'so $2\\sqrt[7]{x}$ [?]', [4]],
   ['Plan B[7], naïveté[8], 2x[9]', 'Plan B[?], naïveté[?], 2x[?]', [7, 8, 9]],
 ]
 

@@ -1,0 +1,35 @@
+let typeset: typeof import('./typeset.ts').typeset | undefined
+let loading: Promise<void> | undefined
+
+/** Draws the formulas within, as soon as what draws them is loaded. What is no LaTeX stays as it is written. */
+export function drawFormulas(root: ParentNode): void {
+  const formulas = root.querySelectorAll<HTMLElement>('.formula')
+  if (formulas.length === 0) return
+  const draw = () => {
+    for (const formula of formulas) drawFormula(formula)
+  }
+  if (typeset) {
+    draw()
+    return
+  }
+  loading ??= import('./typeset.ts').then((loaded) => {
+    typeset = loaded.typeset
+  })
+  loading.then(draw, () => {
+    // Tried again with the next formula.
+    loading = undefined
+  })
+}
+
+function drawFormula(formula: HTMLElement): void {
+  // The reader may have marked it, as a whole or in part.
+  const place = formula.childNodes.length === 1 ? (formula.firstElementChild ?? formula) : undefined
+  const drawn = place && typeset?.(place.textContent ?? '')
+  if (!drawn) return
+  place.replaceChildren(drawn)
+  if (!formula.querySelector('math[display="block"]')) return
+  // A wide one is scrolled.
+  formula.tabIndex = 0
+  formula.role = 'group'
+  formula.ariaLabel = 'Formula'
+}
