@@ -3345,7 +3345,7 @@ export interface components {
             documentId: string;
             /** @description End offset of the chunk in the document (exclusive). */
             end: number;
-            /** @description Headings above the chunk, outermost first, joined by ` > `. */
+            /** @description Headings above the chunk, outermost first, joined by ` > `. If the chunk begins in the middle of a table, the names of its columns are the last step. */
             heading?: string;
             /** @description Chunk identifier. */
             id: string;
@@ -4702,7 +4702,7 @@ export interface components {
         RunSearch: {
             hits: {
                 documentId: string;
-                /** @description Headings above the chunk, outermost first, joined by ` > `. */
+                /** @description Headings above the chunk, outermost first, joined by ` > `. If the chunk begins in the middle of a table, the names of its columns are the last step. */
                 heading?: string;
                 /** @description Chunk identifier. */
                 id: string;

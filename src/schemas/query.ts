@@ -36,7 +36,9 @@ export const Hit = z
     heading: z
       .string()
       .optional()
-      .describe('Headings above the chunk, outermost first, joined by ` > `.'),
+      .describe(
+        'Headings above the chunk, outermost first, joined by ` > `. If the chunk begins in the middle of a table, the names of its columns are the last step.',
+      ),
     start: z.int().describe('Start offset of the chunk in the document, in UTF-16 code units.'),
     end: z.int().describe('End offset of the chunk in the document (exclusive).'),
     page: z

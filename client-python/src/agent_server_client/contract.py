@@ -2216,6 +2216,27 @@ class VectorStoreSearchResults(TypedDict):
     next_page: None
 
 
+class RefusedItem(TypedDict):
+    path: str
+    reason: str
+
+
+class WatchedFolder(TypedDict):
+    path: str
+    collection: NotRequired[str]
+    state: Literal['starting', 'following', 'waiting', 'elsewhere', 'failed']
+    problem: NotRequired[str]
+    files: int
+    open: int
+    lookedAt: NotRequired[str]
+    refused: list[RefusedItem]
+    refusedCount: int
+
+
+class WatchedFolders(TypedDict):
+    folders: list[WatchedFolder]
+
+
 ActivityEvent: TypeAlias = LogEvent | RequestEvent | RunEvent | SampleEvent
 
 
