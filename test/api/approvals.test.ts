@@ -170,7 +170,7 @@ describe('A call of a tool that waits for approval', () => {
   it('is shown at each tool under the switch', async () => {
     const { tools } = ToolList.parse(await (await server.request('/agent/tools')).json())
     const named = tools.filter(({ approval }) => approval === 'always')
-    expect(named.map(({ name }) => name)).toEqual(['semantic_search', 'read_document'])
+    expect(named.map(({ name }) => name)).toEqual(['semantic_search', 'read_document', 'find_text'])
   })
 })
 

@@ -126,6 +126,7 @@ describe('A plain completion', () => {
       usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
       agent: {
         finishReason: 'stop',
+        citations: [expect.objectContaining({ at: 11, number: 1, supported: true })],
         hits: [
           expect.objectContaining({ title: 'Beavers', text: 'Beavers build dams of branches.' }),
         ],

@@ -53,6 +53,7 @@ describe('The chat stream', () => {
         data: {
           type: 'done',
           finishReason: 'stop',
+          citations: [expect.objectContaining({ number: 1 })],
           hits: [
             {
               id: expect.any(String),

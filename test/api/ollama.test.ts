@@ -53,7 +53,11 @@ const FIGURES = {
   prompt_eval_duration: expect.any(Number),
   eval_count: 7,
   eval_duration: expect.any(Number),
-  agent: { hits: [expect.objectContaining({ title: 'Beavers' })], finishReason: 'stop' },
+  agent: {
+    hits: [expect.objectContaining({ title: 'Beavers' })],
+    citations: [expect.objectContaining({ at: 11, number: 1 })],
+    finishReason: 'stop',
+  },
 }
 
 describe('POST /api/chat', () => {

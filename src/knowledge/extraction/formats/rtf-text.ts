@@ -92,10 +92,11 @@ export function createRtfText() {
 
 const numbered = (sign: string) => (NUMBERED.test(sign) ? `${sign} ` : '')
 
-/** Keeps the line breaks within a paragraph. */
+/** Keeps the line breaks within a paragraph. Without a pattern for runs of spaces, whose length is not bounded. */
 function tidy(words: string): string {
   return words
-    .replaceAll(/[^\S\n]+/g, ' ')
-    .replaceAll(/ ?\n ?/g, '\n')
+    .split('\n')
+    .map((line) => line.split(/\s/).filter(Boolean).join(' '))
+    .join('\n')
     .trim()
 }
