@@ -20,6 +20,7 @@ const UNREAD = [
   /^pdfjs-dist\/(legacy|web|image_decoders|iccs)\//,
   /^pdfjs-dist\/standard_fonts\/(?!Foxit(Dingbats|Symbol)\.pfb$|LICENSE_FOXIT$)/,
   /^pdfjs-dist\/build\/.*\.min\.mjs$/,
+  /^highlight\.js\/(styles|scss)\//,
   /^temml\/(contrib\/|src\/|temml\.js$|dist\/(?!temml\.(mjs|d\.ts)$))/,
   /^@e965\/xlsx\/(dist\/|bin\/|bower\.json|xlsx(worker)?\.js$)/,
   /^@cantoo\/pdf-lib\/(dist\/[^/]*$|ts3\.4\/|cjs\/.*\.js$)/,

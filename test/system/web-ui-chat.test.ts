@@ -141,6 +141,32 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('colours code once it is complete, legibly in light and dark, and loads what does with the first', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(request.url()))
+    const isLoaded = () => loaded.some((url) => url.includes('/code-colours-'))
+    const rest = Promise.withResolvers<void>()
+    const start = '```what\nlet x\n```\n\n```ts\n// why\nconst line: string = "<b>" + f(1)\n'
+    const end = [{ until: rest.promise }, chunk({ content: '```\n\nDone.' })]
+    upstream.always(streamReply(chunk({ content: start }), ...end, chunk({}, 'stop'), DONE))
+    await askOn(page, 'Show code')
+    const code = page.locator('.answer code').last()
+    await code.getByText('const line').waitFor()
+    expect(isLoaded()).toBe(false)
+    rest.resolve()
+    await code.locator('.hljs-keyword', { hasText: 'const' }).waitFor()
+    expect(await code.innerText()).toBe('// why\nconst line: string = "<b>" + f(1)')
+    expect(await page.locator('.answer code').first().locator('span').count()).toBe(0)
+    await expectAccessible(page)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+    await upstream.close()
+  })
+
   it('tells what the tools did in words, folded', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

@@ -36,6 +36,8 @@ const SAFE_LINK = /^(?:https?:|mailto:)/i
 const CITATION = /\[(\d{1,3}|\?)\]/
 /** Each is written from its own side. */
 const BLOCKS = 'p, h3, h4, h5, h6, ul, ol, li, blockquote, table, td, th'
+/** Where a block of code has its end. */
+const CLOSED = /\n *(?:`{3,}|~{3,})\s*$/
 const NO_CITATIONS_IN = 'pre, code, a, .formula'
 
 const escaped = (text: string) =>
@@ -51,8 +53,12 @@ const markdown = new Marked({
     // To load it would tell its server what was said.
     image: ({ text, href }) => escaped(`[image: ${text || href}]`),
     // The language is shown above the code.
-    code: ({ text, lang = '' }) =>
-      `<pre lang="${escaped(/^[\w+#.-]{1,20}/.exec(lang)?.[0] ?? '')}"><code>${escaped(text)}</code></pre>\n`,
+    code({ raw, text, lang = '' }) {
+      const language = escaped(/^[\w+#.-]{1,20}/.exec(lang)?.[0] ?? '')
+      // Coloured once it is complete, and not while it grows.
+      const name = language && CLOSED.test(raw) ? ` class="language-${language}"` : ''
+      return `<pre lang="${language}"><code${name}>${escaped(text)}</code></pre>\n`
+    },
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     // The page has a title and each answer a place below it.
     heading({ tokens, depth }) {

@@ -15,6 +15,7 @@ import { Citations, markUnsupported } from './citations.tsx'
 import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
 import { withSources } from './export.ts'
 import { drawFormulas } from './formulas.ts'
+import { highlightCode } from './highlighting.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
 import { Steps } from './steps.tsx'
 import { type FinishReason, type Turn, versionsOf } from './turns.ts'
@@ -134,6 +135,7 @@ function Answer({ turn }: { turn: Turn }) {
     if (!place.current) return
     const answer = renderMarkdown(turn.answer, turn.hits.length)
     drawFormulas(answer)
+    highlightCode(answer)
     redraw(place.current, answer)
     markUnsupported(place.current, turn.citations)
   }, [turn.answer, turn.hits, turn.citations])

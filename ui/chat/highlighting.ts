@@ -1,0 +1,53 @@
+import purify from 'dompurify'
+import { LANGUAGES } from './code-languages.ts'
+
+/** Longer code stays as it is. */
+const MAX_CODE = 20_000
+const MAX_KEPT = 200
+
+let colour: typeof import('./code-colours.ts').colour | undefined
+let loading: Promise<void> | undefined
+/** What was coloured before: while an answer grows, all of it is drawn again and again. */
+const kept = new Map<string, DocumentFragment>()
+
+/** Colours the code within whose language is known, as soon as what colours it is loaded. */
+export function highlightCode(root: ParentNode): void {
+  const codes = Array.from(root.querySelectorAll('code[class]')).filter(isColoured)
+  if (codes.length === 0) return
+  const draw = () => {
+    for (const code of codes) code.replaceChildren(coloured(code))
+  }
+  if (colour) {
+    draw()
+    return
+  }
+  loading ??= import('./code-colours.ts').then((loaded) => {
+    colour = loaded.colour
+  })
+  loading.then(draw, () => {
+    // Tried again with the next code.
+    loading = undefined
+  })
+}
+
+function isColoured({ className, textContent }: Element): boolean {
+  return LANGUAGES.has(languageOf(className)) && (textContent ?? '').length <= MAX_CODE
+}
+
+const languageOf = (className: string) => className.replace(/^language-/, '').toLowerCase()
+
+function coloured({ className, textContent }: Element): Node {
+  const code = textContent ?? ''
+  const key = `${className} ${code}`
+  let nodes = kept.get(key)
+  if (!nodes) {
+    nodes = purify.sanitize(colour?.(code, languageOf(className)) ?? '', {
+      ALLOWED_TAGS: ['span'],
+      ALLOWED_ATTR: ['class'],
+      RETURN_DOM_FRAGMENT: true,
+    })
+    if (kept.size >= MAX_KEPT) kept.clear()
+    kept.set(key, nodes)
+  }
+  return nodes.cloneNode(true)
+}
