@@ -99,6 +99,17 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(await marks.count()).toBe(2)
   })
 
+  it('draws formulas, within a marked sentence, too', async () => {
+    const text =
+      'The fee of a late book is $\\frac{d}{2}$ euros after $d$ days. Cards are free in $2030$.'
+    const answer = 'A late book has a fee in euros, after some days [1].'
+    const { page } = await openAnswer(answer, { text, question: 'What is the fee of a late book?' })
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    await page.locator('.reader mark mfrac').waitFor()
+    expect(await page.locator('.reader math').count()).toBe(3)
+    expect(await page.locator('.reader mark math').count()).toBe(2)
+  })
+
   it('shows title and sentence of a citation that has the focus, and what an unknown one means', async () => {
     const { page } = await openAnswer('On Saturdays the library opens at ten [1]. It is red [99].')
     await page.getByRole('button', { name: 'Source 1' }).focus()
