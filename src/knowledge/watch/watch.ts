@@ -1,6 +1,6 @@
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { FolderToWatch, WatchedFolders } from '../../schemas/operator/watch.ts'
-import type { Timing } from './dealing.ts'
+import type { Timing } from './apply-changes.ts'
 import { createWatchedFolder, type FolderDependencies } from './watched-folder.ts'
 
 /** A disk that does not respond must not occupy all threads that read files. */

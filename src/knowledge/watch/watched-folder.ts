@@ -7,7 +7,7 @@ import { createNotifier } from '../../lib/notifier.ts'
 import { codeOf, explainPath } from '../../lib/system-error.ts'
 import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
-import { createDealing, type DealingDependencies } from './dealing.ts'
+import { type ApplyDependencies, createApplyChanges } from './apply-changes.ts'
 import { pathsOf } from './folder-documents.ts'
 import { createFolderEvents } from './folder-events.ts'
 import { createFolderState } from './folder-state.ts'
@@ -22,8 +22,8 @@ const LATE = 'The folder does not respond: check its disk or network drive'
 const EMPTY =
   'The folder is empty, but documents came from it. None was deleted, in case its drive is not mounted. If it is meant to be empty, delete the documents on the Documents page'
 
-export interface FolderDependencies extends DealingDependencies {
-  store: DealingDependencies['store'] & Pick<OpenedStore, 'folderAlone'>
+export interface FolderDependencies extends ApplyDependencies {
+  store: ApplyDependencies['store'] & Pick<OpenedStore, 'folderAlone'>
 }
 
 /** Keeps the documents of one folder equal to its files. */
@@ -34,7 +34,7 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
   const notifier = createNotifier()
   const events = createFolderEvents(root, notifier.notify, log)
   const state = createFolderState(folder, observations, dependencies)
-  const dealWithDue = createDealing({ folder, root, observations, state }, dependencies)
+  const applyChanges = createApplyChanges({ folder, root, observations, state }, dependencies)
   const look = createLook(root)
 
   const compare = async (found: Found, signal: AbortSignal): Promise<void> => {
@@ -43,7 +43,7 @@ export function createWatchedFolder(folder: FolderToWatch, dependencies: FolderD
     const isEmptied = found.files.size === 0 && observations.values().some(({ isTaken }) => isTaken)
     if (isEmptied) return state.report('failed', EMPTY)
     observe(observations, found, performance.now(), timing.settleMs)
-    await dealWithDue(signal)
+    await applyChanges(signal)
   }
 
   /** Waits for a change, or until something is due. */

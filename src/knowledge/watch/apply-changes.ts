@@ -24,7 +24,7 @@ export interface Timing {
   retryMs: number
 }
 
-export interface DealingDependencies extends StateDependencies {
+export interface ApplyDependencies extends StateDependencies {
   store: StateDependencies['store'] &
     Pick<DocumentStore, 'counts' | 'get' | 'stageFile' | 'dropStaged'>
   documents: Pick<Documents, 'put' | 'remove'>
@@ -45,13 +45,13 @@ interface Watched {
 }
 
 /** Returns a function that acts on what is due, until the queue is full or it is time to look again. */
-export function createDealing(watched: Watched, dependencies: DealingDependencies) {
+export function createApplyChanges(watched: Watched, dependencies: ApplyDependencies) {
   const { observations, state } = watched
   const { store, maxQueued, turns, timing } = dependencies
   const take = createTake(watched, dependencies)
   const remove = createRemove(watched, dependencies)
 
-  const dealWith = async (path: string, signal: AbortSignal): Promise<void> => {
+  const apply = async (path: string, signal: AbortSignal): Promise<void> => {
     const { stamp, isTaken } = observations.get(path) ?? UNSEEN
     if (stamp !== undefined) return take(path, stamp, signal)
     if (isTaken) await remove(path)
@@ -68,7 +68,7 @@ export function createDealing(watched: Watched, dependencies: DealingDependencie
         signal.throwIfAborted()
         isFull ||= (await store.counts()).jobs >= maxQueued
         if (isFull || performance.now() > until) return
-        await turns.run(() => dealWith(path, signal), signal)
+        await turns.run(() => apply(path, signal), signal)
       }
     }
     const ended = await Promise.allSettled([worker(), worker()])
@@ -80,7 +80,7 @@ export function createDealing(watched: Watched, dependencies: DealingDependencie
 }
 
 /** Takes one file and notes the outcome. Throws what concerns all files. */
-function createTake({ folder, root, observations, state }: Watched, parts: DealingDependencies) {
+function createTake({ folder, root, observations, state }: Watched, parts: ApplyDependencies) {
   const { log, timing } = parts
   const takeFile = createTakeFile({ ...parts, folder, root })
 
@@ -135,7 +135,7 @@ function whyUnread(error: unknown, log: StateDependencies['log']): string {
 /** Deletes the document of a file that is gone, if it came from there. */
 function createRemove(
   { folder }: Watched,
-  { store, documents, log }: Pick<DealingDependencies, 'store' | 'documents' | 'log'>,
+  { store, documents, log }: Pick<ApplyDependencies, 'store' | 'documents' | 'log'>,
 ) {
   return async (path: string): Promise<void> => {
     const known = await store.get(documentIdOf(folder.path, path))
