@@ -13,6 +13,7 @@ import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
+import { Palette } from './palette.tsx'
 import { PageIcon, type PageIconName } from './parts/page-icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
@@ -69,6 +70,7 @@ export function Shell() {
         <a class="brand" href={href()}>
           Agent Server
         </a>
+        <Palette pages={PAGES} />
         <nav aria-label="Pages">
           <ul>
             {PAGES.map((page) => (
