@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { renderChunks, toHit, withoutStages } from '../citations/citations.ts'
-import { defineTool, type Tool } from './define-tool.ts'
+import { defineTool, type Tool, ToolInputError } from './define-tool.ts'
 import { findDocument } from './tool-files.ts'
 
 const MAX_CHUNKS = 20
@@ -34,7 +35,7 @@ const MAX_PART = 12_000
 
 interface Dependencies {
   store: Pick<DocumentStore, 'get'>
-  lookup: Pick<DocumentLookup, 'readPart'>
+  lookup: Pick<DocumentLookup, 'readPart' | 'readText'>
 }
 
 /** Reads one document from beginning to end, part by part; each part can be cited like a passage. */
@@ -46,10 +47,12 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
     input: z.object({
       document: filledText(128).describe('The number of one of its passages, or its id.'),
       start: z.int().min(0).default(0).describe('The first character.'),
+      page: z.int().min(1).optional(),
     }),
-    async run({ document: name, start }, context, signal) {
+    async run({ document: name, page, start: first }, context, signal) {
       const document = await findDocument(store, name, context, 'document')
       const { id, servedRevision } = document
+      const start = page === undefined ? first : await startOfPage(lookup, id, page, signal)
       const wanted = { documentId: id, start, end: start + MAX_PART }
       const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
       const end = start + text.length
@@ -61,4 +64,21 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
       return `${shown}\nCharacters ${start} to ${end} of ${length}. ${rest}`
     },
   })
+}
+
+/** Throws `ToolInputError` if there is no such page. */
+async function startOfPage(
+  lookup: Pick<DocumentLookup, 'readText'>,
+  id: string,
+  page: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const text = (await lookup.readText(id, signal)) ?? ''
+  let start = 0
+  for (let at = 1; at < page; at++) {
+    const end = text.indexOf(PAGE_BREAK, start)
+    if (end === -1) throw new ToolInputError(`page: the document has ${at} pages`)
+    start = end + PAGE_BREAK.length
+  }
+  return start
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
+import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
@@ -34,6 +35,7 @@ interface Place {
   end: number
   /** Counted from 1. */
   line: number
+  page: number
 }
 
 /** Finds the first place in a text at or after an offset. */
@@ -102,11 +104,13 @@ async function matcherOf(expression: string): Promise<Matcher> {
 async function placesIn(text: string, find: Matcher, signal: AbortSignal): Promise<Place[]> {
   const places: Place[] = []
   let line = 1
+  let page = 1
   let counted = 0
   for await (const place of matchesIn(text, find, signal)) {
-    line += linesBetween(text, counted, place.start)
+    line += countBetween(text, '\n', counted, place.start)
+    page += countBetween(text, PAGE_BREAK, counted, place.start)
     counted = place.start
-    places.push({ ...place, line })
+    places.push({ ...place, line, page })
     if (places.length === MAX_COUNTED) break
   }
   return places
@@ -143,12 +147,12 @@ function createRest(signal: AbortSignal) {
   }
 }
 
-function linesBetween(text: string, start: number, end: number): number {
-  let lines = 0
-  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
-    lines += 1
+function countBetween(text: string, sign: string, start: number, end: number): number {
+  let count = 0
+  for (let at = text.indexOf(sign, start); at !== -1 && at < end; at = text.indexOf(sign, at + 1)) {
+    count += 1
   }
-  return lines
+  return count
 }
 
 function createReport(citations: Citations) {
@@ -186,15 +190,17 @@ function createReport(citations: Citations) {
     },
   }
 
-  /** The line of a place, cut around it, numbered for citations. */
-  function show(document: StoredDocument, text: string, { start, end, line }: Place): string {
+  /** The line of a place with its page, if there are pages, cut around it, numbered for citations. */
+  function show(document: StoredDocument, text: string, place: Place): string {
+    const { start, end, line, page } = place
     const from = Math.max(text.lastIndexOf('\n', start - 1) + 1, start - MAX_AROUND)
     const lineEnd = text.indexOf('\n', end)
     const to = Math.min(lineEnd === -1 ? text.length : lineEnd, end + MAX_AROUND)
     const passage = text.slice(from, to)
     const id = `${document.id}-${document.servedRevision}-text-${from}`
     const mark = cite(citations, document, { id, text: passage, start: from, end: to })
-    return `${mark} line ${line}, character ${start}: ${asData(asOneLine(passage))}`
+    const paged = text.includes(PAGE_BREAK) ? `page ${page}, ` : ''
+    return `${mark} ${paged}line ${line}, character ${start}: ${asData(asOneLine(passage))}`
   }
 }
 

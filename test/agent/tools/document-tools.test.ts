@@ -97,6 +97,7 @@ describe('read_document', () => {
           length: TEXT.length,
           isWhole: true,
         }),
+        readText: async () => `one\f\ntwo\f\n${TEXT}`,
       },
     })
   }
@@ -118,6 +119,14 @@ describe('read_document', () => {
     ])
     const beyond = await createTool().run({ document: 'd', start: 12_500 }, context, signal)
     expect(beyond).toBe('The document has 12500 characters: nothing is at 12500.')
+  })
+
+  it('A document is read from a page on', async () => {
+    const read = (page: number) =>
+      createTool().run({ document: 'd', page }, createContext({}), signal)
+    expect(await read(2)).toContain('Characters 5 to 12005 of')
+    expect(await read(3)).toContain('Characters 10 to 12010 of')
+    await expect(read(4)).rejects.toThrow('page: the document has 3 pages')
   })
 
   it('A document is named by the number of a passage, too', async () => {

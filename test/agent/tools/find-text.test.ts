@@ -69,6 +69,12 @@ describe('find_text', () => {
     )
   })
 
+  it('tells the page where there are pages', async () => {
+    const texts = { pages: 'One owl.\f\nNo bird.\f\nAn owl.' }
+    const said = await find({ text: 'owl' }, {}, texts)
+    expect(said.match(/page \d, line \d/g)).toEqual(['page 1, line 1', 'page 3, line 3'])
+  })
+
   it('says that nothing was found', async () => {
     expect(await find({ text: 'penguin' })).toBe('Not found in 2 documents.')
   })
