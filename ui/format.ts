@@ -6,6 +6,8 @@ export const formatNumber = (value: number) => NUMBER.format(value)
 
 export const formatDate = (iso: string) => DATE.format(new Date(iso))
 
+export const formatTime = (iso: string) => new Date(iso).toLocaleTimeString('en-GB')
+
 /** `1 document`, `2 documents`. */
 export function counted(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -21,6 +21,8 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     await page.getByLabel('Events with these words').fill('')
     const memory = page.getByRole('img', { name: /^Memory over the last hour: \d+ MB now/ })
     await memory.waitFor({ timeout: 30_000 })
+    await memory.hover()
+    await page.getByText(/^\d\d:\d\d:\d\d: \d+ MB$/).waitFor()
     await expectAccessible(page)
     await page.emulateMedia({ colorScheme: 'dark' })
     await expectAccessible(page)

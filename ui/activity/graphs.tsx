@@ -1,4 +1,5 @@
-import { formatBytes, formatNumber, formatSeconds } from '../format.ts'
+import { useSignal } from '@preact/signals'
+import { formatBytes, formatNumber, formatSeconds, formatTime } from '../format.ts'
 import { samples } from './follow.ts'
 
 type Sample = (typeof samples.value)[number]
@@ -39,7 +40,7 @@ const GAP_MS = 30_000
 const WIDTH = 240
 const HEIGHT = 48
 
-/** A line over the last hour, from nothing up to the most. */
+/** A line over the last hour, from nothing up to the most; tells the value that is pointed at. */
 function Graph({
   entry: { title, read, format },
   all,
@@ -47,10 +48,16 @@ function Graph({
   entry: GraphEntry
   all: readonly Sample[]
 }) {
+  const pointed = useSignal<Sample | undefined>(undefined)
   const values = all.map(read)
   const most = Math.max(0, ...values)
   const now = format(values.at(-1) ?? 0)
   const said = `at most ${format(most)}`
+  const { value: at } = pointed
+  const point = ({ currentTarget, clientX }: PointerEvent & { currentTarget: Element }) => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    pointed.value = nearest(all, (clientX - left) / width)
+  }
   return (
     <figure class="panel graph">
       <figcaption>
@@ -61,23 +68,44 @@ function Graph({
         preserveAspectRatio="none"
         role="img"
         aria-label={`${title} over the last hour: ${now} now, ${said}`}
+        onPointerMove={point}
+        onPointerLeave={() => {
+          pointed.value = undefined
+        }}
       >
         <path d={lineOf(all, values, most || 1)} />
+        {at && <path class="pointed" d={`M${xOf(at, all).toFixed(1)} 0V${HEIGHT}`} />}
       </svg>
-      <p class="hint">{said}</p>
+      <p class="hint graph-axis">
+        <span>1 h ago</span>
+        <span>{at ? `${formatTime(at.at)}: ${format(read(at))}` : said}</span>
+        <span>now</span>
+      </p>
     </figure>
   )
 }
 
+const timeOf = ({ at }: Sample) => Date.parse(at)
+
+/** Where a sample is, of the width of an hour that ends with the last one. */
+function xOf(sample: Sample, all: readonly Sample[]): number {
+  const last = all.at(-1) ?? sample
+  return WIDTH * (1 - (timeOf(last) - timeOf(sample)) / HOUR_MS)
+}
+
+/** The sample nearest to a share of the width. */
+function nearest(all: readonly Sample[], share: number): Sample | undefined {
+  const distance = (sample: Sample) => Math.abs(xOf(sample, all) - share * WIDTH)
+  return all.toSorted((a, b) => distance(a) - distance(b))[0]
+}
+
 function lineOf(all: readonly Sample[], values: readonly number[], most: number): string {
-  const times = all.map(({ at }) => Date.parse(at))
-  const end = times.at(-1) ?? 0
-  return times
-    .map((time, index) => {
-      const x = WIDTH * (1 - (end - time) / HOUR_MS)
+  return all
+    .map((sample, index) => {
       const y = HEIGHT * (1 - (values[index] ?? 0) / most)
-      const isApart = time - (times[index - 1] ?? 0) > GAP_MS
-      return `${isApart ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`
+      const before = all[index - 1]
+      const isApart = !before || timeOf(sample) - timeOf(before) > GAP_MS
+      return `${isApart ? 'M' : 'L'}${xOf(sample, all).toFixed(1)} ${y.toFixed(1)}`
     })
     .join('')
 }

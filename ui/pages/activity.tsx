@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { type Occurrence, occurrences, samples, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
 import { RunView } from '../activity/run-view.tsx'
-import { counted, formatNumber, formatSeconds } from '../format.ts'
+import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { href, routeQuery } from '../route.ts'
 
@@ -114,7 +114,7 @@ function EventRow({ event }: { event: Occurrence }) {
   return (
     <>
       <time class="hint" dateTime={event.at}>
-        {new Date(event.at).toLocaleTimeString('en-GB')}
+        {formatTime(event.at)}
       </time>
       <Status tone={tone}>{state}</Status>
       <div class="event-text">
