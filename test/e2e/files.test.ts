@@ -32,7 +32,8 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
 
   it.each(files)(
     'grows by less than 100 MB with a large file: %s',
-    { ...onlyLong, ...verifies('files.memory') },
+    // How high it rises depends on when garbage is collected, which is late where others use the processors.
+    { ...onlyLong, ...verifies('files.memory'), retry: 2 },
     async (_case, name, piece, size, status) => {
       const server = await startServerProcess()
       // So that what any work takes is not counted: caches, and room for what is young.
