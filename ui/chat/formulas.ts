@@ -1,30 +1,22 @@
-let typeset: typeof import('./typeset.ts').typeset | undefined
-let loading: Promise<void> | undefined
+import { createLoader } from './loader.ts'
+
+type Typeset = typeof import('./typeset.ts').typeset
+
+const withTypeset = createLoader(() => import('./typeset.ts'))
 
 /** Draws the formulas within, as soon as what draws them is loaded. What is no LaTeX stays as it is written. */
 export function drawFormulas(root: ParentNode): void {
   const formulas = root.querySelectorAll<HTMLElement>('.formula')
   if (formulas.length === 0) return
-  const draw = () => {
-    for (const formula of formulas) drawFormula(formula)
-  }
-  if (typeset) {
-    draw()
-    return
-  }
-  loading ??= import('./typeset.ts').then((loaded) => {
-    typeset = loaded.typeset
-  })
-  loading.then(draw, () => {
-    // Tried again with the next formula.
-    loading = undefined
+  withTypeset(({ typeset }) => {
+    for (const formula of formulas) drawFormula(formula, typeset)
   })
 }
 
-function drawFormula(formula: HTMLElement): void {
+function drawFormula(formula: HTMLElement, typeset: Typeset): void {
   // The reader may have marked it, as a whole or in part.
   const place = formula.childNodes.length === 1 ? (formula.firstElementChild ?? formula) : undefined
-  const drawn = place && typeset?.(place.textContent ?? '')
+  const drawn = place && typeset(place.textContent ?? '')
   if (!drawn) return
   place.replaceChildren(drawn)
   if (!formula.querySelector('math[display="block"]')) return

@@ -1,12 +1,14 @@
 import purify from 'dompurify'
 import { LANGUAGES } from './code-languages.ts'
+import { createLoader } from './loader.ts'
 
 /** Longer code stays as it is. */
 const MAX_CODE = 20_000
 const MAX_KEPT = 200
 
-let colour: typeof import('./code-colours.ts').colour | undefined
-let loading: Promise<void> | undefined
+type Colour = typeof import('./code-colours.ts').colour
+
+const withColours = createLoader(() => import('./code-colours.ts'))
 /** What was coloured before: while an answer grows, all of it is drawn again and again. */
 const kept = new Map<string, DocumentFragment>()
 
@@ -14,19 +16,8 @@ const kept = new Map<string, DocumentFragment>()
 export function highlightCode(root: ParentNode): void {
   const codes = Array.from(root.querySelectorAll('code[class]')).filter(isColoured)
   if (codes.length === 0) return
-  const draw = () => {
-    for (const code of codes) code.replaceChildren(coloured(code))
-  }
-  if (colour) {
-    draw()
-    return
-  }
-  loading ??= import('./code-colours.ts').then((loaded) => {
-    colour = loaded.colour
-  })
-  loading.then(draw, () => {
-    // Tried again with the next code.
-    loading = undefined
+  withColours(({ colour }) => {
+    for (const code of codes) code.replaceChildren(coloured(code, colour))
   })
 }
 
@@ -36,12 +27,12 @@ function isColoured({ className, textContent }: Element): boolean {
 
 const languageOf = (className: string) => className.replace(/^language-/, '').toLowerCase()
 
-function coloured({ className, textContent }: Element): Node {
+function coloured({ className, textContent }: Element, colour: Colour): Node {
   const code = textContent ?? ''
   const key = `${className} ${code}`
   let nodes = kept.get(key)
   if (!nodes) {
-    nodes = purify.sanitize(colour?.(code, languageOf(className)) ?? '', {
+    nodes = purify.sanitize(colour(code, languageOf(className)), {
       ALLOWED_TAGS: ['span'],
       ALLOWED_ATTR: ['class'],
       RETURN_DOM_FRAGMENT: true,

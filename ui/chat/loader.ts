@@ -1,0 +1,24 @@
+/**
+ * Returns a function that calls `use` with what `load` loads: at once if it is there, else as soon as it is. A load that
+ * failed is tried again with the next call.
+ */
+export function createLoader<Loaded>(load: () => Promise<Loaded>) {
+  let loaded: Loaded | undefined
+  let loading: Promise<Loaded> | undefined
+  return (use: (loaded: Loaded) => void): void => {
+    if (loaded) {
+      use(loaded)
+      return
+    }
+    loading ??= load()
+    loading.then(
+      (module) => {
+        loaded = module
+        use(module)
+      },
+      () => {
+        loading = undefined
+      },
+    )
+  }
+}
