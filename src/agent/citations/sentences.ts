@@ -1,10 +1,11 @@
+import { segmentSentences } from '../../lib/text/sentences.ts'
+
 /** A part of a text, in UTF-16 code units. */
 export interface Range {
   start: number
   end: number
 }
 
-const SENTENCES = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 /** A line that is a block of its own: a heading, a row of a table, an item of a list, a quotation. */
 const OWN_BLOCK = /^\s*(?:#{1,6}\s|\||>|[-*+•]\s|\d{1,3}[.)]\s)/
 const HEADING_OR_ROW = /^\s*(?:#{1,6}\s|\|)/
@@ -20,11 +21,12 @@ export function sentencesIn(text: string, { start, end }: Range): Range[] {
   const block = text.slice(start, end)
   if (HEADING_OR_ROW.test(block)) return trimmed(text, { start, end })
   const mark = LIST_MARK.exec(block)?.[0].length ?? 0
+  let from = start + mark
   // To the segmenter, the end of a line is the end of a sentence.
-  const parts = SENTENCES.segment(block.slice(mark).replaceAll('\n', ' '))
-  return Array.from(parts).flatMap(({ index, segment }) => {
-    const from = start + mark + index
-    return trimmed(text, { start: from, end: from + segment.length })
+  return segmentSentences(block.slice(mark).replaceAll('\n', ' ')).flatMap((sentence) => {
+    const range = { start: from, end: from + sentence.length }
+    from = range.end
+    return trimmed(text, range)
   })
 }
 

@@ -1,3 +1,5 @@
+import { segmentSentences } from '../../lib/text/sentences.ts'
+
 /** A piece of a chunk that makes sense when quoted by itself. */
 export interface Unit {
   /** Index of its chunk in the list, from 0. */
@@ -28,16 +30,9 @@ const RULED_ROW = /^[\s|:-]+$/
 const QUOTE_MARK = /^\s*>\s?/
 const INTRODUCES = /[:\uff1a]\s*$/
 
-/** Abbreviations whose full stop does not end a sentence. */
-const ABBREVIATION =
-  /(?:^|[\s(])(?:\p{L}|approx|bzw|ca|cf|co|dr|e\.g|eq|fig|i\.e|inc|jr|ltd|mr|mrs|ms|no|nr|pp|prof|sr|st|vol|vs|z\.b)\.\s*$/iu
-
-const MAX_ABBREVIATION = 12
 const LONG_SENTENCE = 400
 const CLAUSE_END = /(?<=[.!?;]\s)|(?<=[\u3002\uff01\uff1f])/u
 const LONG_PIECE = /.{1,400}(?:\s|$)|.{1,400}/gsu
-
-let segmenter: Intl.Segmenter | undefined
 
 /** Splits a chunk of Markdown or plain text into quotable units, in reading order. */
 export function quotableUnits(chunk: number, text: string): Unit[] {
@@ -139,23 +134,11 @@ function endParagraph(state: State): void {
   const paragraph = state.paragraph.join(' ')
   state.paragraph = []
   if (paragraph === '') return
-  for (const text of sentencesOf(paragraph)) {
+  const sentences = segmentSentences(paragraph).flatMap(partsOf)
+  for (const text of sentences.map((each) => each.trim()).filter(Boolean)) {
     const unit = addUnit(state, 'sentence', text)
     state.introduction = INTRODUCES.test(text) ? unit : undefined
   }
-}
-
-function sentencesOf(paragraph: string): string[] {
-  const sentences: string[] = []
-  let open = ''
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'sentence' })
-  for (const { segment } of segmenter.segment(paragraph)) {
-    open += segment
-    if (ABBREVIATION.test(open.slice(-MAX_ABBREVIATION))) continue
-    sentences.push(...partsOf(open))
-    open = ''
-  }
-  return [...sentences, ...partsOf(open)].map((text) => text.trim()).filter(Boolean)
 }
 
 /** Splits overlong sentences, which occur in text without capitals or full stops. */

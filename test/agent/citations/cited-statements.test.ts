@@ -62,6 +62,14 @@ describe('A citation', () => {
     expect(quotedBy(answer)[0]).toContain(quote)
   })
 
+  it('quotes a sentence whole that has an abbreviation', () => {
+    const text = 'The museum is new. It was opened by Dr. Lovelace in the presence of Mrs. Hopper.'
+    const hits = HITS.map((hit) => ({ ...hit, text, end: hit.start + text.length }))
+    expect(check('Lovelace opened it [1].', hits)[0]?.quotes.map((quote) => quote.text)).toEqual([
+      'It was opened by Dr. Lovelace in the presence of Mrs. Hopper.',
+    ])
+  })
+
   it('after another one stands for what is between them', () => {
     expect(quotedBy('Dogs must wait outside [1], and overdue books cost 20 pence [2].')).toEqual([
       'Dogs must wait outside.',
