@@ -144,5 +144,5 @@ function cell(text: string): string {
 if (import.meta.main) {
   const root = resolve(import.meta.dirname, '..')
   await writeFile(resolve(root, 'agent.schema.json'), agentSchema())
-  await writeFile(resolve(root, 'docs/agent-configuration.md'), agentReference())
+  await writeFile(resolve(root, 'docs/reference/agent-configuration.md'), agentReference())
 }

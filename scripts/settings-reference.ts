@@ -22,7 +22,7 @@ function environmentExample(): string {
   return [head, ...sections].join('\n')
 }
 
-/** `docs/configuration.md`. */
+/** `docs/reference/configuration.md`. */
 function page(): string {
   const head = `# Configuration
 
@@ -38,7 +38,7 @@ Variables are read from the environment first, then from \`.env\`; an empty one 
 }
 
 function rowOf({ name, values, default: initial, meaning }: Variable): string {
-  return `| \`${name}\` | ${values} | ${code(initial)} | ${linked(meaning, '')} |\n`
+  return `| \`${name}\` | ${values} | ${code(initial)} | ${linked(meaning, '../')} |\n`
 }
 
 /** The table of the README: the variables that most people need. */
@@ -68,7 +68,7 @@ export function settingsFiles(): Record<string, string> {
   }
   return {
     '.env.example': environmentExample(),
-    'docs/configuration.md': page(),
+    'docs/reference/configuration.md': page(),
     'README.md': within(
       'README.md',
       `<!-- ${GENERATED} -->\n\n`,
@@ -93,7 +93,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const code = (text: string | undefined) => (text === undefined ? '' : `\`${text}\``)
 
 function linked(text: string, folder: string): string {
-  return text.replaceAll(/docs\/([\w-]+\.md)/g, `[docs/$1](${folder}$1)`)
+  return text.replaceAll(/docs\/([\w/-]+\.md)/g, `[docs/$1](${folder}$1)`)
 }
 
 /** As lines of a comment. */

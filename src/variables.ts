@@ -115,7 +115,7 @@ export const Variables = z.object({
         error: 'must be a URL like postgres://user:password@host:5432/database',
       })
       .optional(),
-    'PostgreSQL database to use instead of the one in DATA_DIR: `postgres://user:password@host/database`. Any number of servers can share it. Requires QDRANT_URL. See docs/scaling.md.',
+    'PostgreSQL database to use instead of the one in DATA_DIR: `postgres://user:password@host/database`. Any number of servers can share it. Requires QDRANT_URL. See docs/guides/scaling.md.',
     { isCommon: true },
   ),
   DATABASE_POOL: server(
@@ -130,7 +130,7 @@ export const Variables = z.object({
     oneOf(['exit', 'web-ui']).optional(),
     'What to do if a mistake in the setup prevents a start: `web-ui` shows it in the browser, `exit` ends the process with code 1. Not set: `exit` if NODE_ENV is `production`, as in the container image, otherwise `web-ui`.',
   ),
-  UI: server(onOrOff(), 'Whether to serve the web UI at `/`. See docs/web-ui.md.'),
+  UI: server(onOrOff(), 'Whether to serve the web UI at `/`. See docs/guides/web-ui.md.'),
   CORS_ORIGIN: server(
     list(
       (origins) => origins.every(isOrigin),
@@ -143,18 +143,18 @@ export const Variables = z.object({
       areProxies,
       'must be the number of proxies in front, 1 to 10, or their addresses and ranges like 10.0.0.0/8, separated by commas',
     ).transform((entries) => Number(entries?.[0]) || entries),
-    "Proxies in front of the server that it trusts to report the caller's address and HTTPS: how many there are (1 to 10), or their addresses and ranges, separated by commas. Not set: none. See docs/operations.md.",
+    "Proxies in front of the server that it trusts to report the caller's address and HTTPS: how many there are (1 to 10), or their addresses and ranges, separated by commas. Not set: none. See docs/guides/operations.md.",
   ),
   OUTBOUND_ALLOW: server(
     list(
       areOutboundEntries,
       'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
     ),
-    'Hosts, addresses and ranges that the server may call although they are not public, separated by commas: `localhost, hooks.internal, 10.1.0.0/16`. Models need no entry. Not set: public addresses only. See docs/operations.md.',
+    'Hosts, addresses and ranges that the server may call although they are not public, separated by commas: `localhost, hooks.internal, 10.1.0.0/16`. Models need no entry. Not set: public addresses only. See docs/guides/operations.md.',
   ),
   FETCH_URLS: server(
     onOrOff(),
-    'Whether documents may be fetched from web addresses. See docs/ingestion.md.',
+    'Whether documents may be fetched from web addresses. See docs/guides/ingestion.md.',
   ),
   FETCH_IGNORE_ROBOTS: server(
     list(areOutboundEntries, 'must be host names, separated by commas'),
@@ -165,11 +165,11 @@ export const Variables = z.object({
       areFolders,
       'must be at most 16 folders such as ./inbox or handbook=/srv/handbook, separated by commas, none within another',
     ).transform((entries) => entries?.map(toFolder)),
-    'Folders whose files the server keeps as documents, separated by commas: `./inbox, handbook=/srv/handbook` puts those of the second into the collection `handbook`. See docs/ingestion.md.',
+    'Folders whose files the server keeps as documents, separated by commas: `./inbox, handbook=/srv/handbook` puts those of the second into the collection `handbook`. See docs/guides/ingestion.md.',
   ),
   WEBHOOK_URL: server(
     httpUrl.optional(),
-    'URL that receives a signed message whenever a document becomes ready or fails. Not set: no messages are sent. See docs/ingestion.md.',
+    'URL that receives a signed message whenever a document becomes ready or fails. Not set: no messages are sent. See docs/guides/ingestion.md.',
   ),
   WEBHOOK_SECRET: server(
     z
@@ -182,7 +182,7 @@ export const Variables = z.object({
   ),
   LOG_LEVEL: server(
     oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-    'Least severe level to log. The OTEL_* variables of OpenTelemetry send logs, traces and metrics elsewhere as well. See docs/operations.md.',
+    'Least severe level to log. The OTEL_* variables of OpenTelemetry send logs, traces and metrics elsewhere as well. See docs/guides/operations.md.',
   ),
   BODY_LIMIT: server(
     number(1_000, 1_000_000_000).prefault('10000000'),
@@ -198,7 +198,7 @@ export const Variables = z.object({
   ),
   AGENT_CONFIG: server(
     z.string().default('./agent.json'),
-    "File with the agent's name, prompt and tools. It may be absent. See docs/agent-configuration.md.",
+    "File with the agent's name, prompt and tools. It may be absent. See docs/reference/agent-configuration.md.",
   ),
   CHAT_MODEL: chat(
     z.string().max(256).default('gpt-5-mini'),
@@ -261,7 +261,7 @@ export const Variables = z.object({
   ),
   EMBEDDING_MODEL: embeddings(
     name(),
-    'Model for vector search: `builtin` comes with the server and knows English, `none` searches by keywords only, and any other name is a model at EMBEDDING_BASE_URL. Not set: `builtin` if SEARCH_LANGUAGE is `english`, otherwise `none`. Once documents have vectors, change it on the Models page, with EMBEDDING_MODEL_NEXT or with `npm run re-embed`. See docs/models.md.',
+    'Model for vector search: `builtin` comes with the server and knows English, `none` searches by keywords only, and any other name is a model at EMBEDDING_BASE_URL. Not set: `builtin` if SEARCH_LANGUAGE is `english`, otherwise `none`. Once documents have vectors, change it on the Models page, with EMBEDDING_MODEL_NEXT or with `npm run re-embed`. See docs/guides/models.md.',
     { isCommon: true },
   ),
   EMBEDDING_BASE_URL: embeddings(
@@ -274,7 +274,7 @@ export const Variables = z.object({
   ),
   EMBEDDING_MODEL_NEXT: embeddings(
     name(),
-    'Embedding model to change to. Its vectors are made while the server still uses the current ones. See docs/operations.md.',
+    'Embedding model to change to. Its vectors are made while the server still uses the current ones. See docs/guides/operations.md.',
   ),
   EMBEDDING_BASE_URL_NEXT: embeddings(
     httpUrl.optional(),
@@ -286,7 +286,7 @@ export const Variables = z.object({
   ),
   RERANK_MODEL: reranking(
     name(),
-    'Model that reorders the best hits of every search. Not set: none. See docs/models.md.',
+    'Model that reorders the best hits of every search. Not set: none. See docs/guides/models.md.',
   ),
   RERANK_BASE_URL: reranking(
     httpUrl.optional(),
@@ -298,7 +298,7 @@ export const Variables = z.object({
   ),
   QDRANT_URL: qdrant(
     httpUrls.optional(),
-    'Qdrant instance that holds the search index, or several nodes of one cluster, separated by commas. Any number of servers can share it. Not set: the index is kept in DATA_DIR. See docs/scaling.md.',
+    'Qdrant instance that holds the search index, or several nodes of one cluster, separated by commas. Any number of servers can share it. Not set: the index is kept in DATA_DIR. See docs/guides/scaling.md.',
     { isCommon: true },
   ),
   QDRANT_API_KEY: qdrant(upstreamKey(), 'API key for Qdrant.'),
@@ -340,11 +340,11 @@ export const Variables = z.object({
   ),
   DOCKER_HOST: sandbox(
     z.string().max(1_000).optional(),
-    'Container engine of the `docker` sandbox: `unix:///path` or `tcp://host:port`. Not set: `/var/run/docker.sock`. See docs/sandboxes.md.',
+    'Container engine of the `docker` sandbox: `unix:///path` or `tcp://host:port`. Not set: `/var/run/docker.sock`. See docs/guides/sandboxes.md.',
   ),
   E2B_API_KEY: sandbox(
     upstreamKey(),
-    'Key for running code at E2B, which charges by the second. See docs/sandboxes.md.',
+    'Key for running code at E2B, which charges by the second. See docs/guides/sandboxes.md.',
   ),
   E2B_API_URL: sandbox(
     httpUrl.optional(),

@@ -56,7 +56,7 @@ for (const name of ['client', 'minilm']) locked.delete(`node_modules/agent-serve
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')
   .filter((path) => path !== '' && existsSync(new URL(path, ROOT)))
-const pages = tracked.filter((path) => /^(?:docs\/)?[\w-]+\.md$/.test(path))
+const pages = tracked.filter((path) => /^(?:docs\/(?:[\w-]+\/)?)?[\w-]+\.md$/.test(path))
 
 describe('The repository', () => {
   it('holds no path of the machine it was written on', () => {
@@ -74,7 +74,7 @@ describe('The repository', () => {
   })
 
   it('names only files and scripts that exist in its documents', () => {
-    expect(pages).toContain('docs/dependencies.md')
+    expect(pages).toContain('docs/internals/dependencies.md')
     expect(pages.flatMap((page) => deadReferences(page, read(page)))).toEqual([])
   })
 
@@ -93,7 +93,9 @@ describe('The packages', () => {
   })
 
   it('are each justified, with their licence, and nothing else is', () => {
-    const justified = read('docs/dependencies.md').matchAll(/^\| `(.+?)` \| (.+?) \| .{10,} \|$/gm)
+    const justified = read('docs/internals/dependencies.md').matchAll(
+      /^\| `(.+?)` \| (.+?) \| .{10,} \|$/gm,
+    )
     const licenceOf = (name: string) =>
       ['', 'client/', `${CLIENTS}/`]
         .map((folder) => locked.get(`${folder}node_modules/${name}`)?.license)
@@ -122,8 +124,8 @@ describe('The packages', () => {
   })
 })
 
-describe('The table of clients in docs/clients.md', () => {
-  const [, table = ''] = read('docs/clients.md').split('## What was tried')
+describe('The table of clients in docs/guides/clients.md', () => {
+  const [, table = ''] = read('docs/guides/clients.md').split('## What was tried')
   const [, , ...rows] = table.split('\n## ')[0]?.match(/^\|.+\|$/gm) ?? []
   const cells = rows.map((row) => row.slice(2, -2).split(' | '))
 
@@ -131,7 +133,7 @@ describe('The table of clients in docs/clients.md', () => {
     const proofs = cells.flatMap((row) => row.slice(1))
     expect(proofs.length).toBeGreaterThan(50)
     const unproven = proofs.filter((cell) => {
-      const tests = cell.matchAll(/\]\(\.\.\/(\S+) "(.+?)"\)/g).toArray()
+      const tests = cell.matchAll(/\]\((?:\.\.\/)+(\S+) "(.+?)"\)/g).toArray()
       if (tests.length === 0) return cell !== 'has none'
       return !tests.every(([, path = '', title]) =>
         read(path).includes(path.endsWith('.py') ? `def ${title}(` : `('${title}'`),

@@ -1026,7 +1026,7 @@ export interface paths {
         put?: never;
         /**
          * Model Context Protocol endpoint (streamable HTTP)
-         * @description Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/mcp.md.
+         * @description Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/guides/mcp.md.
          */
         post: operations["mcp"];
         delete?: never;
@@ -2008,7 +2008,7 @@ export interface components {
         };
         AnthropicError: {
             error: {
-                /** @description Stable error code, listed in docs/errors.md. */
+                /** @description Stable error code, listed in docs/reference/errors.md. */
                 code: string;
                 /** @description What went wrong and how to fix it. */
                 message: string;
@@ -3003,7 +3003,7 @@ export interface components {
             id: string;
             status: components["schemas"]["DocumentStatus"];
         };
-        /** @description Why ingestion or its last attempt failed; see docs/ingestion.md. */
+        /** @description Why ingestion or its last attempt failed; see docs/guides/ingestion.md. */
         DocumentError: {
             code: string;
             message: string;
@@ -3134,7 +3134,7 @@ export interface components {
         };
         ErrorDetail: {
             /**
-             * @description Stable error code, listed in docs/errors.md.
+             * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
             code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
@@ -4003,7 +4003,7 @@ export interface components {
             model?: string | null;
         };
         OllamaError: {
-            /** @description Stable error code, listed in docs/errors.md. */
+            /** @description Stable error code, listed in docs/reference/errors.md. */
             code: string;
             /** @description What went wrong and how to fix it. */
             error: string;
@@ -4614,7 +4614,7 @@ export interface components {
             conversationId?: string;
             error?: {
                 /**
-                 * @description Stable error code, listed in docs/errors.md.
+                 * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";

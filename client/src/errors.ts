@@ -4,7 +4,7 @@ import type { ErrorDetail } from './contract.ts'
 export interface FailureFacts {
   /** The HTTP status; undefined if there was no response, or if a stream failed after it had begun. */
   status?: number | undefined
-  /** The server's stable code of the failure, see docs/errors.md of the server; newer servers may have other codes. */
+  /** The server's stable code of the failure, see docs/reference/errors.md of the server; newer servers may have other codes. */
   code?: string | undefined
   /** The request's id, which is also in the server's log. */
   requestId?: string | undefined
@@ -104,7 +104,7 @@ export class StreamInterruptedError extends AgentServerError {
   }
 }
 
-/** Ingestion of an awaited document failed; `code` says why, see docs/ingestion.md of the server. */
+/** Ingestion of an awaited document failed; `code` says why, see docs/guides/ingestion.md of the server. */
 export class IngestionError extends AgentServerError {
   override name = 'IngestionError'
   readonly documentId: string

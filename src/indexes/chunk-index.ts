@@ -87,7 +87,7 @@ export interface ChunkIndex {
   /**
    * The best chunks. A filter has the same meaning as in the document store. While a vector is computed, the words are
    * searched. Lexical search uses pseudo-relevance feedback; next to vectors that gains nothing (measured, see
-   * docs/retrieval-quality.md), so hybrid search uses it only if a candidate has no vector. Throws the abort reason of
+   * docs/internals/retrieval-quality.md), so hybrid search uses it only if a candidate has no vector. Throws the abort reason of
    * `signal`.
    */
   search(query: ChunkQuery, signal?: AbortSignal): Promise<Found>

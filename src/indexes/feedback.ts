@@ -3,7 +3,7 @@ import type { IndexMatch } from './chunk-index.ts'
 import { byScore, createTopHits } from './ranking.ts'
 import { inverseFrequency, type QueryTerms } from './term-batch.ts'
 
-// Measured on many judged collections, see docs/retrieval-quality.md.
+// Measured on many judged collections, see docs/internals/retrieval-quality.md.
 /** Number of best chunks of a search that are assumed relevant. */
 export const FEEDBACK_CHUNKS = 8
 /** Minimum number of chunks that are rescored: chunks ranked lower hardly ever reach the top ten. */
@@ -69,7 +69,7 @@ function digestOf({ terms }: WeighedMatch): number {
   return crc32(new Uint8Array(new Uint32Array(terms).buffer))
 }
 
-/** As `SHARE`, where the idf is that among the matches, which is much lower: measured, see docs/scaling.md. */
+/** As `SHARE`, where the idf is that among the matches, which is much lower: measured, see docs/guides/scaling.md. */
 const SHARE_AMONG_MATCHES = 1
 
 /**

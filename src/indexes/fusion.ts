@@ -2,7 +2,7 @@ import { toUnit } from '../lib/unit-vector.ts'
 import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
 import { byScore, createTopHits } from './ranking.ts'
 
-// Chosen by measurement, see docs/retrieval-quality.md.
+// Chosen by measurement, see docs/internals/retrieval-quality.md.
 /** Weight of the lexical score next to the dense one. */
 const LEXICAL_WEIGHT = 0.4
 /** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
@@ -39,7 +39,7 @@ interface Question {
  * Fuses the lexical matches with the chunks nearest to the question. The vector of a long question is first moved
  * towards its first hits (Rocchio's vector feedback, https://arxiv.org/abs/2108.11044); that of a short one would be
  * moved away from the one passage that answers it. Searching again with the moved vector does not improve quality:
- * measured, see docs/retrieval-internals.md.
+ * measured, see docs/internals/retrieval.md.
  */
 export async function rankHybrid(
   { nearest, read }: Vectors,

@@ -60,7 +60,7 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
 }
 
-/** BM25's term saturation and length weight: both measured, see docs/retrieval-internals.md. */
+/** BM25's term saturation and length weight: both measured, see docs/internals/retrieval.md. */
 export const K1 = 1.5
 export const B = 0.75
 

@@ -16,7 +16,7 @@ export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed'
 
 export const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
   id: 'DocumentError',
-  description: 'Why ingestion or its last attempt failed; see docs/ingestion.md.',
+  description: 'Why ingestion or its last attempt failed; see docs/guides/ingestion.md.',
 })
 
 const EmbeddingProgress = z

@@ -9,7 +9,7 @@ export const ErrorDetail = z
     type: z
       .enum([...new Set(Object.values(ERRORS).map(({ type }) => type))])
       .describe('The category of the error.'),
-    code: z.enum(CODES).describe('Stable error code, listed in docs/errors.md.'),
+    code: z.enum(CODES).describe('Stable error code, listed in docs/reference/errors.md.'),
     param: z.string().nullable().describe('Dotted path of the invalid field, or null.'),
     request_id: z
       .string()

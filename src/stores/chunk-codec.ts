@@ -58,7 +58,7 @@ export function createChunkBatchReader<
 
 /**
  * Vectors are stored as 16-bit floats, which takes half the space: the rounding error, below 0.05 % of each number,
- * changes a cosine by about 0.0001, far less than the difference between two chunks. See docs/retrieval-quality.md for
+ * changes a cosine by about 0.0001, far less than the difference between two chunks. See docs/internals/retrieval-quality.md for
  * the measurements.
  */
 export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {

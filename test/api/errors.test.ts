@@ -352,8 +352,8 @@ describe('An error', () => {
   })
 })
 
-describe('docs/errors.md', verifies('errors.table'), () => {
-  const text = readFileSync(new URL('docs/errors.md', ROOT), 'utf8')
+describe('docs/reference/errors.md', verifies('errors.table'), () => {
+  const text = readFileSync(new URL('docs/reference/errors.md', ROOT), 'utf8')
   const rows = text
     .split('\n')
     .filter((line) => line.startsWith('| `'))

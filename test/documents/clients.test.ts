@@ -14,7 +14,7 @@ import { ROOT } from '../support/source-tree.ts'
 import { readPage, shellBlocks } from './pages.ts'
 
 const run = promisify(execFile)
-const PAGE = readPage('docs/clients.md')
+const PAGE = readPage('docs/guides/clients.md')
 const LOCAL = 'http://127.0.0.1:3000'
 const ENTRY = new URL('client/src/agent-server.ts', ROOT).href
 
@@ -77,14 +77,14 @@ it.each(
     ],
     2,
   ),
-)('The TypeScript of docs/clients.md works: block %i', long, async (index, printed) => {
+)('The TypeScript of docs/guides/clients.md works: block %i', long, async (index, printed) => {
   const block = typescript[index] ?? ''
   const head = `import { AgentServer } from '${ENTRY}'\nconst client = new AgentServer()\n`
   const whole = block.includes('new AgentServer(') ? block : head + block
   expect(await runBlock(whole, '.mts')).toMatch(printed)
 })
 
-it('The JavaScript of docs/clients.md works, and no block is left out', async () => {
+it('The JavaScript of docs/guides/clients.md works, and no block is left out', async () => {
   expect(typescript).toHaveLength(5)
   expect(javascript).toHaveLength(6)
   const [openai = '', , , , responses = '', conversations = ''] = javascript
@@ -111,7 +111,7 @@ describe.skipIf(!clientsAreInstalled())(
       await symlink(installed, join(folder, 'node_modules'))
     })
 
-    it('work as docs/clients.md has them: the AI SDK', async () => {
+    it('work as docs/guides/clients.md has them: the AI SDK', async () => {
       const more = `import { generateText } from 'ai'
     const { text } = await generateText({ model: provider('agent'), prompt: 'When does the library open?' })
     console.log(text)`
@@ -119,14 +119,14 @@ describe.skipIf(!clientsAreInstalled())(
       expect(await runBlock(block, '.mjs', folder)).toContain('The library opens at nine. [1]')
     })
 
-    it('work as docs/clients.md has them: Ollama', async () => {
+    it('work as docs/guides/clients.md has them: Ollama', async () => {
       const block = `${javascript[2]}\nconsole.log(message.content, agent.hits.length)`
       expect(await runBlock(block, '.mjs', folder)).toMatch(
         /The library opens at nine\. \[1\].* \d+\n$/s,
       )
     })
 
-    it('work as docs/clients.md has them: Anthropic', async () => {
+    it('work as docs/guides/clients.md has them: Anthropic', async () => {
       const block = `${javascript[3]}\nconsole.log(JSON.stringify(content), agent.hits.length)`
       expect(await runBlock(block, '.mjs', folder)).toMatch(
         /The library opens at nine\. \[1\].*char_location.* \d+\n$/s,
@@ -135,7 +135,7 @@ describe.skipIf(!clientsAreInstalled())(
   },
 )
 
-it('The commands of docs/clients.md work, one after the other', onlyLong, async () => {
+it('The commands of docs/guides/clients.md work, one after the other', onlyLong, async () => {
   expect(shell).toHaveLength(2)
   const terminal = openShell(directory)
   await terminal.paste(`export PATH="${directory}:$PATH" XDG_CONFIG_HOME="${directory}/config"

@@ -14,7 +14,8 @@ export function readPage(path: string): Page {
 
 /** The README and all of `docs`. */
 export function allPages(): Page[] {
-  const documents = readdirSync(new URL('docs', ROOT)).filter((file) => file.endsWith('.md'))
+  const files = readdirSync(new URL('docs', ROOT), { encoding: 'utf8', recursive: true })
+  const documents = files.filter((file) => file.endsWith('.md'))
   return ['README.md', ...documents.map((file) => `docs/${file}`)].map(readPage)
 }
 

@@ -12,7 +12,7 @@ import { allPages, readPage, shellBlocks, tableRows } from './pages.ts'
 const README = readPage('README.md')
 
 /** `clients.test.ts` runs all of it. */
-const RUN_ELSEWHERE = 'docs/clients.md'
+const RUN_ELSEWHERE = 'docs/guides/clients.md'
 
 /** The blocks of documents that no test runs, by their first line. */
 const NOT_RUN = new Map([

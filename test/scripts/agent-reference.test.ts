@@ -9,7 +9,7 @@ const read = (path: string) => readFileSync(fileURLToPath(new URL(path, ROOT)), 
 
 describe('The reference of agent.json', () => {
   it('is what `npm run agent:reference` makes', () => {
-    expect(read('docs/agent-configuration.md')).toBe(agentReference())
+    expect(read('docs/reference/agent-configuration.md')).toBe(agentReference())
     expect(read('agent.schema.json')).toBe(agentSchema())
   })
 

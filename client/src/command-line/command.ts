@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { AgentServer, AgentServerOptions } from '../agent-server.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Exit codes of the program; documented in docs/clients.md. */
+/** Exit codes of the program; documented in docs/guides/clients.md. */
 export const EXIT = {
   done: 0,
   /** The server refused, or a part of the work failed. */

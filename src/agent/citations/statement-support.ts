@@ -41,7 +41,7 @@ const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten elev
 /**
  * Compares statements with a passage by words alone, without a model. A statement is supported if the passage has half
  * of its terms and all of its numbers and names, and no sentence says the same with a negation more or less. A wrong
- * fact that the passage has elsewhere is not noticed. Measured in docs/retrieval-quality.md.
+ * fact that the passage has elsewhere is not noticed. Measured in docs/internals/retrieval-quality.md.
  */
 export function createStatementSupport(passage: Passage, termsOf: TermsOf) {
   const { title, heading = '', text } = passage

@@ -26,7 +26,7 @@ export function mcpRoutes(
         operationId: 'mcp',
         summary: 'Model Context Protocol endpoint (streamable HTTP)',
         description:
-          'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/mcp.md.',
+          'Gives editors and assistants access to the documents and the agent: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources. What is offered depends on the scopes of the key. See docs/guides/mcp.md.',
         tags: ['agent'],
         body: McpMessage,
         response: {

@@ -234,7 +234,7 @@ export const MessagesErrorBody = z
     error: z.object({
       type: z.string(),
       message: z.string().describe('What went wrong and how to fix it.'),
-      code: z.string().describe('Stable error code, listed in docs/errors.md.'),
+      code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
       param: z.string().nullable(),
     }),
     request_id: z.string(),

@@ -229,7 +229,7 @@ export const OLLAMA_ERROR = {
   schema: z
     .object({
       error: z.string().describe('What went wrong and how to fix it.'),
-      code: z.string().describe('Stable error code, listed in docs/errors.md.'),
+      code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
       param: z.string().nullable(),
       request_id: z.string(),
     })

@@ -15,7 +15,7 @@ he'd he'll he's here's how's i'd i'll i'm i've it's let's she'd she'll she's tha
 they'll they're they've we'd we'll we're we've what's when's where's who's why's you'd you'll you're you've
 `
 
-/** Function words, after Snowball's and NLTK's lists: this length measured best, see docs/retrieval-internals.md. */
+/** Function words, after Snowball's and NLTK's lists: this length measured best, see docs/internals/retrieval.md. */
 const ENGLISH_STOP_WORDS: readonly string[] = WORDS.trim().split(/\s+/)
 
 /**

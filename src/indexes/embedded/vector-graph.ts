@@ -2,7 +2,7 @@ import type { Index } from 'usearch'
 
 /**
  * HNSW parameters (Malkov and Yashunin, https://arxiv.org/abs/1603.09320): links per vector, and the number of
- * candidates kept while adding and while searching. Measured in docs/retrieval-internals.md.
+ * candidates kept while adding and while searching. Measured in docs/internals/retrieval.md.
  */
 const LINKS = 16
 const ADD_CANDIDATES = 128

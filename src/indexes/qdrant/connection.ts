@@ -45,7 +45,7 @@ interface Failure {
 
 export type QdrantConnection = ReturnType<typeof connectToQdrant>
 
-/** Plain calls to Qdrant's REST API, typed by its description; docs/dependencies.md says why its client is not used. */
+/** Plain calls to Qdrant's REST API, typed by its description; docs/internals/dependencies.md says why its client is not used. */
 export function connectToQdrant(address: QdrantAddress) {
   const nodes = createNodes(address.url.split(',').map((url) => url.trim()))
   return {
@@ -221,7 +221,7 @@ const LOCKED = /\block/i
 const BEYOND_LIMIT =
   /limit exceeded|limit reached|limit of \S+ reached|exceeding the configured limit/i
 export const LIMITS_TOO_LOW =
-  'The limits of the search index are too low: see strict mode in docs/scaling.md'
+  'The limits of the search index are too low: see strict mode in docs/guides/scaling.md'
 const NO_MORE_INDEXES = /maximum number of payload ind/i
 
 /** Whether Qdrant refused a payload index because the collection has as many as its strict mode allows. */

@@ -19,7 +19,7 @@ export const RETRY: RetryOptions = {
 }
 
 /**
- * The codes that a document's `error` may have (see docs/ingestion.md), each with the maximum number of attempts for
+ * The codes that a document's `error` may have (see docs/guides/ingestion.md), each with the maximum number of attempts for
  * such a failure. Slow or crashed preparation may be caused by temporary load, but hardly twice; reading a file has so
  * much time that only the file itself can use it up.
  */

@@ -1,4 +1,4 @@
-/** Share of common word runs from which two texts are near duplicates: measured, see docs/retrieval-quality.md. */
+/** Share of common word runs from which two texts are near duplicates: measured, see docs/internals/retrieval-quality.md. */
 const MIN_RESEMBLANCE = 0.9
 /** In a shorter text every word counts: `Door 4 is open` and `Door 4 is shut` say different things. */
 const MIN_RUNS = 20

@@ -19,7 +19,7 @@ const DEEPER = 4
 const MAX_MATCHES = 4_000
 /** Maximum UTF-16 code units of a query that are analysed: ample for a question, and cuts off a pasted file. */
 const MAX_QUERY = 10_000
-/** Weight of words from earlier questions: measured, see docs/retrieval-quality.md. */
+/** Weight of words from earlier questions: measured, see docs/internals/retrieval-quality.md. */
 const CONTEXT_WEIGHT = 0.5
 
 /** How often a search is repeated because chunks that it found were replaced before they could be read. */

@@ -127,7 +127,7 @@ export function createAgentFile({ path, directory, changedFields, catalogue }: D
 
 const parse = ({ found, text }: FileContent) => readConfiguration(found ? text : '{}')
 
-/** What makes the server run, open or call something: see docs/keys.md. */
+/** What makes the server run, open or call something: see docs/guides/keys.md. */
 const GUARDED = ['plugins', 'mcpServers', 'skills', 'sandbox']
 
 /** Throws AppError `insufficient_scope` if only the master key may make this change; `earlier` is absent if invalid. */
@@ -140,7 +140,7 @@ function permit(
   const changed = differentFields(earlier ?? AgentConfiguration.parse({}), configuration)
   const field = changed.find((name) => GUARDED.includes(name))
   if (field === undefined) return
-  const message = `Only the SERVER_API_KEY may change ${field} of the agent configuration: see docs/keys.md`
+  const message = `Only the SERVER_API_KEY may change ${field} of the agent configuration: see docs/guides/keys.md`
   throw new AppError('insufficient_scope', message, { param: `text.${field}` })
 }
 

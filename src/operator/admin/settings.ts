@@ -87,7 +87,7 @@ export function createSettings(dependencies: Dependencies) {
       const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
       const guarded = named.find((name) => !isFree(name))
       if (guarded === undefined) return
-      const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/keys.md`
+      const message = `Only the SERVER_API_KEY may change ${guarded}: see docs/guides/keys.md`
       throw new AppError('insufficient_scope', message, { param: guarded })
     },
 

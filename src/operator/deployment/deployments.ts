@@ -68,7 +68,7 @@ async function readSource(root: string, agentConfig: string): Promise<AgentSourc
   } catch (error) {
     if (isMissing(error)) return WITHOUT_PROJECT
     if (!(error instanceof AgentConfigurationError)) throw error
-    const remedy = 'correct it on the Agent page, see docs/agent-configuration.md'
+    const remedy = 'correct it on the Agent page, see docs/reference/agent-configuration.md'
     return { field: 'AGENT_CONFIG', message: `cannot be used: ${error.message}`, remedy }
   }
 }

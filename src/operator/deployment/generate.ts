@@ -153,7 +153,7 @@ An older server cannot open data that a newer one has migrated. In that case, al
 ## Backup
 
 ${shell(plan.isShared || !backup ? DATABASE_BACKUP : backup)}
-To restore a backup, see docs/operations.md.
+To restore a backup, see docs/guides/operations.md.
 
 ## Costs
 

@@ -58,7 +58,7 @@ const storage: Check = ({ settings: { variables }, target, facts }) => {
       field,
       message: `is not set, and servers on ${target.title} have no disk of their own`,
       remedy:
-        'set DATABASE_URL to a PostgreSQL database and QDRANT_URL to a Qdrant instance, see docs/scaling.md',
+        'set DATABASE_URL to a PostgreSQL database and QDRANT_URL to a Qdrant instance, see docs/guides/scaling.md',
     }))
 }
 
@@ -74,7 +74,7 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
     ...when(count > 1 && variables.DATABASE_URL === undefined, {
       field,
       message: 'is more than 1, and documents in DATA_DIR belong to a single server',
-      remedy: 'set DATABASE_URL and QDRANT_URL, see docs/scaling.md, or keep one instance',
+      remedy: 'set DATABASE_URL and QDRANT_URL, see docs/guides/scaling.md, or keep one instance',
     }),
     ...when(count > most && variables.DATABASE_URL !== undefined, {
       field,
@@ -218,7 +218,7 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
     ...when(facts.proxies === undefined && variables.TRUST_PROXY === undefined, {
       field: 'TRUST_PROXY',
       message: `is not set, and the number of proxies on ${title} is not known, so all clients appear to have the same address`,
-      remedy: 'set it, see docs/operations.md',
+      remedy: 'set it, see docs/guides/operations.md',
     }),
     ...when(variables.WATCH_FOLDERS !== undefined, {
       field: 'WATCH_FOLDERS',
@@ -228,7 +228,7 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
     ...when(variables.CHAT_MODEL === 'extractive', {
       field: 'CHAT_MODEL',
       message: 'is extractive: answers consist of quotes, and tools are not used',
-      remedy: 'set a model, see docs/models.md',
+      remedy: 'set a model, see docs/guides/models.md',
     }),
     ...when(!isShared, {
       field: 'DATABASE_URL',

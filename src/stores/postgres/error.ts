@@ -44,7 +44,10 @@ const LASTING = new Map([
   ['55', 'a lock could not be obtained in time'],
   ['58', 'its system fails'],
   ['XX', 'it is damaged'],
-  ['08P01', 'a pooler refuses our settings: see ignore_startup_parameters in docs/scaling.md'],
+  [
+    '08P01',
+    'a pooler refuses our settings: see ignore_startup_parameters in docs/guides/scaling.md',
+  ],
   ['26000', SPREAD],
   ['42P05', SPREAD],
   ['28P01', 'it refuses the password'],

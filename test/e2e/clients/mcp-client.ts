@@ -4,7 +4,7 @@ import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 
 /**
  * Our connection as the client that the protocol's own conformance suite examines: it connects to the address
- * that it is given, lists the tools, and calls each. See docs/mcp.md for the command.
+ * that it is given, lists the tools, and calls each. See docs/guides/mcp.md for the command.
  */
 const DEADLINE_MS = 20_000
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1']

@@ -130,9 +130,9 @@ describe('An index that is watched', () => {
   })
 })
 
-const page = await readFile(new URL('../../../docs/ingestion.md', import.meta.url), 'utf8')
+const page = await readFile(new URL('../../../docs/guides/ingestion.md', import.meta.url), 'utf8')
 
-describe('docs/ingestion.md', () => {
+describe('docs/guides/ingestion.md', () => {
   it('explains every code that a failed document may carry, and no other', () => {
     const explained = Array.from(page.matchAll(/^\| `([a-z_]+)` \|/gm), ([, code]) => code)
     expect(explained).toEqual([...FAILURE_CODES])

@@ -12,7 +12,7 @@ import { peakMegabytes } from '../../agent/charts/peak-megabytes.ts'
 import { onlyLong } from '../../support/long.ts'
 import { ROOT } from '../../support/source-tree.ts'
 
-const [, section = ''] = readFileSync(new URL('docs/operations.md', ROOT), 'utf8').split(
+const [, section = ''] = readFileSync(new URL('docs/guides/operations.md', ROOT), 'utf8').split(
   '### Memory',
 )
 const rows = new Map(
@@ -30,7 +30,7 @@ const LIMITS = [
   ['built-in embedding model', EMBEDDING],
 ] as const
 
-it.each(LIMITS)('docs/operations.md has the limit of the memory: %s', (name, limits) => {
+it.each(LIMITS)('docs/guides/operations.md has the limit of the memory: %s', (name, limits) => {
   expect(rows.get(name)).toBe(limits.residentMegabytes)
 })
 
