@@ -68,7 +68,11 @@ const BINARY: readonly Format[] = [
   {
     name: 'xls',
     fits: (content) => startsWith(content, OFFICE_97) && isWorkbook97(content),
-    read: async ({ bytes }) => (await import('./formats/xlsx.ts')).extractXlsx(bytes),
+    async read({ bytes }) {
+      const { partsOfXls } = await import('./formats/sheet-parts.ts')
+      const { extractWorkbook } = await import('./formats/xlsx.ts')
+      return extractWorkbook(bytes, await partsOfXls(bytes))
+    },
   },
   {
     name: 'rtf',
@@ -109,7 +113,9 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
     part: 'xl/workbook.xml',
     async read({ bytes, zip }) {
       await zip.verify()
-      return (await import('./formats/xlsx.ts')).extractXlsx(bytes, zip)
+      const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
+      const { extractWorkbook } = await import('./formats/xlsx.ts')
+      return extractWorkbook(bytes, await partsOfXlsx(zip))
     },
   },
   {

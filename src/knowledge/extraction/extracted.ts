@@ -112,6 +112,9 @@ export function tabled(rows: readonly (readonly string[])[]): string {
   return [head, `|${' --- |'.repeat(rows[0]?.length ?? 0)}`, ...more].join('\n')
 }
 
+/** Formats lines as a Markdown list. */
+export const listed = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
+
 /** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
 export type ToReader =
   | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }

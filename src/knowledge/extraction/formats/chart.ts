@@ -3,7 +3,8 @@ import { toText } from '../sheet-tables.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
 import { targetsOf } from './ooxml.ts'
-import { type ChartValues, parseChart } from './parse-chart.ts'
+import { type ChartValues, type ParsedChart, parseChart } from './parse-chart.ts'
+import { parseChartEx } from './parse-chartex.ts'
 
 /** Rows of a chart that become text. */
 const MAX_ROWS = 500
@@ -36,15 +37,19 @@ interface ShownSeries {
 export async function chartsOf(zip: ZipArchive, part: string): Promise<Map<string, Chart>> {
   const charts = new Map<string, Chart>()
   for (const [id, { type, path }] of await targetsOf(zip, part)) {
-    if (!type.endsWith('/chart') || !zip.has(path)) continue
-    charts.set(id, await readChart(await zip.readText(path)))
+    const parse = zip.has(path) ? PARSERS.get(type.slice(type.lastIndexOf('/') + 1)) : undefined
+    if (parse) charts.set(id, await showChart(parse(await zip.readText(path))))
   }
   return charts
 }
 
-/** Reads the XML of a chart. */
-export async function readChart(xml: string): Promise<Chart> {
-  const { titles, series, is1904 } = parseChart(xml)
+/** By the type of the relationship. */
+const PARSERS = new Map([
+  ['chart', parseChart],
+  ['chartEx', parseChartEx],
+])
+
+export async function showChart({ titles, series, is1904 }: ParsedChart): Promise<Chart> {
   const show = await createShow(is1904)
   const shown = series.map(({ name, categories, values }) => ({
     name: textsOf(name, show).get(0) ?? '',
@@ -92,13 +97,15 @@ async function createShow(is1904: boolean): Promise<Show> {
 
 /** In their order. An outer level of categories names only the first of those that it holds. */
 function textsOf({ levels, format }: ChartValues, show: Show): Map<number, string> {
-  const [inner = new Map<number, string>(), ...outer] = levels
+  const [inner, ...outer] = levels
   const above = outer.map(() => '')
   const texts = new Map<number, string>()
-  for (const [place, text] of [...inner].sort(([a], [b]) => a - b)) {
+  const places = new Set(levels.flatMap((level) => [...level.keys()]))
+  for (const place of [...places].sort((a, b) => a - b)) {
     for (const [depth, level] of outer.entries())
       above[depth] = level.get(place) ?? above[depth] ?? ''
-    texts.set(place, [...above.toReversed(), show(text, format)].filter(Boolean).join(' '))
+    const text = show(inner?.get(place) ?? '', format)
+    texts.set(place, [...above.toReversed(), text].filter(Boolean).join(' '))
   }
   return texts
 }

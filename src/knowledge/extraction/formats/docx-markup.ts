@@ -62,19 +62,27 @@ interface Level {
 const DRAWINGS = new Set(['mc:AlternateContent', 'w:drawing', 'w:pict', 'w:object'])
 const BOX = 'w:txbxContent'
 const FALLBACK = 'mc:Fallback'
+const CHARTS = new Set(['c:chart', 'cx:chart'])
+const SMART_ART = 'dgm:relIds'
 const EQUATION = 'm:oMath'
 /** An equation in a paragraph of its own. */
 const DISPLAYED = 'm:oMathPara'
 
+/** What drawings refer to, by relationship ID. */
+export interface Graphics {
+  charts: Map<string, Chart>
+  smartArt: Map<string, string[]>
+}
+
 /**
  * Rewrites a part of a Word document so that a converter that knows only paragraphs, runs and text boxes finds the
  * rest, too: comments and equations (as LaTeX) become text, each text box follows its drawing once, and so do the tables
- * of a chart. All else stays as it is.
+ * of a chart and the text of SmartArt. All else stays as it is.
  */
 export function simplifyWord(
   xml: string,
   comments: Map<string, string>,
-  charts: Map<string, Chart>,
+  graphics: Graphics,
 ): string {
   const copy = createCopy(xml)
   let equation: ReturnType<typeof createEquation> | undefined
@@ -85,13 +93,12 @@ export function simplifyWord(
     if (name === BOX) copy.openBox(from, to)
     else if (DRAWINGS.has(name)) copy.openDrawing()
     else if (name === FALLBACK) copy.openFallback()
-    else if (name === 'c:chart') copy.addBox(takeChart(charts, attributes))
     else if (name === 'w:commentReference')
-      copy.replace(from, from, takeComment(comments, attributes))
+      copy.replace(from, from, asComment(take(comments, attributes['w:id'])))
     else if (name === DISPLAYED) {
       displayed++
       copy.replace(from, to, '')
-    }
+    } else copy.addBox(graphicOf(name, attributes, graphics))
   }
   const closeWord = (name: string, start: number, end: number) => {
     if (name === BOX) copy.closeBox(start, end)
@@ -186,19 +193,28 @@ function withBoxes({ boxes, spares }: Level): string {
   return read.map((box) => `<w:pict><w:txbxContent>${box}</w:txbxContent></w:pict>`).join('')
 }
 
-/** A comment is told once, however often it is referred to. */
-function takeComment(comments: Map<string, string>, attributes: Record<string, string>): string {
-  const id = attributes['w:id'] ?? ''
-  const comment = comments.get(id)
-  comments.delete(id)
-  return comment === undefined ? '' : asText(` ${comment}`)
+/** What is referred to is told once, however often it is. */
+function take<Told>(all: Map<string, Told>, id = ''): Told | undefined {
+  const told = all.get(id)
+  all.delete(id)
+  return told
 }
 
-/** A chart is told once, too. */
-function takeChart(charts: Map<string, Chart>, attributes: Record<string, string>): string {
-  const id = attributes['r:id'] ?? ''
-  const chart = charts.get(id)
-  charts.delete(id)
+const asComment = (comment: string | undefined) =>
+  comment === undefined ? '' : asText(` ${comment}`)
+
+/** What an element refers to, as paragraphs and tables; '' if it is no such element. */
+function graphicOf(
+  name: string,
+  attributes: Record<string, string>,
+  { charts, smartArt }: Graphics,
+): string {
+  if (CHARTS.has(name)) return asChart(take(charts, attributes['r:id']))
+  if (name !== SMART_ART) return ''
+  return (take(smartArt, attributes['r:dm']) ?? []).map(asParagraph).join('')
+}
+
+function asChart(chart: Chart | undefined): string {
   if (!chart) return ''
   const tables = chart.tables.map(({ rows, note }) => asTable(rows) + asParagraph(note))
   return asParagraph(chartName(chart.title)) + tables.join('')

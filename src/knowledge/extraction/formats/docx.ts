@@ -5,6 +5,7 @@ import { chartsOf } from './chart.ts'
 import { readComments, simplifyWord } from './docx-markup.ts'
 import { htmlToMarkdown } from './html.ts'
 import type { SeePicture } from './image.ts'
+import { smartArtOf } from './smart-art.ts'
 
 const COMMENTS = 'word/comments.xml'
 /** The parts with text. */
@@ -29,7 +30,9 @@ async function simplified(zip: ZipArchive) {
   const comments = readComments(zip.has(COMMENTS) ? await zip.readText(COMMENTS) : '')
   const readText = async (name: string) => {
     const text = await zip.readText(name)
-    return TEXTS.test(name) ? simplifyWord(text, comments, await chartsOf(zip, name)) : text
+    if (!TEXTS.test(name)) return text
+    const charts = await chartsOf(zip, name)
+    return simplifyWord(text, comments, { charts, smartArt: await smartArtOf(zip, name) })
   }
   return {
     exists: zip.has,

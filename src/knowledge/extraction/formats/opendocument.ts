@@ -1,7 +1,8 @@
 import { type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
-import { extractXlsx } from './xlsx.ts'
+import { partsOfOds } from './sheet-parts.ts'
+import { extractWorkbook } from './xlsx.ts'
 import { escapeXml, readXml } from './xml.ts'
 
 // OpenDocument 1.3: https://docs.oasis-open.org/office/OpenDocument/v1.3/.
@@ -17,8 +18,9 @@ export async function extractOpenDocument(bytes: Buffer, zip: ZipArchive): Promi
     throw new ExtractionError('encrypted_file', 'The file is protected with a password')
   }
   const kind = zip.has('mimetype') ? await zip.readText('mimetype') : ''
-  if (kind.startsWith(SPREADSHEET)) return extractXlsx(bytes)
-  return { text: htmlToMarkdown(toHtml(await zip.readText(CONTENT))) }
+  const content = await zip.readText(CONTENT)
+  if (kind.startsWith(SPREADSHEET)) return extractWorkbook(bytes, partsOfOds(content))
+  return { text: htmlToMarkdown(toHtml(content)) }
 }
 
 /** Elements that are the same in HTML. */

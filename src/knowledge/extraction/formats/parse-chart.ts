@@ -1,6 +1,6 @@
 import { readXml } from './xml.ts'
 
-const MAX_SERIES = 100
+export const MAX_SERIES = 100
 /** Values of a series that are kept. */
 const MAX_VALUES = 10_000
 /** UTF-16 code units of a title, a name or a value. */
@@ -29,7 +29,7 @@ export interface ParsedChart {
   is1904: boolean
 }
 
-const newValues = (): ChartValues => ({ format: '', levels: [], cells: '' })
+export const newValues = (): ChartValues => ({ format: '', levels: [], cells: '' })
 
 /** What the elements of a series hold. */
 const HOLDS: ReadonlyMap<string, keyof Series> = new Map([
@@ -44,26 +44,37 @@ const CACHES = new Set(['strCache', 'numCache', 'strLit', 'numLit', 'lvl'])
 /** Parses a chart of Office: ECMA-376, part 1, 21.2. It keeps a copy of the values that it shows. */
 export function parseChart(xml: string): ParsedChart {
   const chart = createChart()
+  readShown(xml, chart)
+  return chart.parsed
+}
+
+/** `name` and `parent` are without the prefix of their namespace. */
+interface ChartHandler {
+  open(name: string, parent: string, attributes: Record<string, string>): void
+  text(name: string, text: string): void
+  close(name: string, parent: string): void
+}
+
+/** Reads the XML of a chart without its extensions, which repeat what is there and hold what is not shown. */
+export function readShown(xml: string, handler: ChartHandler): void {
   const path: string[] = []
-  /** Extensions repeat what is there, and hold what is not shown. */
   let extensions = 0
   readXml(xml, {
     open(qualified, attributes) {
       const name = localName(qualified)
       if (name === 'extLst') extensions++
-      if (extensions === 0) chart.open(name, path.at(-1) ?? '', attributes)
+      if (extensions === 0) handler.open(name, path.at(-1) ?? '', attributes)
       path.push(name)
     },
     text(text) {
-      if (extensions === 0) chart.text(path.at(-1) ?? '', text)
+      if (extensions === 0) handler.text(path.at(-1) ?? '', text)
     },
     close() {
       const name = path.pop() ?? ''
       if (name === 'extLst') extensions--
-      if (extensions === 0) chart.close(name, path.at(-1) ?? '')
+      if (extensions === 0) handler.close(name, path.at(-1) ?? '')
     },
   })
-  return chart.parsed
 }
 
 /** A chart as it is read, element by element. */
@@ -118,7 +129,8 @@ function createChart() {
 
 const localName = (qualified: string) => qualified.slice(qualified.indexOf(':') + 1)
 
-function extend<Key>(texts: Map<Key, string> | undefined, key: Key, text: string): void {
+/** Adds to a text of limited length, unless there are too many texts. */
+export function extend<Key>(texts: Map<Key, string> | undefined, key: Key, text: string): void {
   const before = texts?.get(key) ?? ''
   const isKept = texts && (texts.has(key) || texts.size < MAX_VALUES)
   if (isKept) texts.set(key, `${before}${text}`.slice(0, MAX_TEXT))

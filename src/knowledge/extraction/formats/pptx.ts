@@ -1,9 +1,10 @@
-import { createBoundedText, type Extracted, tabled } from '../extracted.ts'
+import { createBoundedText, type Extracted, listed, tabled } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf, chartToText } from './chart.ts'
 import type { SeePicture } from './image.ts'
 import { createEquation } from './omml.ts'
 import { targetsOf } from './ooxml.ts'
+import { smartArtOf } from './smart-art.ts'
 import { readXml } from './xml.ts'
 
 const PRESENTATION = 'ppt/presentation.xml'
@@ -17,7 +18,7 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
   const pageStarts: number[] = []
   for (const [position, path] of (await slidePaths(zip)).entries()) {
     pageStarts.push(text.length)
-    const { title, body } = readSlide(await zip.readText(path), await textsOfCharts(zip, path))
+    const { title, body } = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
     text.add(`## ${title || `Slide ${position + 1}`}\n\n${body}\n\n`)
     for (const picture of await picturesOf(zip, path)) {
       const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
@@ -58,10 +59,12 @@ async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
   return ''
 }
 
-/** The charts of a slide as Markdown, by relationship ID. */
-async function textsOfCharts(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
-  const charts = await chartsOf(zip, slide)
-  return new Map([...charts].map(([id, chart]) => [id, chartToText(chart)]))
+/** The charts and the SmartArt of a slide as Markdown, by relationship ID. */
+async function textsOfGraphics(zip: ZipArchive, slide: string): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const [id, chart] of await chartsOf(zip, slide)) texts.set(id, chartToText(chart))
+  for (const [id, lines] of await smartArtOf(zip, slide)) texts.set(id, listed(lines))
+  return texts
 }
 
 export interface Slide {
@@ -77,9 +80,9 @@ const EQUATION = 'm:oMath'
 /** An alternative for old programs, which repeats what is there or says that it cannot be shown. */
 const FALLBACK = 'mc:Fallback'
 
-/** Reads the XML of a slide or of its notes. `charts` are placed where they are. */
-export function readSlide(xml: string, charts: ReadonlyMap<string, string> = new Map()): Slide {
-  const slide = createSlide(charts)
+/** Reads the XML of a slide or of its notes. `graphics` are placed where they are, by relationship ID. */
+export function readSlide(xml: string, graphics: ReadonlyMap<string, string> = new Map()): Slide {
+  const slide = createSlide(graphics)
   let equation: ReturnType<typeof createEquation> | undefined
   let fallbacks = 0
 
@@ -112,7 +115,7 @@ export function readSlide(xml: string, charts: ReadonlyMap<string, string> = new
 }
 
 /** A slide as it is read, element by element. */
-function createSlide(charts: ReadonlyMap<string, string>) {
+function createSlide(graphics: ReadonlyMap<string, string>) {
   const title: string[] = []
   const blocks: string[] = []
   let placeholder = ''
@@ -124,6 +127,7 @@ function createSlide(charts: ReadonlyMap<string, string>) {
   const addBlock = (block: string) => {
     if (block !== '') blocks.push(block)
   }
+  const addGraphic = (id = '') => addBlock(graphics.get(id) ?? '')
   const endParagraph = () => {
     const text = paragraph.replaceAll(/\s+/g, ' ').trim()
     paragraph = ''
@@ -141,7 +145,9 @@ function createSlide(charts: ReadonlyMap<string, string>) {
     ['a:tbl', () => (rows = [])],
     ['a:tr', () => rows?.push([])],
     ['a:tc', () => rows?.at(-1)?.push('')],
-    ['c:chart', (attributes) => addBlock(charts.get(attributes['r:id'] ?? '') ?? '')],
+    ['c:chart', (attributes) => addGraphic(attributes['r:id'])],
+    ['cx:chart', (attributes) => addGraphic(attributes['r:id'])],
+    ['dgm:relIds', (attributes) => addGraphic(attributes['r:dm'])],
   ])
   const ends = new Map<string, () => void>([
     ['a:t', () => (isText = false)],

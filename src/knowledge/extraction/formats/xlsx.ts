@@ -1,26 +1,21 @@
 import type { CellObject } from '@e965/xlsx'
 import type { DocumentWarning } from '../../../schemas/document.ts'
-import { type BoundedText, createBoundedText, type Extracted } from '../extracted.ts'
+import { type BoundedText, createBoundedText, type Extracted, listed } from '../extracted.ts'
 import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
-import type { ZipArchive } from '../zip-archive.ts'
 import { chartToText } from './chart.ts'
 import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
-import { type SheetParts, sheetPartsOf } from './xlsx-parts.ts'
+import type { PartsOfSheets, SheetParts } from './sheet-parts.ts'
 
-/**
- * Sheet by sheet, each under its name; percentages and amounts of money as they are shown. With the archive of an XLSX
- * file, the charts of each sheet, too, and a warning about hidden rows and columns.
- */
-export async function extractXlsx(bytes: Buffer, zip?: ZipArchive): Promise<Extracted> {
+/** Sheet by sheet, each under its name and with what `parts` hold; percentages and amounts of money as they are shown. */
+export async function extractWorkbook(bytes: Buffer, parts: PartsOfSheets): Promise<Extracted> {
   const text = createBoundedText()
-  const parts = zip ? await sheetPartsOf(zip) : undefined
   const hidden: string[] = []
   const partlyHidden: string[] = []
   for (const { sheet, isHidden, rows } of await readWorkbook(bytes, { asShown: true })) {
-    const more = parts?.get(sheet)
-    const written = [rowsToText(rows), ...chartsToText(more)].filter(Boolean).join('\n')
+    const more = parts.get(sheet)
+    const written = [rowsToText(rows), ...drawnToText(more)].filter(Boolean).join('\n')
     if (written === '') continue
-    if (isHidden) hidden.push(sheet)
+    if (isHidden || more?.isHidden) hidden.push(sheet)
     if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
     text.add(`## ${sheet}\n\n${written}\n`)
   }
@@ -40,11 +35,12 @@ function warningOf(code: string, what: string, sheets: readonly string[]): Docum
 }
 
 /** Of a chart whose values are on a sheet, only the title. */
-function chartsToText(parts: SheetParts | undefined): string[] {
-  return (parts?.charts ?? []).flatMap((chart) => {
+function drawnToText({ charts = [], smartArt = [] }: Partial<SheetParts> = {}): string[] {
+  const shown = charts.flatMap((chart) => {
     if (!chart.isOfCells) return `${chartToText(chart)}\n`
     return chart.title === '' ? [] : `${chartToText({ ...chart, tables: [] })}\n`
   })
+  return smartArt.length === 0 ? shown : [...shown, `${listed(smartArt)}\n`]
 }
 
 /** Whether any cell with a value is hidden: unused rows and columns often are. */

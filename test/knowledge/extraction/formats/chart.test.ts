@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chartToText, readChart } from '../../../../src/knowledge/extraction/formats/chart.ts'
+import { chartToText, showChart } from '../../../../src/knowledge/extraction/formats/chart.ts'
+import { parseChart } from '../../../../src/knowledge/extraction/formats/parse-chart.ts'
+import { parseChartEx } from '../../../../src/knowledge/extraction/formats/parse-chartex.ts'
 import { processorMs } from '../../../support/processor-time.ts'
 
 const point = (text: string, place: number) =>
@@ -17,7 +19,7 @@ const series = (name: string, categories: string, values: string) =>
 const chart = (plot: string, head = '', space = '') =>
   `<?xml version="1.0"?><c:chartSpace>${space}<c:chart>${head}<c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>${plot}</c:plotArea></c:chart></c:chartSpace>`
 
-const textOf = async (xml: string) => chartToText(await readChart(xml))
+const textOf = async (xml: string) => chartToText(await showChart(parseChart(xml)))
 
 describe('A chart is a table', () => {
   it('of its categories and series, under its title and those of its axes', async () => {
@@ -77,11 +79,53 @@ describe('A chart is a table', () => {
 
 describe('The values of a chart', () => {
   const isOfCells = async (values: string) =>
-    (await readChart(chart(`<c:barChart>${series('A', '', values)}</c:barChart>`))).isOfCells
+    (await showChart(parseChart(chart(`<c:barChart>${series('A', '', values)}</c:barChart>`))))
+      .isOfCells
   it('are cells, or are not in the workbook', async () => {
     const cells = numbers('General', '1')
     expect(await isOfCells(cells)).toBe(true)
     expect(await isOfCells(cells.replace('Sheet1', '[1]Sheet1'))).toBe(false)
     expect(await isOfCells(`<c:numLit>${points(['1'])}</c:numLit>`)).toBe(false)
+  })
+})
+
+describe('A chart of a kind that Office has since 2016 is a table', () => {
+  const level = (format: string, ...texts: string[]) =>
+    `<cx:lvl ptCount="${texts.length}"${format && ` formatCode="${format}"`}>${texts
+      .map((text, place) => (text === '' ? '' : `<cx:pt idx="${place}">${text}</cx:pt>`))
+      .join('')}</cx:lvl>`
+  const dimension = (kind: 'str' | 'num', type: string, ...levels: string[]) =>
+    `<cx:${kind}Dim type="${type}"><cx:f>Sheet1!$A$2:$A$5</cx:f>${levels.join('')}</cx:${kind}Dim>`
+  const chartEx = (data: string, all: string, more = '') =>
+    `<?xml version="1.0"?><cx:chartSpace><cx:chartData><cx:externalData r:id="rId1"/>${data}</cx:chartData><cx:chart>${more}<cx:plotArea><cx:plotAreaRegion>${all}</cx:plotAreaRegion><cx:axis id="0"><cx:catScaling/><cx:title><cx:tx><cx:txData><cx:v>Step</cx:v></cx:txData></cx:tx></cx:title></cx:axis><cx:axis id="1"><cx:valScaling/><cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Tonnes</a:t></a:r></a:p></cx:rich></cx:tx></cx:title></cx:axis></cx:plotArea></cx:chart></cx:chartSpace>`
+  const seriesEx = (name: string, data: number, attributes = '') =>
+    `<cx:series layoutId="waterfall"${attributes}><cx:tx><cx:txData><cx:f>Sheet1!$B$1</cx:f><cx:v>${name}</cx:v></cx:txData></cx:tx><cx:dataId val="${data}"/></cx:series>`
+  const textOfEx = async (xml: string) => chartToText(await showChart(parseChartEx(xml)))
+
+  it('of the data that its series refer to, under its title and those of its axes', async () => {
+    const steps = dimension('str', 'cat', level('', 'Start', 'Catch', 'End'))
+    const data = `<cx:data id="0">${steps}${dimension('num', 'val', level('0.0%', '0.5', '-0.125', '0.375'))}</cx:data><cx:data id="1">${steps}${dimension('num', 'val', level('General', '7'))}</cx:data>`
+    const title =
+      '<cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Stock</a:t></a:r></a:p></cx:rich></cx:tx></cx:title>'
+    const all = `${seriesEx('Eel', 0)}${seriesEx('Cod', 1)}${seriesEx('Unshown', 0, ' hidden="1"')}`
+    expect(await textOfEx(chartEx(data, all, title))).toBe(
+      'Chart: Stock (Tonnes)\n\n| Step | Eel | Cod |\n| --- | --- | --- |\n| Start | 50.0% | 7 |\n| Catch | -12.5% |  |\n| End | 37.5% |  |',
+    )
+  })
+
+  it('with all levels of a treemap, also where a branch has no leaf', async () => {
+    const names = dimension(
+      'str',
+      'cat',
+      level('', 'Robin', '', 'Tern'),
+      level('', 'Garden', 'Cliff', 'Coast'),
+      '<cx:lvl ptCount="0"/>',
+    )
+    const sizes = dimension('num', 'size', level('General', '3', '4', '5'))
+    const colours = dimension('num', 'colorVal', level('General', '9', '9', '9'))
+    const data = `<cx:data id="0">${names}${sizes}${colours}</cx:data>`
+    expect(await textOfEx(chartEx(data, seriesEx('Pairs', 0)))).toMatch(
+      /\| Garden Robin \| 3 \|\n\| Cliff \| 4 \|\n\| Coast Tern \| 5 \|$/,
+    )
   })
 })

@@ -104,6 +104,26 @@ describe('A Word document', () => {
     )
   })
 
+  it('has a waterfall and the text of SmartArt, once', async () => {
+    const drawing = (inner: string) =>
+      `<w:drawing><wp:inline><a:graphic><a:graphicData>${inner}</a:graphicData></a:graphic></wp:inline></w:drawing>`
+    const chart =
+      '<cx:chartSpace><cx:chartData><cx:data id="0"><cx:numDim type="val"><cx:lvl><cx:pt idx="0">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart><cx:plotArea><cx:plotAreaRegion><cx:series><cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>'
+    const point = (id: string) =>
+      `<dgm:pt modelId="${id}"><dgm:t><a:p><a:r><a:t>Point ${id}</a:t></a:r></a:p></dgm:t></dgm:pt>`
+    const relation = (id: string, type: string, target: string) =>
+      `<Relationship Id="${id}" Type="http://schemas.example/${type}" Target="${target}"/>`
+    const body = `<w:p><w:r>${drawing('<dgm:relIds r:dm="rId5"/>')}</w:r></w:p><w:p><w:r><mc:AlternateContent><mc:Choice Requires="cx1">${drawing('<cx:chart r:id="rId4"/>')}</mc:Choice><mc:Fallback/></mc:AlternateContent></w:r></w:p>${paragraph('After.')}`
+    const file = documentOf(body, {
+      'word/charts/chartEx1.xml': chart,
+      'word/diagrams/data1.xml': `<dgm:dataModel><dgm:ptLst>${point('1')}${point('2')}</dgm:ptLst><dgm:cxnLst><dgm:cxn srcId="1" destId="2"/><dgm:cxn srcId="2" destId="1"/></dgm:cxnLst></dgm:dataModel>`,
+      'word/_rels/document.xml.rels': `<Relationships>${relation('rId4', 'chartEx', 'charts/chartEx1.xml')}${relation('rId5', 'diagramData', 'diagrams/data1.xml')}</Relationships>`,
+    })
+    expect(await textOf(file)).toBe(
+      'Point 1 > Point 2\n\nChart\n\n| Category |  |\n| --- | --- |\n| 1 | 12 |\n\nAfter.',
+    )
+  })
+
   it('has its equations as LaTeX, within a sentence and of their own', async () => {
     const half =
       '<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>'

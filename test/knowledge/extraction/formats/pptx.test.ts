@@ -78,6 +78,36 @@ it('A chart of a slide is a table of its values, at its place', async () => {
   )
 })
 
+it('A waterfall and SmartArt of a slide are read, too, at their places', async () => {
+  const chart =
+    '<cx:chartSpace><cx:chartData><cx:data id="0"><cx:strDim type="cat"><cx:lvl><cx:pt idx="0">Start</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl><cx:pt idx="0">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart><cx:plotArea><cx:plotAreaRegion><cx:series><cx:tx><cx:txData><cx:v>Pairs</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>'
+  const point = (id: string, text: string, type = 'node') =>
+    `<dgm:pt modelId="${id}" type="${type}"><dgm:t>${text && paragraph(text)}</dgm:t></dgm:pt>`
+  const connection = (from: string, to: string, order: number) =>
+    `<dgm:cxn modelId="c${to}" srcId="${from}" destId="${to}" srcOrd="${order}"/>`
+  const model = `<dgm:dataModel><dgm:ptLst>${point('0', '', 'doc')}${point('1', 'Society')}${point('2', 'Ringing')}${point('3', 'Counts &amp; maps')}${point('4', 'Again', 'pres')}</dgm:ptLst><dgm:cxnLst>${connection('0', '1', 0)}${connection('1', '2', 1)}${connection('1', '3', 0)}<dgm:cxn type="presOf" srcId="1" destId="4"/></dgm:cxnLst></dgm:dataModel>`
+  const frame = (inner: string) =>
+    `<p:graphicFrame><a:graphic><a:graphicData>${inner}</a:graphicData></a:graphic></p:graphicFrame>`
+  const { text } = await extract({
+    'ppt/presentation.xml': '<p:presentation><p:sldId r:id="r1"/></p:presentation>',
+    'ppt/_rels/presentation.xml.rels': relations(relation('r1', 'slide', 'slides/slide1.xml')),
+    'ppt/slides/slide1.xml': slide(
+      shape('title', 'Who'),
+      frame('<dgm:relIds r:dm="r2" r:lo="r4"/>'),
+      `<mc:AlternateContent><mc:Choice Requires="cx1">${frame('<cx:chart r:id="r3"/>')}</mc:Choice><mc:Fallback>${shape('body', 'Cannot be shown')}</mc:Fallback></mc:AlternateContent>`,
+    ),
+    'ppt/slides/_rels/slide1.xml.rels': relations(
+      relation('r2', 'diagramData', '../diagrams/data1.xml'),
+      relation('r3', 'chartEx', '../charts/chartEx1.xml'),
+    ),
+    'ppt/diagrams/data1.xml': model,
+    'ppt/charts/chartEx1.xml': chart,
+  })
+  expect(text).toBe(
+    '## Who\n\n- Society > Counts & maps\n- Society > Ringing\n\nChart: Pairs\n\n| Category | Pairs |\n| --- | --- |\n| Start | 12 |\n\n',
+  )
+})
+
 describe('A slide', () => {
   it('has a title and paragraphs', () => {
     expect(readSlide(slide(shape('title', 'Owls'), shape('body', 'One.', 'Two.')))).toEqual({

@@ -1,14 +1,20 @@
 import { utils, type WorkBook, write } from '@e965/xlsx'
 import { strToU8, unzipSync, type Zippable, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { extractXlsx, rowsToText } from '../../../../src/knowledge/extraction/formats/xlsx.ts'
+import {
+  type PartsOfSheets,
+  partsOfXlsx,
+} from '../../../../src/knowledge/extraction/formats/sheet-parts.ts'
+import { extractWorkbook, rowsToText } from '../../../../src/knowledge/extraction/formats/xlsx.ts'
 import { type TableRow, toText } from '../../../../src/knowledge/extraction/sheet-tables.ts'
 import { openZip } from '../../../../src/knowledge/extraction/zip-archive.ts'
 import { fixture } from '../../../support/forms.ts'
 import { zipFile } from '../../../support/zip-file.ts'
 
+const NO_PARTS: PartsOfSheets = new Map()
+
 it('A workbook is its sheets, a line per row, with dates as dates', async () => {
-  const { text } = await extractXlsx(fixture('ringing.xlsx'))
+  const { text } = await extractWorkbook(fixture('ringing.xlsx'), NO_PARTS)
   expect(text).toBe(
     [
       '## Ringing',
@@ -32,7 +38,7 @@ it('A workbook has percentages, money, times and durations as they are shown, an
   utils.book_append_sheet(book, sheet, 'Prices')
   utils.book_append_sheet(book, utils.aoa_to_sheet([['Only one cell']]), 'Notes')
   book.Workbook = { Sheets: [{}, { Hidden: 1 }] }
-  const { text, warnings } = await extractXlsx(write(book, { type: 'buffer' }))
+  const { text, warnings } = await extractWorkbook(write(book, { type: 'buffer' }), NO_PARTS)
   expect(text).toContain(
     '- Item: Tea; Price: 1,234.50 €; Share: 12.5%; Opens: 09:30; Takes: 26:15; Count: 2.5625\n',
   )
@@ -47,7 +53,7 @@ async function extractParts(book: WorkBook, change: (parts: Zippable) => void) {
   const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
   change(parts)
   const bytes = Buffer.from(zipSync(parts))
-  return extractXlsx(bytes, await openZip(bytes))
+  return extractWorkbook(bytes, await partsOfXlsx(await openZip(bytes)))
 }
 
 it('A workbook has hidden rows and columns read, which a warning says where they hold values', async () => {
@@ -70,7 +76,7 @@ it('A workbook has hidden rows and columns read, which a warning says where they
   ])
 })
 
-it('A workbook has the titles of its charts, and their values where no sheet has them', async () => {
+it('A workbook has the titles of its charts, with their values where no sheet has them, and SmartArt', async () => {
   const book = utils.book_new()
   utils.book_append_sheet(
     book,
@@ -96,6 +102,10 @@ it('A workbook has the titles of its charts, and their values where no sheet has
     parts['xl/drawings/_rels/drawing1.xml.rels'] = relations(
       relation('rId1', 'chart', '../charts/chart1.xml'),
       relation('rId2', 'chart', '/xl/charts/chart2.xml'),
+      relation('rId3', 'diagramData', '../diagrams/data1.xml'),
+    )
+    parts['xl/diagrams/data1.xml'] = strToU8(
+      '<dgm:dataModel><dgm:ptLst><dgm:pt modelId="1"><dgm:t><a:p><a:r><a:t>Ring</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>',
     )
     parts['xl/charts/chart1.xml'] = chart(
       'Of the sheet',
@@ -104,13 +114,14 @@ it('A workbook has the titles of its charts, and their values where no sheet has
     parts['xl/charts/chart2.xml'] = chart('Of its own', `<c:numLit>${point}</c:numLit>`)
   })
   expect(text).toBe(
-    '## Birds\n\n- Bird: Tern; Pairs: 52\n\nChart: Of the sheet\n\nChart: Of its own\n\n| Category |  |\n| --- | --- |\n| 1 | 52 |\n\n',
+    '## Birds\n\n- Bird: Tern; Pairs: 52\n\nChart: Of the sheet\n\nChart: Of its own\n\n| Category |  |\n| --- | --- |\n| 1 | 52 |\n\n- Ring\n\n',
   )
 })
 
 it('A workbook that lacks its parts is none', async () => {
   const bytes = zipFile([{ name: 'xl/workbook.xml', content: '<workbook/>' }])
-  await expect(extractXlsx(bytes).then(({ text }) => text || Promise.reject())).rejects.not.toBe('')
+  const extracted = extractWorkbook(bytes, NO_PARTS)
+  await expect(extracted.then(({ text }) => text || Promise.reject())).rejects.not.toBe('')
 })
 
 const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')

@@ -1,0 +1,148 @@
+import type { WorkSheet } from '@e965/xlsx'
+import type { ZipArchive } from '../zip-archive.ts'
+import { type Chart, chartsOf } from './chart.ts'
+import { targetsOf } from './ooxml.ts'
+import { smartArtOf } from './smart-art.ts'
+import { readXml } from './xml.ts'
+
+const WORKBOOK = 'xl/workbook.xml'
+/** Rows and columns with attributes that hide them. */
+const HIDDEN = /<(?:\w+:)?(row|col)\s([^<>]*?\s)?hidden="(?:1|true)"[^<>]*>/g
+/** More columns no sheet can have. */
+const MAX_COLUMNS = 16_384
+/** Hidden runs of columns that are looked at. */
+const MAX_RUNS = 1_000
+
+/** What a sheet has besides its cells. */
+export interface SheetParts {
+  /** Whether the sheet itself is hidden, where only its parts say so. */
+  isHidden?: boolean
+  /** Numbers from 1. */
+  hiddenRows: ReadonlySet<number>
+  hiddenColumns: ReadonlySet<number>
+  charts?: readonly Chart[]
+  /** The lines of its SmartArt. */
+  smartArt?: readonly string[]
+}
+
+/** By the names of the sheets. */
+export type PartsOfSheets = ReadonlyMap<string, SheetParts>
+
+export async function partsOfXlsx(zip: ZipArchive): Promise<PartsOfSheets> {
+  const sheets = new Map<string, SheetParts>()
+  for (const [name, path] of await sheetPaths(zip)) {
+    sheets.set(name, {
+      ...hiddenIn(await zip.readText(path)),
+      ...(await drawnOnSheet(zip, path)),
+    })
+  }
+  return sheets
+}
+
+/** What the library says of columns costs much memory for all rows, so the file is read once more without them. */
+export async function partsOfXls(bytes: Buffer): Promise<PartsOfSheets> {
+  const { read } = await import('@e965/xlsx')
+  const { Sheets: sheets } = read(bytes, { dense: true, cellStyles: true, sheetRows: 1 })
+  const hidden = (infos: readonly ({ hidden?: boolean } | undefined)[] = []) =>
+    new Set(infos.flatMap((info, place) => (info?.hidden ? place + 1 : [])))
+  const partsOf = ({ '!rows': rows, '!cols': columns }: WorkSheet): SheetParts => ({
+    hiddenRows: hidden(rows),
+    hiddenColumns: hidden(columns),
+  })
+  return new Map(Object.entries(sheets).map(([name, sheet]) => [name, partsOf(sheet)]))
+}
+
+/** Of `content.xml`: OpenDocument 1.3, part 3, 9.1 and 17.15. */
+export function partsOfOds(content: string): PartsOfSheets {
+  const sheets = new Map<string, SheetParts>()
+  const hiddenStyles = new Set<string>()
+  let style = ''
+  let rows = countHidden()
+  let columns = countHidden()
+  const beginnings = new Map<string, (attributes: Record<string, string>) => void>([
+    ['style:style', ({ 'style:name': name = '' }) => (style = name)],
+    [
+      'style:table-properties',
+      ({ 'table:display': display }) => display === 'false' && hiddenStyles.add(style),
+    ],
+    [
+      'table:table',
+      ({ 'table:name': name = '', 'table:style-name': its = '' }) => {
+        rows = countHidden()
+        columns = countHidden()
+        const [hiddenRows, hiddenColumns] = [rows.numbers, columns.numbers]
+        sheets.set(name, { isHidden: hiddenStyles.has(its), hiddenRows, hiddenColumns })
+      },
+    ],
+    ['table:table-row', (attributes) => rows.add(attributes, 'table:number-rows-repeated')],
+    [
+      'table:table-column',
+      (attributes) => columns.add(attributes, 'table:number-columns-repeated'),
+    ],
+  ])
+  readXml(content, { open: (name, attributes) => beginnings.get(name)?.(attributes) })
+  return sheets
+}
+
+/** Counts the rows or the columns of a table; an element may stand for several. */
+function countHidden() {
+  const numbers = new Set<number>()
+  let last = 0
+  return {
+    numbers,
+    add(attributes: Record<string, string>, repetition: string): void {
+      const first = last + 1
+      last += Number(attributes[repetition]) || 1
+      if (!HIDDEN_STATES.has(attributes['table:visibility'] ?? '')) return
+      const end = Math.min(last, first + MAX_REPEATED)
+      for (let number = first; number <= end; number++) numbers.add(number)
+    },
+  }
+}
+
+/** Hidden by hand, or by a filter. */
+const HIDDEN_STATES = new Set(['collapse', 'filter'])
+/** Rows that one element hides; rows that are alike for longer are empty. */
+const MAX_REPEATED = 1_000
+
+async function sheetPaths(zip: ZipArchive): Promise<Map<string, string>> {
+  const targets = await targetsOf(zip, WORKBOOK)
+  const paths = new Map<string, string>()
+  readXml(await zip.readText(WORKBOOK), {
+    open(qualified, { name, 'r:id': id = '' }) {
+      const target = /^(?:\w+:)?sheet$/.test(qualified) ? targets.get(id) : undefined
+      if (name !== undefined && target && zip.has(target.path)) paths.set(name, target.path)
+    },
+  })
+  return paths
+}
+
+function hiddenIn(xml: string) {
+  const hiddenRows = new Set<number>()
+  const hiddenColumns = new Set<number>()
+  let runs = 0
+  for (const [tag, kind] of xml.matchAll(HIDDEN)) {
+    if (kind === 'row') hiddenRows.add(numberIn(tag, / r="(\d+)"/))
+    else if (runs++ < MAX_RUNS) {
+      const last = Math.min(numberIn(tag, / max="(\d+)"/), MAX_COLUMNS)
+      for (let column = numberIn(tag, / min="(\d+)"/); column <= last; column++) {
+        hiddenColumns.add(column)
+      }
+    }
+  }
+  return { hiddenRows, hiddenColumns }
+}
+
+const numberIn = (tag: string, attribute: RegExp) => Number(attribute.exec(tag)?.[1])
+
+/** Charts and SmartArt of a sheet are in its drawing; a sheet that is a chart has a drawing, too. */
+async function drawnOnSheet(zip: ZipArchive, sheet: string) {
+  const charts: Chart[] = []
+  const smartArt: string[] = []
+  for (const { type, path } of (await targetsOf(zip, sheet)).values()) {
+    if (!type.endsWith('/drawing')) continue
+    charts.push(...(await chartsOf(zip, path)).values())
+    smartArt.push(...[...(await smartArtOf(zip, path)).values()].flat())
+  }
+  return { charts, smartArt }
+}
