@@ -1,9 +1,11 @@
 import { Call, mapCall } from './call.ts'
+import { type ChatStream, openChat } from './chat-stream.ts'
 import type {
   ActivityEvent,
   ActivityFrame,
   AgentCheck,
   AgentFile,
+  AgentQuestion,
   AgentSave,
   AgentSaved,
   AgentVersion,
@@ -237,6 +239,12 @@ class AgentTrials {
   /** Reads the skills, with their warnings. */
   skills(text: string, options?: RequestOptions): Call<SkillList> {
     return this.#ask('/admin/agent/skills/check', text, options)
+  }
+
+  /** Asks an agent with this configuration, which is open only for this question. The first event is of type `draft`. */
+  chat(question: AgentQuestion, options?: RequestOptions): ChatStream {
+    const request = { method: 'POST', path: '/admin/agent/chat', json: question } as const
+    return openChat(this.#transport, request, options)
   }
 
   #ask<Answer>(path: string, text: string, options?: RequestOptions): Call<Answer> {

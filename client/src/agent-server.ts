@@ -1,7 +1,7 @@
 import { Admin } from './admin.ts'
 import { Agent, Artifacts } from './agent.ts'
 import type { Call } from './call.ts'
-import { ChatStream } from './chat-stream.ts'
+import { ChatStream, openChat } from './chat-stream.ts'
 import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
 import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
@@ -92,16 +92,10 @@ export class AgentServer {
   }
 
   /** Asks the agent a question or, in a request, with all that came before; the answer is streamed as it is generated. */
-  chat(request: string | ChatRequest, options: RequestOptions = {}): ChatStream {
+  chat(request: string | ChatRequest, options?: RequestOptions): ChatStream {
     const json: ChatRequest =
       typeof request === 'string' ? { messages: [{ role: 'user', content: request }] } : request
-    const own = new AbortController()
-    const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
-    const asked = this.#transport.stream(
-      { method: 'POST', path: '/chat', json, accept: 'text/event-stream' },
-      { ...options, signal },
-    )
-    return new ChatStream(asked.withResponse(), () => own.abort())
+    return openChat(this.#transport, { method: 'POST', path: '/chat', json }, options)
   }
 }
 

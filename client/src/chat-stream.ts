@@ -18,12 +18,28 @@ import {
   UpstreamError,
 } from './errors.ts'
 import { readEvents, readLines } from './streams.ts'
+import type { RequestOptions, Transport } from './transport.ts'
 
 /**
  * An event of a chat stream. A newer server may send other types, which are passed on unchanged: handle them with
  * `default`. Errors are thrown instead.
  */
 export type ChatEvent = Exclude<ChatFrame, { type: 'error' }>
+
+/** Sends a request that is answered by a chat stream. */
+export function openChat(
+  transport: Transport,
+  request: Omit<Parameters<Transport['stream']>[0], 'accept'>,
+  options: RequestOptions = {},
+): ChatStream {
+  const own = new AbortController()
+  const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
+  const asked = transport.stream(
+    { ...request, accept: 'text/event-stream' },
+    { ...options, signal },
+  )
+  return new ChatStream(asked.withResponse(), () => own.abort())
+}
 
 /** A complete answer. `[n]` in `text` cites the n-th of `hits`, from 1. */
 export interface ChatResult extends Omit<DoneFrame, 'type'> {

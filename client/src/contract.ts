@@ -25,6 +25,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/agent/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask an unsaved configuration a question
+         * @description Opens an agent with this configuration beside the running one, answers like `POST /chat`, and closes it. Uses the running server’s documents and models; nothing is saved or accepted, and the run is not kept. Only the SERVER_API_KEY may send changed `plugins`, `mcpServers`, `skills` and `sandbox`. An API key also needs the scope `chat`. Two questions are answered at a time; more get 429.
+         */
+        post: operations["askDraftAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/agent/check": {
         parameters: {
             query?: never;
@@ -1758,6 +1778,38 @@ export interface components {
         };
         /**
          * @example {
+         *       "text": "{ \"prompt\": \"Answer briefly.\" }",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        AgentQuestion: {
+            collection?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /**
+             * @description Also stream tool calls, tool results, reasoning and progress.
+             * @default false
+             */
+            includeSteps?: boolean | null;
+            /** @description The conversation. The last user message is answered. */
+            messages: components["schemas"]["ChatMessage"][];
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /** @description The whole configuration, as JSON. */
+            text: string;
+            topK?: number | null;
+        };
+        /**
+         * @example {
          *       "basedOn": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
          *     }
          */
@@ -2469,7 +2521,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -3097,6 +3149,18 @@ export interface components {
             /** @description Absent if the model does not report it. */
             usage?: components["schemas"]["Usage"];
         };
+        /** @description The draft is ready to answer. Always the first frame of `POST /admin/agent/chat`, and never sent elsewhere. */
+        DraftFrame: {
+            /** @constant */
+            type: "draft";
+            /** @description What the draft names but cannot use. */
+            unavailable: {
+                name: string;
+                /** @enum {string} */
+                part: "mcp" | "skill" | "plugin";
+                reason: string;
+            }[];
+        };
         Embeddings: {
             data: {
                 /** @description A vector of length 1; with `base64`, encoded as little-endian 32-bit floats. */
@@ -3528,6 +3592,8 @@ export interface components {
                 ok: boolean;
                 /** @enum {string} */
                 step: "configuration" | "connect" | "list-tools" | "accept" | "call-tool";
+                /** @description The host that is not public and would have to be listed in OUTBOUND_ALLOW. */
+                unlistedHost?: string;
             }[];
             tools: {
                 description: string;
@@ -5255,6 +5321,7 @@ export type Agent = components['schemas']['Agent'];
 export type AgentCheck = components['schemas']['AgentCheck'];
 export type AgentExtra = components['schemas']['AgentExtra'];
 export type AgentFile = components['schemas']['AgentFile'];
+export type AgentQuestion = components['schemas']['AgentQuestion'];
 export type AgentRestore = components['schemas']['AgentRestore'];
 export type AgentSave = components['schemas']['AgentSave'];
 export type AgentSaved = components['schemas']['AgentSaved'];
@@ -5312,6 +5379,7 @@ export type DocumentSource = components['schemas']['DocumentSource'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DocumentWarning = components['schemas']['DocumentWarning'];
 export type DoneFrame = components['schemas']['DoneFrame'];
+export type DraftFrame = components['schemas']['DraftFrame'];
 export type Embeddings = components['schemas']['Embeddings'];
 export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];
@@ -5468,6 +5536,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    askDraftAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentQuestion"];
+            };
+        };
+        responses: {
+            /** @description First a `DraftFrame`, then the answer as it is generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatFrame"];
                 };
             };
         };

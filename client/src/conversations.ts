@@ -1,5 +1,5 @@
 import { type Call, mapCall, Pages } from './call.ts'
-import { ChatStream } from './chat-stream.ts'
+import { type ChatStream, openChat } from './chat-stream.ts'
 import type {
   Conversation,
   ConversationItem,
@@ -65,14 +65,10 @@ export class Conversations {
   }
 
   /** Streams an answer from its beginning with its steps, and goes on while it is generated. */
-  follow(id: string, answer: string, options: RequestOptions = {}): ChatStream {
-    const own = new AbortController()
-    const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
+  follow(id: string, answer: string, options?: RequestOptions): ChatStream {
     const path = pathOf(id, 'items', answer, 'events')
     const query = { includeSteps: 'true' }
-    const request = { method: 'GET', path, query, accept: 'text/event-stream' } as const
-    const asked = this.#transport.stream(request, { ...options, signal })
-    return new ChatStream(asked.withResponse(), () => own.abort())
+    return openChat(this.#transport, { method: 'GET', path, query }, options)
   }
 
   /** Stops an answer that is being generated; what there is of it is kept. */

@@ -133,7 +133,7 @@ export async function loadConfiguration(
 }
 
 /** The configuration as it applies in a mode. */
-function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfiguration {
+export function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfiguration {
   if (mode === 'agent') return configuration
   const tools = { ...configuration.tools }
   for (const name of SWITCH_NAMES) tools[name] = false

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
@@ -6,10 +7,10 @@ import { AppError } from '../errors.ts'
 import type { Watch } from '../knowledge/watch/watch.ts'
 import { type Environment, variablesIn } from '../lib/environment.ts'
 import { createAgentFile } from '../operator/admin/agent-file.ts'
-import { createAgentTrials } from '../operator/admin/agent-trials.ts'
+import { createAgentTrials, type DraftAgent } from '../operator/admin/agent-trials.ts'
 import { type ConversationBeginning, createModelTrials } from '../operator/admin/model-trial.ts'
 import { createServerState, type Phase, type Restart } from '../operator/admin/server-state.ts'
-import { createSettings } from '../operator/admin/settings.ts'
+import { createSettings, type SettingsService } from '../operator/admin/settings.ts'
 import { createDeployments } from '../operator/deployment/deployments.ts'
 import type { Keys } from '../operator/keys/keys.ts'
 import type { Activity } from '../operator/ops/activity.ts'
@@ -18,6 +19,7 @@ import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
 import { VARIABLES } from '../variables.ts'
+import type { Draft } from './agent.ts'
 import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
@@ -48,6 +50,8 @@ interface Parts {
   artifacts?: ArtifactStore
   /** The description of the available skills at this moment, as the prompt lists them. */
   catalogue: () => string
+  /** Opens an agent beside the one that runs; absent while the server is not launched. */
+  openDraft?: (draft: Draft, signal: AbortSignal) => Promise<DraftAgent>
   /** What every conversation begins with; absent while the server is not launched. */
   beginning?: ConversationBeginning
   phase: Phase
@@ -97,16 +101,7 @@ export function composeAdmin(parts: Parts) {
     beginning: parts.beginning,
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
-  const trials = createAgentTrials({
-    // The environment of the next start, so that values just saved are tried, too.
-    async openMcp(servers) {
-      const { artifacts = NO_ARTIFACTS } = parts
-      const forgetful = { artifacts, acceptedTools: ALL_TOOLS }
-      return composeMcp(config, servers, await settings.environment(), forgetful, log)
-    },
-    openSandbox: (section) => composeSandbox(config, section, log),
-    openSkills: (wanted) => composeSkills(config, wanted, NO_COPIES, log),
-  })
+  const trials = composeTrials(parts, settings)
   const deployments = createDeployments({
     root: ROOT,
     async settings() {
@@ -118,6 +113,33 @@ export function composeAdmin(parts: Parts) {
   const { activity, runs, keys, folders } = parts
   const told = { activity, runs, keys, folders }
   return { ...told, agentFile, settings, server, models, trials, deployments }
+}
+
+function composeTrials(
+  { artifacts = NO_ARTIFACTS, config, log, openDraft }: Parts,
+  settings: Pick<SettingsService, 'preview'>,
+) {
+  /** With what the next start would change of how other servers are called, so that values just saved are tried. */
+  const next = async () => {
+    const environment = await settings.preview({ set: {}, clear: [] })
+    const { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL } = loadConfig(environment)
+    const calls = { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL }
+    return { environment, config: { ...config, ...calls } }
+  }
+  return createAgentTrials({
+    async openMcp(servers) {
+      const tried = await next()
+      const forgetful = { artifacts, acceptedTools: ALL_TOOLS }
+      return composeMcp(tried.config, servers, tried.environment, forgetful, log)
+    },
+    // Not the running sandbox's owner, which would take its containers away.
+    openSandbox: async (section) =>
+      composeSandbox((await next()).config, section, log, randomUUID()),
+    openSkills: async (wanted) => composeSkills((await next()).config, wanted, NO_COPIES, log),
+    openAgent:
+      openDraft &&
+      (async (configuration, signal) => openDraft({ configuration, ...(await next()) }, signal)),
+  })
 }
 
 /** Without a document store there is no place for the files of tools that are tried. */
@@ -137,7 +159,7 @@ const NO_COPIES: SkillCopies = {
 }
 
 /** Definitions that are only tried count as accepted. */
-const ALL_TOOLS: AcceptedTools = {
+const ALL_TOOLS: Pick<AcceptedTools, 'see' | 'accept'> = {
   see: async (_connection, _url, tools) => tools,
   accept: async () => undefined,
 }

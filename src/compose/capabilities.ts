@@ -63,7 +63,7 @@ const MCP_IDLE_MS = 630_000
 
 interface McpStores {
   artifacts: ArtifactStore
-  acceptedTools: AcceptedTools
+  acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
 }
 
 /** Opens the MCP connections; without any, the client is not even loaded. */
@@ -99,6 +99,7 @@ export async function composeMcp(
 
 const NO_CONNECTIONS: Mcp = {
   start: () => undefined,
+  connected: async () => undefined,
   tools: () => [],
   records: async () => [],
   async test(name) {
@@ -107,16 +108,20 @@ const NO_CONNECTIONS: Mcp = {
   close: async () => undefined,
 }
 
-/** The sandbox that is configured; with `auto`, all candidates. The others are not loaded. */
+/**
+ * The sandbox that is configured; with `auto`, all candidates. The others are not loaded. What an earlier sandbox of
+ * the same owner has left behind is removed.
+ */
 export async function composeSandbox(
   config: Config,
   section: AgentConfiguration['sandbox'],
   log: FastifyBaseLogger,
+  owner = config.DATA_DIR,
 ): Promise<CodeSandbox> {
   const settings = readSandboxSettings(section)
   const candidates: Sandbox[] = []
   for (const kind of kindsToTry(settings.kind, config.E2B_API_KEY !== undefined)) {
-    candidates.push(await create(kind, settings, config, log))
+    candidates.push(await create(kind, settings, { config, log, owner }))
   }
   return createCodeSandbox({ settings, candidates, log })
 }
@@ -124,8 +129,7 @@ export async function composeSandbox(
 async function create(
   kind: Sandbox['kind'],
   settings: SandboxSettings,
-  config: Config,
-  log: FastifyBaseLogger,
+  { config, log, owner }: { config: Config; log: FastifyBaseLogger; owner: string },
 ): Promise<Sandbox> {
   const { limits, image, template, idleSeconds, interpreter } = settings
   switch (kind) {
@@ -135,8 +139,8 @@ async function create(
       return createBubblewrapSandbox({ limits })
     case 'docker': {
       const { createDockerSandbox, nameOf } = await import('../sandboxes/docker/docker-sandbox.ts')
-      const { DOCKER_HOST: host, DATA_DIR } = config
-      return createDockerSandbox({ limits, image, host, owner: nameOf(DATA_DIR), log })
+      const { DOCKER_HOST: host } = config
+      return createDockerSandbox({ limits, image, host, owner: nameOf(owner), log })
     }
     case 'e2b': {
       const { createE2bSandbox } = await import('../sandboxes/e2b/e2b-sandbox.ts')

@@ -105,6 +105,7 @@ export async function compose(
       runs,
       catalogue: agent.beginning.prompt.catalogue,
       beginning: agent.beginning,
+      openDraft: agent.openDraft,
       restart,
       artifacts: store.artifacts,
       keys,

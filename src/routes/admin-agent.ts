@@ -1,13 +1,18 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { CHAT_FORMAT, createChatDialect } from '../dialects/chat/dialect.ts'
+import { answerEvents } from '../dialects/dialect.ts'
+import { sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { AgentFileService } from '../operator/admin/agent-file.ts'
-import type { AgentTrials } from '../operator/admin/agent-trials.ts'
+import type { AgentTrials, DraftAgent } from '../operator/admin/agent-trials.ts'
 import { SkillList } from '../schemas/agent.ts'
+import { ChatFrame } from '../schemas/chat.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
 import {
   AgentCheck,
   AgentFile,
+  AgentQuestion,
   AgentRestore,
   AgentSave,
   AgentSaved,
@@ -16,6 +21,7 @@ import {
   AgentVersionParams,
   AgentVersions,
 } from '../schemas/operator/admin.ts'
+import { type Caller, checkScope } from '../schemas/operator/api-key.ts'
 import { SandboxReport } from '../schemas/sandbox.ts'
 
 export interface AgentFileServices {
@@ -99,9 +105,46 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
   })
 }
 
+async function* answerDraft(
+  { agent, dialects, unavailable }: DraftAgent,
+  body: AgentQuestion,
+  caller: Caller,
+  signal: AbortSignal,
+): AsyncGenerator<ChatFrame[]> {
+  yield [{ type: 'draft', unavailable }]
+  yield* answerEvents(agent, await createChatDialect(dialects).read(body, caller), signal)
+}
+
 /** Each takes the text of a configuration that is still being edited. */
 export const trialRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (app, services) => {
   const { agentFile, trials } = services
+  app.post('/admin/agent/chat', {
+    schema: {
+      operationId: 'askDraftAgent',
+      summary: 'Ask an unsaved configuration a question',
+      description:
+        'Opens an agent with this configuration beside the running one, answers like `POST /chat`, and closes it. Uses the running server’s documents and models; nothing is saved or accepted, and the run is not kept. Only the SERVER_API_KEY may send changed `plugins`, `mcpServers`, `skills` and `sandbox`. An API key also needs the scope `chat`. Two questions are answered at a time; more get 429.',
+      body: AgentQuestion,
+      response: {
+        200: {
+          description: 'First a `DraftFrame`, then the answer as it is generated.',
+          content: { 'text/event-stream': { schema: ChatFrame } },
+        },
+        ...errorResponses(429, 502, 504, 507),
+      },
+    },
+    handler({ body, caller }, reply) {
+      const signal = callSignal(reply)
+      checkScope(caller, 'chat')
+      async function* answer() {
+        const configuration = await agentFile.tried(body.text, caller)
+        const use = (draft: DraftAgent) => answerDraft(draft, body, caller, signal)
+        yield* trials.agent(configuration, use, signal)
+      }
+      sendEvents(reply, answer(), CHAT_FORMAT)
+    },
+  })
+
   app.post('/admin/agent/mcp/:connection/test', {
     schema: {
       operationId: 'tryMcpConnection',

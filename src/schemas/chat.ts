@@ -69,22 +69,26 @@ const StoredConversation = z
 const isOneQuestion = (messages: readonly { role: string }[]) =>
   messages.filter(({ role }) => role !== 'system').length === 1 && messages.at(-1)?.role === 'user'
 
+const ChatFields = {
+  messages: z
+    .array(ChatMessage)
+    .min(1)
+    .max(MAX_MESSAGES)
+    .refine((messages) => lastUserText(messages).trim() !== '', {
+      message: 'must contain a user message with text',
+    })
+    .describe('The conversation. The last user message is answered.'),
+  ...AgentFields,
+  includeSteps: optionalOr(z.boolean(), false).describe(
+    'Also stream tool calls, tool results, reasoning and progress.',
+  ),
+}
+
+/** A question of which nothing is kept after the answer. */
+export const SingleQuestion = z.object(ChatFields).omit({ conversationId: true })
+
 export const ChatRequest = z
-  .object({
-    messages: z
-      .array(ChatMessage)
-      .min(1)
-      .max(MAX_MESSAGES)
-      .refine((messages) => lastUserText(messages).trim() !== '', {
-        message: 'must contain a user message with text',
-      })
-      .describe('The conversation. The last user message is answered.'),
-    ...AgentFields,
-    conversation: optional(StoredConversation),
-    includeSteps: optionalOr(z.boolean(), false).describe(
-      'Also stream tool calls, tool results, reasoning and progress.',
-    ),
-  })
+  .object({ ...ChatFields, conversation: optional(StoredConversation) })
   .refine(({ conversation, messages }) => !conversation || isOneQuestion(messages), {
     path: ['messages'],
     message: 'must be one user message, after any system messages, if `conversation` is given',
@@ -198,6 +202,25 @@ const TurnStartFrame = z
       'The question is stored. Always the first frame with `conversation`, and never sent without it.',
   })
 
+const DraftFrame = z
+  .object({
+    type: z.literal('draft'),
+    unavailable: z
+      .array(
+        z.object({
+          part: z.enum(['mcp', 'skill', 'plugin']),
+          name: z.string(),
+          reason: z.string(),
+        }),
+      )
+      .describe('What the draft names but cannot use.'),
+  })
+  .meta({
+    id: 'DraftFrame',
+    description:
+      'The draft is ready to answer. Always the first frame of `POST /admin/agent/chat`, and never sent elsewhere.',
+  })
+
 const TextDeltaFrame = z
   .object({ type: z.literal('text-delta'), text: z.string() })
   .meta({ id: 'TextDeltaFrame', description: 'The next fragment of the answer.' })
@@ -274,6 +297,7 @@ export const ErrorFrame = z
 export const ChatFrame = z
   .discriminatedUnion('type', [
     TurnStartFrame,
+    DraftFrame,
     TextDeltaFrame,
     ToolCallFrame,
     ToolResultFrame,
@@ -297,6 +321,7 @@ export function lastUserText(messages: readonly { role: string; content: string 
 const SharedFields = z.object(AgentFields)
 export type AgentFields = z.output<typeof SharedFields>
 export type ChatRequest = z.output<typeof ChatRequest>
+export type DraftFrame = z.output<typeof DraftFrame>
 export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type Usage = z.output<typeof Usage>

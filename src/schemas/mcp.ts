@@ -29,6 +29,10 @@ const Step = z.object({
   ok: z.boolean(),
   milliseconds: z.number(),
   message: z.string().optional().describe('The result of the step, or why it failed.'),
+  unlistedHost: z
+    .string()
+    .optional()
+    .describe('The host that is not public and would have to be listed in OUTBOUND_ALLOW.'),
 })
 
 const TestedTool = z.object({

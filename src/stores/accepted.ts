@@ -3,6 +3,8 @@ export type ToolDigests = ReadonlyMap<string, string>
 
 /** Which tool definitions of MCP servers were accepted, by all servers on the store. */
 export interface AcceptedTools {
+  /** What was accepted of a connection; undefined if it, or its URL, was never seen. */
+  accepted(connection: string, url: string): Promise<ToolDigests | undefined>
   /** What was accepted of a connection. If it, or its URL, is seen for the first time, that is `tools`. */
   see(connection: string, url: string, tools: ToolDigests): Promise<ToolDigests>
   /** Accepts these definitions. A tool that is temporarily missing stays accepted. */

@@ -232,6 +232,10 @@ const CALLS: Record<string, OperationCall[]> = {
   testModel: [{ body: { kind: 'chat' } }, { body: {} }],
   listProviderModels: [{ body: { kind: 'chat' } }, { body: {} }],
   findLocalModelServers: [{}],
+  askDraftAgent: [
+    { body: { text: '{}', messages }, script: [textReply('Owls [1].')] },
+    { body: { text: '{}', messages: [] } },
+  ],
   tryMcpConnection: [
     { body: { text: AGENT }, path: '/admin/agent/mcp/refused/test' },
     { body: { text: AGENT }, path: '/admin/agent/mcp/unknown/test' },

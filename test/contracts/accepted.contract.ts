@@ -37,6 +37,15 @@ export function describeAccepted(name: string, createData: () => Promise<Openabl
       expect(await (await reopen()).acceptedTools.see('c', URL, other)).toEqual(one)
     })
 
+    it('are told without being seen', async () => {
+      const { tools } = await openData()
+      expect(await tools.accepted('c', URL)).toBeUndefined()
+      await tools.see('c', URL, one)
+      expect(await tools.accepted('c', URL)).toEqual(one)
+      expect(await tools.accepted('c', `${URL}/2`)).toBeUndefined()
+      expect(await tools.see('c', URL, other)).toEqual(one)
+    })
+
     it('begin anew at another address, and say nothing of another connection', async () => {
       const { tools } = await openData()
       await tools.see('c', URL, other)

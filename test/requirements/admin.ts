@@ -6,6 +6,8 @@ export const ADMIN = {
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
     'admin.agent.trials':
       'MCP connections, skills and sandbox of a configuration are tried before it is saved.',
+    'admin.agent.draft':
+      'An unsaved configuration answers a question, and neither the agent that runs nor the file changes.',
     'admin.agent.versions': 'The last ten versions that were replaced can be brought back.',
     'admin.models.test': 'POST /admin/models/test says what chat and search would meet.',
     'admin.restart':

@@ -869,6 +869,17 @@ class DocumentWarning(TypedDict):
     message: str
 
 
+class UnavailableItem(TypedDict):
+    part: Literal['mcp', 'skill', 'plugin']
+    name: str
+    reason: str
+
+
+class DraftFrame(TypedDict):
+    type: Literal['draft']
+    unavailable: list[UnavailableItem]
+
+
 class Datum(TypedDict):
     object: Literal['embedding']
     index: int
@@ -1144,6 +1155,7 @@ class Step(TypedDict):
     ok: bool
     milliseconds: float
     message: NotRequired[str]
+    unlistedHost: NotRequired[str]
 
 
 class Server1(TypedDict):
@@ -2802,6 +2814,7 @@ AnthropicEvent: TypeAlias = (
 
 ChatFrame: TypeAlias = (
     TurnStartFrame
+    | DraftFrame
     | TextDeltaFrame
     | ToolCallFrame
     | ToolResultFrame
@@ -2932,6 +2945,18 @@ class ResponseRequest(TypedDict):
     conversationId: NotRequired[str | None]
 
 
+class AgentQuestion(TypedDict):
+    messages: list[ChatMessage]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    includeSteps: NotRequired[bool | None]
+    text: str
+
+
 class AnthropicCountRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message]
@@ -2980,8 +3005,8 @@ class ChatRequest(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
-    conversation: NotRequired[Conversation | None]
     includeSteps: NotRequired[bool | None]
+    conversation: NotRequired[Conversation | None]
 
 
 class CompletionRequest(TypedDict):

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
+import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
@@ -43,6 +44,11 @@ export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
     /** Starts connecting to every enabled server, without waiting. */
     start(): void {
       for (const { connection } of enabled) connection.start()
+    },
+    /** Resolves when every enabled server has answered or failed; connecting has a deadline of its own. */
+    async connected(signal: AbortSignal): Promise<void> {
+      const attempts = enabled.map(({ connection }) => connection.prove(BELIEVED_MS))
+      await untilAborted(Promise.allSettled(attempts), signal)
     },
     /** The tools of all servers known so far. */
     tools: (): readonly Tool[] =>
@@ -106,16 +112,18 @@ async function testConnection(
   /** Runs and records a step; resolves with whether it succeeded. `work` may return a message about the success. */
   async function step(name: McpTestStep['step'], work: () => Promise<string | undefined>) {
     const started = performance.now()
-    const done = (ok: boolean, message: string | undefined) => {
+    const done = (ok: boolean, told: Pick<McpTestStep, 'message' | 'unlistedHost'>) => {
       const milliseconds = Math.round(performance.now() - started)
-      steps.push({ step: name, ok, milliseconds, ...(message !== undefined && { message }) })
+      steps.push({ step: name, ok, milliseconds, ...told })
       return ok
     }
     try {
-      return done(true, await untilAborted(work(), signal))
+      const message = await untilAborted(work(), signal)
+      return done(true, message === undefined ? {} : { message })
     } catch (error) {
       signal.throwIfAborted()
-      return done(false, explain(error))
+      const unlistedHost = outboundCause(error)?.unlistedHost
+      return done(false, { message: explain(error), ...(unlistedHost && { unlistedHost }) })
     }
   }
 

@@ -8,7 +8,7 @@ export type ToolChange = 'new' | 'changed'
 export type ToolLock = ReturnType<typeof createToolLock>
 
 /** Records the accepted tool definitions of servers, and compares current ones with them. */
-export function createToolLock(store: AcceptedTools) {
+export function createToolLock(store: Pick<AcceptedTools, 'see' | 'accept'>) {
   return {
     /** Records the current definitions of a connection's tools as accepted. */
     accept: (connection: string, url: string, tools: readonly RemoteTool[]) =>

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -7,7 +6,7 @@ import type { DocumentLookup } from '../../stores/lookup.ts'
 import { createCharts } from '../charts/charts.ts'
 import { createForms } from '../forms/forms.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
-import { createTables, type Tables } from '../tables/tables.ts'
+import type { Tables } from '../tables/tables.ts'
 import { analyseCorpus } from './analyse-corpus.ts'
 import type { Approval, Tool } from './define-tool.ts'
 import { readDocument, semanticSearch } from './document-tools.ts'
@@ -20,20 +19,20 @@ import { tableTools } from './table-tools.ts'
 import { createToolFiles } from './tool-files.ts'
 
 export interface ToolServices {
-  config: { DATA_DIR: string; TOP_K: number }
+  config: { TOP_K: number }
   isStopWord: (word: string) => boolean
   retrieval: Retrieval
   store: Pick<DocumentStore, 'get' | 'readFile'> & { lookup: DocumentLookup }
   model: Pick<ChatModel, 'stream'>
   artifacts: Pick<ArtifactStore, 'read'>
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
+  /** The only one of its directory: it removes what it does not know. */
+  tables: Tables
 }
-
-type Parts = ToolServices & { tables: Tables }
 
 interface ToolSwitch {
   description: string
-  create(parts: Parts): readonly Tool[]
+  create(services: ToolServices): readonly Tool[]
 }
 
 /** The built-in tools, under the names of their switches in `tools` of agent.json. */
@@ -91,17 +90,13 @@ export function createBuiltInTools(
   services: ToolServices,
   switches: Readonly<Record<SwitchName, boolean | { approval: Approval }>>,
 ) {
-  const { store, config } = services
-  const directory = join(config.DATA_DIR, 'tables')
-  const tables = createTables({ directory, store, lookup: store.lookup })
-  const parts = { ...services, tables }
   const tools = SWITCH_NAMES.flatMap((name) => {
     const choice = switches[name]
     const approval = typeof choice === 'object' ? choice.approval : undefined
-    const made: readonly Tool[] = CATALOGUE[name].create(parts)
+    const made: readonly Tool[] = CATALOGUE[name].create(services)
     // Not copied, since that would make the JSON Schema of each at the start.
     return made.map((tool) => Object.assign(tool, { switch: name, approval }))
   })
   const off = new Set(tools.filter((tool) => !switches[tool.switch]).map(({ name }) => name))
-  return { tools, isEnabled: (name: string) => !off.has(name), close: tables.close }
+  return { tools, isEnabled: (name: string) => !off.has(name) }
 }

@@ -117,6 +117,7 @@ function forbidden(hostname: string): OutboundError {
   return new OutboundError(
     'forbidden',
     `${hostname} is not a public address; add it to OUTBOUND_ALLOW to allow it`,
+    { unlistedHost: hostname },
   )
 }
 
@@ -210,10 +211,17 @@ type OutboundErrorKind =
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly kind: OutboundErrorKind
+  /** The host that OUTBOUND_ALLOW would have to list. */
+  readonly unlistedHost: string | undefined
 
-  constructor(kind: OutboundErrorKind, message: string, options: { cause?: unknown } = {}) {
+  constructor(
+    kind: OutboundErrorKind,
+    message: string,
+    options: { cause?: unknown; unlistedHost?: string } = {},
+  ) {
     super(message, options)
     this.kind = kind
+    this.unlistedHost = options.unlistedHost
   }
 }
 

@@ -1,9 +1,24 @@
 import type { AgentConfiguration } from '../../agent/configuration.ts'
 import type { Mcp } from '../../agent/mcp/mcp.ts'
+import type { Agent } from '../../agent/run/run-agent.ts'
 import type { CodeSandbox } from '../../agent/sandbox/code-sandbox.ts'
+import { AppError } from '../../errors.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
 import type { SkillList, SkillReload } from '../../schemas/agent.ts'
+import type { DraftFrame } from '../../schemas/chat.ts'
+
+/** Agents that may be tried at a time: each opens connections and a sandbox of its own. */
+const MAX_DRAFTS = 2
+const RETRY_AFTER_SECONDS = 5
 
 export type AgentTrials = ReturnType<typeof createAgentTrials>
+
+/** An agent that is opened for one question. */
+export interface DraftAgent extends Pick<DraftFrame, 'unavailable'> {
+  agent: Agent
+  dialects: { modelName: string; defaultTopK: number; chatModel: ChatModel }
+  close(): Promise<void>
+}
 
 interface Dependencies {
   openMcp(servers: AgentConfiguration['mcpServers']): Promise<Pick<Mcp, 'test' | 'close'>>
@@ -14,13 +29,19 @@ interface Dependencies {
     reload(request: SkillReload, signal: AbortSignal): Promise<SkillList>
     close(): Promise<void>
   }>
+  /** Absent while the server is not launched. */
+  openAgent?:
+    | ((configuration: AgentConfiguration, signal: AbortSignal) => Promise<DraftAgent>)
+    | undefined
 }
 
 /**
- * Tries parts of an agent configuration without saving it, on the same code path as a run. Nothing found counts as
- * accepted.
+ * Tries an agent configuration, or parts of it, without saving it, on the same code path as a run. Nothing found counts
+ * as accepted.
  */
-export function createAgentTrials({ openMcp, openSandbox, openSkills }: Dependencies) {
+export function createAgentTrials({ openMcp, openSandbox, openSkills, openAgent }: Dependencies) {
+  let drafts = 0
+
   return {
     async mcp({ mcpServers }: AgentConfiguration, name: string, signal: AbortSignal) {
       const tried = mcpServers[name]
@@ -49,5 +70,31 @@ export function createAgentTrials({ openMcp, openSandbox, openSkills }: Dependen
         await skills.close()
       }
     },
+
+    /** Opens an agent, which is closed after `use`. Throws AppError `not_launched`, `too_many_runs`. */
+    async *agent<Event>(
+      configuration: AgentConfiguration,
+      use: (draft: DraftAgent) => AsyncGenerator<Event>,
+      signal: AbortSignal,
+    ): AsyncGenerator<Event> {
+      if (!openAgent) throw new AppError('not_launched', NOT_LAUNCHED)
+      if (drafts >= MAX_DRAFTS) {
+        const message = `${MAX_DRAFTS} drafts are being tried; try again shortly`
+        throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
+      }
+      drafts += 1
+      try {
+        const draft = await openAgent(configuration, signal)
+        try {
+          yield* use(draft)
+        } finally {
+          await draft.close()
+        }
+      } finally {
+        drafts -= 1
+      }
+    },
   }
 }
+
+const NOT_LAUNCHED = 'A draft can be asked only while the server is running'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SingleQuestion } from '../chat.ts'
 import { filledText, optionalOr } from '../fields.ts'
 
 /** UTF-16 code units; ten times the longest prompt allowed. */
@@ -160,6 +161,16 @@ export const AgentText = z
   .object({ text: filledText(MAX_AGENT_TEXT).describe('The whole configuration, as JSON.') })
   .meta({ id: 'AgentText', examples: [{ text: '{ "prompt": "Answer briefly." }' }] })
 
+export const AgentQuestion = SingleQuestion.extend(AgentText.shape).meta({
+  id: 'AgentQuestion',
+  examples: [
+    {
+      text: '{ "prompt": "Answer briefly." }',
+      messages: [{ role: 'user', content: 'When does the library open?' }],
+    },
+  ],
+})
+
 export const AgentSave = AgentText.extend({ basedOn: BASED_ON }).meta({
   id: 'AgentSave',
   examples: [{ text: '{ "prompt": "Answer briefly." }', basedOn: DIGEST_EXAMPLE }],
@@ -275,6 +286,7 @@ export type Settings = z.output<typeof Settings>
 export type SettingsSaved = z.output<typeof SettingsSaved>
 export type AgentCheck = z.output<typeof AgentCheck>
 export type AgentFile = z.output<typeof AgentFile>
+export type AgentQuestion = z.output<typeof AgentQuestion>
 export type AgentSave = z.output<typeof AgentSave>
 export type AgentSaved = z.output<typeof AgentSaved>
 export type AgentVersions = z.output<typeof AgentVersions>

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Accepted, SkillCopies, SkillCopy, ToolDigests } from '../accepted.ts'
+import type { Accepted, AcceptedTools, SkillCopies, SkillCopy, ToolDigests } from '../accepted.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { bytes, type Read, type Tx, text } from './query.ts'
+import { bytes, type Read, type Row, type Tx, text } from './query.ts'
 
 const CONNECTION = 'SELECT url FROM mcp_connections WHERE name = $1'
 const TOOLS = 'SELECT name, digest FROM mcp_tools WHERE connection = $1'
@@ -22,6 +22,19 @@ export function createSkillReads(read: Read): Pick<SkillCopies, 'accepted' | 're
   }
 }
 
+export function createToolReads(read: Read): Pick<AcceptedTools, 'accepted'> {
+  return {
+    async accepted(connection, url) {
+      const [row] = await read(CONNECTION, [connection])
+      if (!row || text(row, 'url') !== url) return undefined
+      return toDigests(await read(TOOLS, [connection]))
+    },
+  }
+}
+
+const toDigests = (rows: readonly Row[]): ToolDigests =>
+  new Map(rows.map((row) => [text(row, 'name'), text(row, 'digest')]))
+
 export function createAcceptedWrites(dialect: Dialect) {
   /** Whether the connection is known at this URL. */
   const isKnown = async (tx: Tx, connection: string, url: string) => {
@@ -38,8 +51,7 @@ export function createAcceptedWrites(dialect: Dialect) {
   return {
     async seeTools(tx: Tx, connection: string, url: string, tools: ToolDigests) {
       if (await isKnown(tx, connection, url)) {
-        const rows = await tx.all(TOOLS, [connection])
-        return new Map(rows.map((row) => [text(row, 'name'), text(row, 'digest')]))
+        return toDigests(await tx.all(TOOLS, [connection]))
       }
       await acceptAnew(tx, connection, url, tools)
       return tools

@@ -4,7 +4,7 @@ import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
 import type { Claim } from '../document-store.ts'
 import { MAX_FEEDBACK } from '../feedback-store.ts'
 import type { OpenedStore } from '../opened-store.ts'
-import { createSkillReads } from './accepted.ts'
+import { createSkillReads, createToolReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
 import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
 import { createConversationReads } from './conversations.ts'
@@ -193,7 +193,7 @@ function createServerStores(
       remove: write.removeKey,
       addUse: write.addKeyUse,
     },
-    acceptedTools: { see: write.seeTools, accept: write.acceptTools },
+    acceptedTools: { ...createToolReads(read), see: write.seeTools, accept: write.acceptTools },
     skillCopies: { ...createSkillReads(read), keep: write.keepSkills },
   }
 }

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../../src/agent/configuration.ts'
+import { createTables } from '../../../src/agent/tables/tables.ts'
 import { createBuiltInTools, SWITCH_NAMES } from '../../../src/agent/tools/catalogue.ts'
 import type { Tool } from '../../../src/agent/tools/define-tool.ts'
 import { toModelTool, toolTokens } from '../../../src/agent/tools/discover-tools.ts'
@@ -21,17 +23,20 @@ async function toolsWith(tools: object): Promise<Tool[]> {
   const data = await createSqliteData()
   const store = await data.open()
   try {
+    const directory = join(data.directory, 'tables')
+    const tables = createTables({ directory, store, lookup: store.lookup })
     const services = {
-      config: { DATA_DIR: data.directory, TOP_K: 5 },
+      config: { TOP_K: 5 },
       model: createScriptedModel([]),
       isStopWord: () => false,
       retrieval: { search: async () => ({ hits: [], degraded: false }) },
       store,
       artifacts: createMemoryArtifactStore(),
       sandbox: UNUSED,
+      tables,
     }
     const builtIn = createBuiltInTools(services, AgentConfiguration.parse({ tools }).tools)
-    builtIn.close()
+    tables.close()
     return builtIn.tools.filter(({ name }) => builtIn.isEnabled(name))
   } finally {
     await store.close()
