@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
-import { type Config, findMistakes, loadConfig, settingsOf } from '../config.ts'
+import { type Config, findMistakes, loadConfig, loadLenientConfig, settingsOf } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Watch } from '../knowledge/watch/watch.ts'
 import { type Environment, variablesIn } from '../lib/environment.ts'
@@ -117,12 +117,14 @@ export function composeAdmin(parts: Parts) {
 
 function composeTrials(
   { artifacts = NO_ARTIFACTS, config, log, openDraft }: Parts,
-  settings: Pick<SettingsService, 'preview'>,
+  settings: Pick<SettingsService, 'environment'>,
 ) {
   /** With what the next start would change of how other servers are called, so that values just saved are tried. */
   const next = async () => {
-    const environment = await settings.preview({ set: {}, clear: [] })
-    const { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL } = loadConfig(environment)
+    const environment = await settings.environment()
+    // A mistake elsewhere is not what is tried.
+    const valid = loadLenientConfig(environment, config.SERVER_API_KEY)
+    const { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL } = valid
     const calls = { OUTBOUND_ALLOW, DOCKER_HOST, E2B_API_KEY, E2B_API_URL }
     return { environment, config: { ...config, ...calls } }
   }

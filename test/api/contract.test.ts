@@ -217,6 +217,7 @@ describe('GET /openapi.json', () => {
         'POST /v1/responses',
         'POST /mcp',
         'GET /admin/events',
+        'POST /admin/agent/chat',
       ])
     },
   )

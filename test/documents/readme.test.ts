@@ -101,6 +101,10 @@ const NOT_RUN = new Map([
     'digest=$(curl -s $URL/admin/agent -H "Authorization: Bearer $KEY" | jq -r .digest)',
     'needs jq; test/api/admin-agent.test.ts does the same',
   ],
+  [
+    `curl -N $URL/admin/agent/chat -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    'needs a server of its own; test/api/admin-draft.test.ts asks the same',
+  ],
   ['npm run doctor', 'test/commands/doctor.test.ts runs it elsewhere'],
   [
     'npm run deploy -- compose --domain agent.example.org',

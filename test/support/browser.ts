@@ -95,6 +95,14 @@ export async function openWebUi(
 export const goTo = (page: Page, name: string) =>
   page.getByRole('navigation').getByRole('link', { name }).click()
 
+/** Opens a card of the page Agent, unless it is open. */
+export async function openCard(page: Page, title: string): Promise<void> {
+  const heading = page.getByRole('heading', { name: title, exact: true, level: 2 })
+  const card = page.locator('details').filter({ has: heading })
+  await heading.waitFor()
+  if ((await card.getAttribute('open')) === null) await heading.click()
+}
+
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click()
 

@@ -1,7 +1,13 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { AgentFile } from '../../src/schemas/operator/admin.ts'
-import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import {
+  expectAccessible,
+  hasBrowser,
+  openCard,
+  openWebUi,
+  useBrowser,
+} from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 
@@ -13,6 +19,7 @@ const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().
 
 /** Writes a configuration and confirms the difference. */
 async function saveAgent(page: Page, text: string): Promise<void> {
+  await openCard(page, 'Advanced')
   await page.getByRole('textbox', { name: /agent\.json/ }).fill(text)
   await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
   await save(page)
@@ -28,6 +35,7 @@ async function goBack(page: Page, server: TestServer): Promise<void> {
     expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
   }
   await page.reload()
+  await openCard(page, 'Advanced')
   const versions = page.getByRole('region', { name: 'Earlier versions' }).getByRole('listitem')
   await versions.first().waitFor()
   expect(await versions.count()).toBe(10)
@@ -49,8 +57,9 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
     const other = await openWebUi(browser, server.url, 'agent')
     const field = page.getByRole('textbox', { name: /agent\.json/ })
+    await openCard(page, 'Advanced')
     await field.fill('{ "prompt": 7 }')
-    const mistakes = page.getByRole('list', { name: 'Mistakes' })
+    const mistakes = page.getByRole('list', { name: 'Mistakes in Prompt' })
     expect(await mistakes.innerText()).toContain('prompt')
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
 

@@ -2,7 +2,7 @@ import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { goTo, hasBrowser, openCard, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -15,6 +15,7 @@ describe.skipIf(!hasBrowser)('What is not saved yet (needs Chromium)', () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     const text = page.locator('.code-field')
     await expect.poll(() => text.inputValue()).toContain('prompt')
+    await openCard(page, 'Advanced')
     await text.fill('{ "prompt": "Half a pro" }')
     await goTo(page, 'Documents')
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
@@ -54,7 +55,7 @@ describe.skipIf(!hasBrowser)('Skills (need Chromium)', () => {
     await cp(join(skills, 'briefing'), join(directory, 'others', 'briefing'), { recursive: true })
     const own = await startServer({ AGENT_CONFIG: join(directory, 'agent.json') })
     const { page } = await openWebUi(browser, own.url, 'agent')
-    await page.locator('summary', { hasText: 'Skills' }).click()
+    await openCard(page, 'Skills')
     const found = page.getByRole('list', { name: 'Skills found' })
     for (const name of ['briefing', 'compare-documents', 'timeline']) {
       await found.getByText(name, { exact: true }).waitFor()

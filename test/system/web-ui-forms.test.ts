@@ -4,7 +4,14 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { PROBES } from '../../src/agent/sandbox/probes.ts'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
-import { expectAccessible, goTo, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import {
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  openCard,
+  openWebUi,
+  useBrowser,
+} from '../support/browser.ts'
 import { connections, poll, settled, startWith } from '../support/mcp-connections.ts'
 import { startGuardedServer, startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -23,10 +30,10 @@ beforeAll(async () => {
   const upstream = await startScriptedUpstream()
   upstream.always(errorReply(401, 'The key is invalid'))
   modelUrl = upstream.url
-  const given = { SERVER_API_KEY: TEST_KEY, DOCS_KEY: 'a key that nobody looks at' }
-  // Nobody listens there.
-  const E2B_API_URL = 'http://127.0.0.1:9'
-  server = await startServer({ OUTBOUND_ALLOW: '127.0.0.1', E2B_API_URL }, { given })
+  // Nobody listens at that API.
+  const outbound = { OUTBOUND_ALLOW: '127.0.0.1', E2B_API_URL: 'http://127.0.0.1:9' }
+  const given = { ...outbound, SERVER_API_KEY: TEST_KEY, DOCS_KEY: 'a key that nobody looks at' }
+  server = await startServer(outbound, { given })
   return async () => {
     await server.close()
     await upstream.close()
@@ -56,18 +63,18 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
   it('write into agent.json, keep its order, and try what is not saved', async () => {
     const hung = await startHungServer()
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
+    await openCard(page, 'Advanced')
     await agentText(page).fill('{"name": "desk", "prompt": "Be brief."}')
-    await page.getByText('Tools', { exact: true }).click()
-    await page.getByLabel('run_python').uncheck()
-    await page.getByText('Limits', { exact: true }).click()
+    await openCard(page, 'Tools')
+    await page.getByLabel(/^Run Python/).uncheck()
     await page.getByLabel('Seconds for one question').fill('20')
-    await page.getByText('Skills', { exact: true }).click()
+    await openCard(page, 'Skills')
     await page.getByLabel(/^URL, folder/).fill('./nowhere')
     await page.getByRole('button', { name: 'Add skill' }).click()
     await page.getByRole('button', { name: 'Check skills' }).click()
     await page.getByRole('list', { name: 'Skills found' }).getByText('unavailable').waitFor()
 
-    await page.getByText('MCP connections', { exact: true }).click()
+    await openCard(page, 'MCP')
     await page.getByLabel('Name', { exact: true }).fill('slow')
     await page.getByLabel('URL', { exact: true }).fill(`${hung.url}/mcp`)
     await page.getByLabel(/bearer token/).fill('DOCS_KEY')
@@ -109,12 +116,13 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     const { url } = await startServer({ OUTBOUND_ALLOW: '127.0.0.1' })
     const { page, complaints } = await openWebUi(browser, url, 'agent')
     const test = async () => {
-      await page.getByText('MCP connections', { exact: true }).click()
+      await openCard(page, 'MCP')
       await page.getByRole('button', { name: 'Test guarded' }).click()
       return page.getByRole('list', { name: 'Steps' }).innerText()
     }
+    await openCard(page, 'Advanced')
     await agentText(page).fill('{}')
-    await page.getByText('MCP connections', { exact: true }).click()
+    await openCard(page, 'MCP')
     await page.getByLabel('Name', { exact: true }).fill('guarded')
     await page.getByLabel('URL', { exact: true }).fill(guarded.url)
     await page.getByLabel(/^OAuth client,/).fill('agent')
@@ -124,7 +132,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Save', disabled: false }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved: mcpServers.').waitFor()
-    await page.getByText('MCP connections', { exact: true }).click()
+    await openCard(page, 'MCP')
     expect(await test()).toMatch(/Fails\s+.*GUARDED_SECRET/)
     expect(guarded.seen).toEqual([])
 
@@ -142,8 +150,9 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
 
   it('verify the sandbox that is chosen, and tell what holds and what does not', async () => {
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
+    await openCard(page, 'Advanced')
     await agentText(page).fill('{}')
-    await page.getByText('Sandbox', { exact: true }).click()
+    await openCard(page, 'Sandbox')
     const kind = page.getByLabel('Where code is run')
     const verify = page.getByRole('button', { name: 'Verify' })
     const probes = page.getByRole('list', { name: 'Probes' }).getByRole('listitem')
@@ -182,7 +191,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     await poll(() => connections(own), [{ waiting: ['mcp__ours__hello'] }])
 
     const { page, complaints } = await openWebUi(browser, own.url, 'agent')
-    await page.getByText('MCP connections', { exact: true }).click()
+    await openCard(page, 'MCP')
     const accept = page.getByRole('button', { name: 'Accept 1 changed tools of ours' })
     await accept.waitFor()
     expect(await accept.isDisabled()).toBe(true)

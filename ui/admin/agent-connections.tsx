@@ -1,23 +1,48 @@
-import { useSignal } from '@preact/signals'
 import type { Capabilities, McpTestResult } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
-import { formatSeconds } from '../format.ts'
+import { counted, formatSeconds } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
-import { href } from '../route.ts'
+import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
+import { AllowHost } from './allow-host.tsx'
+import { NewConnection } from './new-connection.tsx'
 import { useWork } from './work.ts'
 
-interface Form {
-  editor: AgentEditor
+type RunningConnections = Capabilities['mcp']
+
+function namesIn(editor: AgentEditor): string[] {
+  const servers = editor.field('mcpServers')
+  return typeof servers === 'object' && servers ? Object.keys(servers) : []
+}
+
+const isEnabled = (editor: AgentEditor, name: string) =>
+  editor.field('mcpServers', name, 'enabled') !== false
+
+export function connectionsState(editor: AgentEditor, running: RunningConnections = []): CardState {
+  const names = namesIn(editor)
+  if (names.length === 0) return { tone: 'off', words: 'No connections' }
+  const on = names.filter((name) => isEnabled(editor, name))
+  const down = running.filter(({ name, state }) => on.includes(name) && state === 'unavailable')
+  const words =
+    on.length === names.length ? `${on.length} on` : `${on.length} of ${names.length} on`
+  if (down.length > 0) {
+    return {
+      tone: 'bad',
+      words: `${words}, not reached: ${down.map(({ name }) => name).join(', ')}`,
+    }
+  }
+  return { tone: on.length === 0 ? 'off' : 'good', words }
 }
 
 /** MCP servers: each is tested as a run would reach it, before it is saved or enabled. */
 export function Connections({
   editor,
-  capabilities,
-}: Form & { capabilities?: Capabilities | undefined }) {
-  const servers = editor.field('mcpServers')
-  const names = typeof servers === 'object' && servers ? Object.keys(servers) : []
+  running = [],
+}: {
+  editor: AgentEditor
+  running?: RunningConnections | undefined
+}) {
+  const names = namesIn(editor)
   return (
     <>
       {names.map((name) => (
@@ -25,22 +50,34 @@ export function Connections({
           key={name}
           editor={editor}
           name={name}
-          waiting={capabilities?.mcp.find((one) => one.name === name)?.waiting ?? []}
+          waiting={running.find((one) => one.name === name)?.waiting ?? []}
         />
       ))}
-      <NewConnection editor={editor} />
+      <NewConnection editor={editor} names={names} />
     </>
   )
+}
+
+/** All that decides how a server is reached. */
+function choiceOf(editor: AgentEditor, name: string): string {
+  const servers = editor.field('mcpServers', name)
+  return JSON.stringify(servers, (key, value) => (key === 'enabled' ? undefined : value))
 }
 
 function Connection({
   editor,
   name,
   waiting,
-}: Form & { name: string; waiting: readonly string[] }) {
-  const test = useWork<McpTestResult>()
+}: {
+  editor: AgentEditor
+  name: string
+  waiting: readonly string[]
+}) {
+  const test = useWork<McpTestResult>(choiceOf(editor, name))
   const path = ['mcpServers', name]
   const result = test.result.value
+  const run = () =>
+    test.run((signal) => client.admin.agent.trials.mcp(editor.text.value, name, { signal }))
   /** What the test has shown, and nothing that came since. */
   const accept = () => {
     if (!result) return
@@ -56,20 +93,15 @@ function Connection({
         <label class="check">
           <input
             type="checkbox"
-            checked={editor.field(...path, 'enabled') !== false}
+            checked={isEnabled(editor, name)}
             onChange={({ currentTarget }) =>
               editor.set([...path, 'enabled'], currentTarget.checked)
             }
           />
           Enabled<span class="visually-hidden"> {name}</span>
         </label>
-        <button
-          type="button"
-          disabled={test.isBusy.value}
-          onClick={() =>
-            void test.run(() => client.admin.agent.trials.mcp(editor.text.value, name))
-          }
-        >
+        <Asking editor={editor} name={name} />
+        <button type="button" disabled={test.isBusy.value} onClick={() => void run()}>
           Test<span class="visually-hidden"> {name}</span>
         </button>
         {waiting.length > 0 && (
@@ -80,24 +112,61 @@ function Connection({
         <button type="button" class="quiet danger" onClick={() => editor.set(path, undefined)}>
           Remove<span class="visually-hidden"> {name}</span>
         </button>
-        {test.isBusy.value && <Status tone="busy">Connecting</Status>}
+        {test.isBusy.value && (
+          <>
+            <button type="button" onClick={test.cancel}>
+              Cancel<span class="visually-hidden"> the test of {name}</span>
+            </button>
+            <Status tone="busy">Connecting</Status>
+          </>
+        )}
         {waiting.length > 0 && !result && (
           <span class="hint">Test the connection to see what needs to be accepted.</span>
         )}
       </div>
       <ErrorNote message={test.failure.value} />
-      {result && <TestResult result={result} />}
+      {result && <TestResult result={result} onAllowed={() => void run()} />}
     </fieldset>
   )
 }
 
-function TestResult({ result }: { result: McpTestResult }) {
+/** Whether its tools wait for an approval: all, or those that the text lists. */
+function Asking({ editor, name }: { editor: AgentEditor; name: string }) {
+  const path = ['mcpServers', name, 'approval']
+  const approval = editor.field(...path)
+  if (Array.isArray(approval)) {
+    return <span class="hint">Asks before calls of {counted(approval.length, 'tool')}</span>
+  }
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={approval === 'always'}
+        onChange={({ currentTarget }) =>
+          editor.set(path, currentTarget.checked ? 'always' : undefined)
+        }
+      />
+      Ask before each call<span class="visually-hidden"> of {name}</span>
+    </label>
+  )
+}
+
+const STEPS: Readonly<Record<McpTestResult['steps'][number]['step'], string>> = {
+  configuration: 'Configuration',
+  connect: 'Connect',
+  'list-tools': 'List tools',
+  accept: 'Accept tools',
+  'call-tool': 'Call a tool',
+}
+
+function TestResult({ result, onAllowed }: { result: McpTestResult; onAllowed: () => void }) {
+  const unlisted = result.steps.find(({ unlistedHost }) => unlistedHost)?.unlistedHost
   return (
     <div class="stack" role="status">
       <ul class="parts" aria-label="Steps">
         {result.steps.map(({ step, ok, milliseconds, message }) => (
           <li key={step}>
-            <span class="part-name">{step}</span>
+            <span class="part-name">{STEPS[step]}</span>
             <Status tone={ok ? 'good' : 'bad'}>{ok ? 'Works' : 'Fails'}</Status>
             <span class="part-detail">
               {message} ({formatSeconds(milliseconds)})
@@ -105,6 +174,7 @@ function TestResult({ result }: { result: McpTestResult }) {
           </li>
         ))}
       </ul>
+      {unlisted && <AllowHost host={unlisted} onAllowed={onAllowed} />}
       {result.tools.length > 0 && (
         <ul class="parts" aria-label="Tools of the server">
           {result.tools.map((tool) => (
@@ -119,64 +189,5 @@ function TestResult({ result }: { result: McpTestResult }) {
         </ul>
       )}
     </div>
-  )
-}
-
-const EMPTY = { name: '', url: '', variable: '', clientId: '', secret: '', issuer: '' }
-const FIELDS: readonly [keyof typeof EMPTY, string][] = [
-  ['name', 'Name'],
-  ['url', 'URL'],
-  ['variable', 'Variable with a bearer token, if required'],
-  ['clientId', 'OAuth client, if required'],
-  ['secret', 'Variable with the OAuth client’s secret'],
-  ['issuer', 'OAuth server that receives the secret'],
-]
-
-/** Secrets stay out of the file: it names the variable that holds them, which the Settings page sets. */
-function NewConnection({ editor }: Form) {
-  const draft = useSignal(EMPTY)
-  const add = () => {
-    const { name, url, variable, clientId, secret, issuer } = draft.value
-    const headers = variable && { headers: { Authorization: `Bearer \${${variable}}` } }
-    const client = { clientId, clientSecret: `\${${secret}}`, ...(issuer && { issuer }) }
-    const oauth = clientId && { oauth: client }
-    // Off until it has been tested.
-    editor.set(['mcpServers', name], { url, ...(headers || {}), ...(oauth || {}), enabled: false })
-    draft.value = EMPTY
-  }
-  return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        add()
-      }}
-    >
-      <div class="settings-fields">
-        {FIELDS.map(([name, label]) => (
-          <label key={name} class="field">
-            <span class="label">{label}</span>
-            <input
-              required={
-                name === 'name' ||
-                name === 'url' ||
-                (name === 'secret' && draft.value.clientId !== '')
-              }
-              value={draft.value[name]}
-              onInput={({ currentTarget }) => {
-                draft.value = { ...draft.value, [name]: currentTarget.value.trim() }
-              }}
-            />
-          </label>
-        ))}
-      </div>
-      <div class="row">
-        <button type="submit">Add connection</button>
-        <span class="hint">
-          The connection is off until you enable it. After saving, set its variables on the{' '}
-          <a href={href('settings')}>Settings</a> page, and can be tested before a restart.
-        </span>
-      </div>
-    </form>
   )
 }

@@ -1,15 +1,50 @@
 import { useSignal } from '@preact/signals'
 import type { SkillList } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { counted } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
+import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
 import { useWork } from './work.ts'
+
+type SkillRecords = SkillList['skills']
 
 /** What counts where the file names no sources. */
 const DEFAULT_SOURCES = ['skills']
 
-const sourcesIn = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(String) : DEFAULT_SOURCES
+const listIn = (value: unknown): string[] | undefined =>
+  Array.isArray(value) ? value.map(String) : undefined
+const sourcesIn = (editor: AgentEditor) =>
+  listIn(editor.field('skills', 'sources')) ?? DEFAULT_SOURCES
+
+/** Whether the text has a skill switched on. */
+function isOn(editor: AgentEditor, name: string): boolean {
+  const enabled = listIn(editor.field('skills', 'enabled'))
+  const disabled = listIn(editor.field('skills', 'disabled')) ?? []
+  return !disabled.includes(name) && (enabled?.includes(name) ?? true)
+}
+
+function switchSkill(editor: AgentEditor, name: string, wanted: boolean): void {
+  const enabled = listIn(editor.field('skills', 'enabled'))
+  const disabled = (listIn(editor.field('skills', 'disabled')) ?? []).filter((one) => one !== name)
+  if (wanted && enabled && !enabled.includes(name)) {
+    editor.set(['skills', 'enabled'], [...enabled, name])
+  }
+  const off = wanted ? disabled : [...disabled, name]
+  editor.set(['skills', 'disabled'], off.length === 0 ? undefined : off)
+}
+
+export function skillsState(editor: AgentEditor, loaded: SkillRecords | undefined): CardState {
+  const sources = sourcesIn(editor)
+  if (sources.length === 0) return { tone: 'off', words: 'None' }
+  const known = loaded?.filter(({ source }) => source === undefined || sources.includes(source))
+  if (!known) return { tone: 'good', words: `From ${counted(sources.length, 'source')}` }
+  const failed = known.filter(({ state }) => state === 'unavailable').length
+  const on = known.filter(({ name, state }) => state !== 'unavailable' && isOn(editor, name)).length
+  const words = on === 0 ? 'None on' : `${on} on`
+  if (failed > 0) return { tone: 'bad', words: `${words}, ${failed} not usable` }
+  return { tone: on === 0 ? 'off' : 'good', words }
+}
 
 /** Where skills come from, and which the server has; each source is read when somebody asks, before it is saved. */
 export function Skills({
@@ -17,15 +52,19 @@ export function Skills({
   loaded,
 }: {
   editor: AgentEditor
-  loaded: SkillList['skills'] | undefined
+  loaded: SkillRecords | undefined
 }) {
-  const added = useSignal('')
-  const look = useWork<SkillList>()
-  const sources = sourcesIn(editor.field('skills', 'sources'))
+  const sources = sourcesIn(editor)
+  const look = useWork<SkillList>(JSON.stringify(sources))
   const write = (next: readonly string[]) => editor.set(['skills', 'sources'], next)
+  const accept = (source: string) =>
+    look.run((signal) => client.agent.skills.reload({ source, accept: true }, { signal }))
+  const check = () =>
+    look.run((signal) => client.admin.agent.trials.skills(editor.text.value, { signal }))
   return (
     <>
-      <ul class="sources">
+      <SkillSwitches editor={editor} skills={look.result.value?.skills ?? loaded} />
+      <ul class="sources" aria-label="Sources of skills">
         {sources.map((source) => (
           <li key={source}>
             <span>
@@ -39,9 +78,7 @@ export function Skills({
                 type="button"
                 class="quiet"
                 disabled={look.isBusy.value}
-                onClick={() =>
-                  void look.run(() => client.agent.skills.reload({ source, accept: true }))
-                }
+                onClick={() => void accept(source)}
               >
                 Accept the current content<span class="visually-hidden"> for {source}</span>
               </button>
@@ -56,55 +93,92 @@ export function Skills({
           </li>
         ))}
       </ul>
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const source = added.value.trim()
-          if (source && !sources.includes(source)) write([...sources, source])
-          added.value = ''
-        }}
-      >
-        <label class="field grow">
-          <span class="label">
-            URL, folder relative to this file, or github:owner/repository/path
-          </span>
-          <input
-            value={added.value}
-            onInput={({ currentTarget }) => {
-              added.value = currentTarget.value
-            }}
-          />
-        </label>
-        <button type="submit">Add skill</button>
-      </form>
+      <NewSource sources={sources} onAdd={(source) => write([...sources, source])} />
       <div class="row">
         <button
           type="button"
           disabled={look.isBusy.value || sources.length === 0}
-          onClick={() => void look.run(() => client.admin.agent.trials.skills(editor.text.value))}
+          onClick={() => void check()}
         >
           Check skills
         </button>
-        {look.isBusy.value && <Status tone="busy">Reading</Status>}
+        {look.isBusy.value && (
+          <>
+            <button type="button" onClick={look.cancel}>
+              Cancel
+            </button>
+            <Status tone="busy">Reading</Status>
+          </>
+        )}
       </div>
       <ErrorNote message={look.failure.value} />
-      <SkillRecords skills={look.result.value?.skills ?? loaded} />
     </>
   )
 }
 
-function SkillRecords({ skills }: { skills: SkillList['skills'] | undefined }) {
+function NewSource({
+  sources,
+  onAdd,
+}: {
+  sources: readonly string[]
+  onAdd: (source: string) => void
+}) {
+  const added = useSignal('')
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const source = added.value.trim()
+        if (source && !sources.includes(source)) onAdd(source)
+        added.value = ''
+      }}
+    >
+      <label class="field grow">
+        <span class="label">
+          URL, folder relative to this file, or github:owner/repository/path
+        </span>
+        <input
+          value={added.value}
+          onInput={({ currentTarget }) => {
+            added.value = currentTarget.value
+          }}
+        />
+      </label>
+      <button type="submit">Add skill</button>
+    </form>
+  )
+}
+
+function SkillSwitches({
+  editor,
+  skills,
+}: {
+  editor: AgentEditor
+  skills: SkillRecords | undefined
+}) {
   if (!skills) return null
   return (
-    <ul class="parts" aria-label="Skills found">
-      {skills.map(({ name, description, state, reason, warnings = [] }) => (
-        <li key={name}>
-          <span class="part-name">{name}</span>
-          <Status tone={state === 'on' ? 'good' : state === 'off' ? 'off' : 'bad'}>{state}</Status>
-          <span class="part-detail">
-            {reason ?? description} {warnings.length > 0 && `Warnings: ${warnings.join('; ')}`}
-          </span>
+    <ul class="stack" aria-label="Skills found">
+      {skills.map(({ name, description, state, reason, source, warnings = [] }) => (
+        <li key={`${source} ${name}`}>
+          {state === 'unavailable' ? (
+            <Status tone="bad">
+              {name}: unavailable. {reason}
+            </Status>
+          ) : (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isOn(editor, name)}
+                onChange={({ currentTarget }) => switchSkill(editor, name, currentTarget.checked)}
+              />
+              <span>
+                <strong>{name}</strong> <span class="hint">{description}</span>
+              </span>
+            </label>
+          )}
+          {warnings.length > 0 && <p class="hint below">Warnings: {warnings.join('; ')}</p>}
         </li>
       ))}
     </ul>

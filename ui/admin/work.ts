@@ -1,21 +1,39 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../api.ts'
 
-/** Something that takes a while, once at a time. */
-export function useWork<Result>() {
+/**
+ * Something that takes a while, once at a time. What was found belongs to `subject`, the choice that it was found for:
+ * with another one it is gone, and what is still on its way is cancelled.
+ */
+export function useWork<Result>(subject?: string) {
   const result = useSignal<Result | undefined>(undefined)
   const failure = useSignal('')
   const isBusy = useSignal(false)
-  const run = async (work: () => PromiseLike<Result>) => {
-    isBusy.value = true
-    failure.value = ''
-    result.value = undefined
-    try {
-      result.value = await work()
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
+  const running = useRef<AbortController | undefined>(undefined)
+  const cancel = () => {
+    running.current?.abort()
+    running.current = undefined
     isBusy.value = false
   }
-  return { result, failure, isBusy, run }
+  const clear = () => {
+    cancel()
+    result.value = undefined
+    failure.value = ''
+  }
+  useLayoutEffect(() => clear, [subject])
+  const run = async (work: (signal: AbortSignal) => PromiseLike<Result>) => {
+    clear()
+    const own = new AbortController()
+    running.current = own
+    isBusy.value = true
+    try {
+      const found = await work(own.signal)
+      if (running.current === own) result.value = found
+    } catch (error) {
+      if (running.current === own) failure.value = messageOf(error)
+    }
+    if (running.current === own) cancel()
+  }
+  return { result, failure, isBusy, run, cancel }
 }

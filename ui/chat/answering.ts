@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
+import type { ChatStream } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { closeReader } from '../reader/reader.tsx'
 import {
@@ -18,10 +18,9 @@ import {
 } from './conversation.ts'
 import { refreshList } from './conversations.ts'
 import { tellTabs } from './other-tabs.ts'
+import { type ChangeAnswer, readAnswerEvents } from './read-answer.ts'
 import { newTurn, type Turn } from './turns.ts'
 
-/** Between two drawings of an answer that grows: often enough to read along. */
-const DRAW_MS = 50
 /** How often a lost answer is looked for again, and how long after it was lost. */
 const TRIES = 10
 const RETRY_MS = 1_000
@@ -219,79 +218,15 @@ async function follow(
   place: { turn: string; answer?: string | undefined },
   onStored: (answer: string) => void,
 ): Promise<void> {
-  let text = ''
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const draw = () => {
-    clearTimeout(timer)
-    timer = undefined
-    const fresh = text
-    text = ''
-    if (fresh !== '') changeTurn(place.turn, ({ answer }) => ({ answer: answer + fresh }))
-  }
-  try {
-    for await (const event of stream) {
-      if (event.type === 'text-delta') {
-        text += event.text
-        timer ??= setTimeout(draw, DRAW_MS)
-      } else if (event.type === 'turn-start') {
-        const { questionId, answerId } = event
-        const isShown = leaf.value === place.turn
-        changeTurn(place.turn, () => ({ id: questionId, last: answerId }))
-        if (isShown) leaf.value = questionId
-        place.turn = questionId
-        place.answer = answerId
-        onStored(answerId)
-      } else {
-        draw()
-        changeTurn(place.turn, (turn) => changeBy(event, turn))
-      }
-    }
-  } finally {
-    draw()
-  }
-}
-
-/** All but text, which is gathered first, and the ids of what was stored. */
-type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' | 'turn-start' }>
-
-function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'progress' }>): string {
-  if (phase === 'loading') return 'The model is being loaded'
-  const share =
-    processed !== undefined && total ? ` (${Math.round((processed / total) * 100)} %)` : ''
-  return `The model is reading the passages${share}`
-}
-
-function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
-  switch (event.type) {
-    case 'tool-call': {
-      const { callId, tool, input } = event
-      return { steps: [...steps, { callId, tool, input, startedAt: performance.now() }] }
-    }
-    case 'tool-result': {
-      const { callId, output, isError } = event
-      return {
-        steps: steps.map((step) => {
-          if (step.callId !== callId) return step
-          const milliseconds = performance.now() - (step.startedAt ?? performance.now())
-          return { ...step, output, isError, milliseconds }
-        }),
-      }
-    }
-    case 'approval-required': {
-      const { calls, state } = event
-      return { approval: { calls, state } }
-    }
-    case 'done': {
-      const { hits, citations = [], artifacts = [], finishReason, searchedFor, usage } = event
-      const tokens = usage?.totalTokens
-      return { hits, citations, artifacts, finishReason, searchedFor, tokens }
-    }
-    case 'progress':
-      return { progress: progressOf(event) }
-    case 'reasoning-delta':
-      return { progress: 'The model is thinking' }
-    default:
-      // Of a later server.
-      return {}
-  }
+  const change: ChangeAnswer = (by) => changeTurn(place.turn, by)
+  await readAnswerEvents(stream, change, (event) => {
+    if (event.type !== 'turn-start') return
+    const { questionId, answerId } = event
+    const isShown = leaf.value === place.turn
+    changeTurn(place.turn, () => ({ id: questionId, last: answerId }))
+    if (isShown) leaf.value = questionId
+    place.turn = questionId
+    place.answer = answerId
+    onStored(answerId)
+  })
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Artifact, Hit } from '../../client/src/agent-server.ts'
+import type { Approval, Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
@@ -27,7 +27,13 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
       <Question turn={turn} place={place} />
       <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
       <Answer turn={turn} />
-      {turn.approval && <Waiting turn={turn} />}
+      {turn.approval && (
+        <Waiting
+          approval={turn.approval}
+          isBusy={isAnswering.value}
+          onDecide={(isApproved) => void decide(turn, isApproved)}
+        />
+      )}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
@@ -129,7 +135,7 @@ function Versions({ turn }: { turn: Turn }) {
   )
 }
 
-function Answer({ turn }: { turn: Turn }) {
+export function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!place.current) return
@@ -175,10 +181,18 @@ function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
 const FEW_SECONDS = 3
 
 /** Calls that wait for a word, with all that they would do. */
-function Waiting({ turn }: { turn: Turn }) {
+export function Waiting({
+  approval,
+  isBusy,
+  onDecide,
+}: {
+  approval: Approval
+  isBusy: boolean
+  onDecide: (isApproved: boolean) => void
+}) {
   return (
     <section class="stack note" aria-label="Waiting for approval">
-      {turn.approval?.calls.map(({ callId, tool, input }) => (
+      {approval.calls.map(({ callId, tool, input }) => (
         <div key={callId} class="stack">
           <p>
             <strong>{tool}</strong> waits for your approval:
@@ -187,15 +201,10 @@ function Waiting({ turn }: { turn: Turn }) {
         </div>
       ))}
       <div class="row">
-        <button
-          type="button"
-          class="primary"
-          disabled={isAnswering.value}
-          onClick={() => void decide(turn, true)}
-        >
+        <button type="button" class="primary" disabled={isBusy} onClick={() => onDecide(true)}>
           Approve
         </button>
-        <button type="button" disabled={isAnswering.value} onClick={() => void decide(turn, false)}>
+        <button type="button" disabled={isBusy} onClick={() => onDecide(false)}>
           Refuse
         </button>
       </div>
@@ -204,7 +213,7 @@ function Waiting({ turn }: { turn: Turn }) {
 }
 
 /** A picture where it is one, else a file to keep; what is older than a week may be gone. */
-function ArtifactView({
+export function ArtifactView({
   artifact: { name, mediaType, size, url },
   beside,
 }: {
@@ -242,7 +251,7 @@ function ArtifactView({
   )
 }
 
-function Sources({ hits }: { hits: readonly Hit[] }) {
+export function Sources({ hits }: { hits: readonly Hit[] }) {
   if (hits.length === 0) return null
   return (
     <details class="settings">
@@ -262,7 +271,7 @@ function Sources({ hits }: { hits: readonly Hit[] }) {
   )
 }
 
-const ENDINGS: Partial<Record<FinishReason, string>> = {
+export const ENDINGS: Partial<Record<FinishReason, string>> = {
   interrupted: 'Interrupted: the server stopped before the answer was complete.',
   length: 'The answer was cut off because it became too long.',
   content_filter: 'The answer was stopped by the model’s content filter.',

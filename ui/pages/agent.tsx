@@ -1,9 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { AgentCheck, AgentVersions } from '../../client/src/agent-server.ts'
+import { Mistakes } from '../admin/agent-card.tsx'
 import { agentEditor as editor } from '../admin/agent-editor.ts'
 import { AgentForms } from '../admin/agent-forms.tsx'
+import { DraftPanel } from '../admin/draft-panel.tsx'
 import { diffLines } from '../admin/line-diff.ts'
+import { useLoadedAgent } from '../admin/loaded-agent.ts'
 import { client, messageOf } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -11,10 +14,12 @@ import { ErrorNote } from '../parts/notes.tsx'
 
 const CHECK_MS = 500
 
-/** The agent configuration as text, checked while it is written; with what the model would be told. */
+/** The agent as cards, with the text behind them, and a chat to try what is not saved yet. */
 export function AgentPage() {
   const { file, text, found, failure, checkFailure, note, isChanged } = editor
   const isSaving = useSignal(false)
+  const loaded = useLoadedAgent()
+  const question = useRef<HTMLTextAreaElement>(null)
   useEffect(() => void editor.open(), [])
   useEffect(() => {
     const timer = setTimeout(() => void editor.check(), CHECK_MS)
@@ -28,6 +33,9 @@ export function AgentPage() {
       <div class="page-head">
         <h1>Agent</h1>
         <div class="row">
+          <button type="button" class="only-narrow" onClick={() => question.current?.focus()}>
+            Try the draft
+          </button>
           <button type="button" disabled={!isChanged.value} onClick={() => void editor.read()}>
             Discard
           </button>
@@ -45,20 +53,13 @@ export function AgentPage() {
       </div>
       <ErrorNote message={failure.value || checkFailure.value} />
       <p role="status">{note.value}</p>
-      <AgentForms editor={editor} />
-      <TextField
-        label={file.value?.path ?? 'agent.json'}
-        text={text}
-        isRead={file.value !== undefined}
-      />
-      <Mistakes check={found.value} />
-      <Prompt check={found.value} />
-      <Versions
-        digest={file.value?.digest}
-        onTake={(earlier) => {
-          text.value = earlier
-        }}
-      />
+      <div class="agent-layout">
+        <div class="agent-cards">
+          <AgentForms editor={editor} loaded={loaded.value} />
+          <Advanced />
+        </div>
+        <DraftPanel editor={editor} loaded={loaded.value} field={question} />
+      </div>
       {isSaving.value && file.value && (
         <SaveDialog
           before={file.value.text}
@@ -71,6 +72,70 @@ export function AgentPage() {
         />
       )}
     </>
+  )
+}
+
+/** The fields that have a card of their own. */
+const CARDS = ['prompt', 'tools', 'skills', 'mcpServers', 'sandbox']
+
+const hasNoCard = ({ field }: AgentCheck['mistakes'][number]) =>
+  !CARDS.includes(field.split('.')[0] ?? '')
+
+/** What few people change: limits, the configuration as text, and its earlier versions. */
+function Advanced() {
+  const { file, text, found } = editor
+  return (
+    <section class="panel agent-card">
+      <details>
+        <summary>
+          <h2>Advanced</h2>
+          <span class="hint">Limits, JSON, earlier versions</span>
+        </summary>
+        <div class="stack">
+          {editor.fields.value && <Limits />}
+          <TextField
+            label={file.value?.path ?? 'agent.json'}
+            text={text}
+            isRead={file.value !== undefined}
+          />
+          <Versions
+            digest={file.value?.digest}
+            onTake={(earlier) => {
+              text.value = earlier
+            }}
+          />
+        </div>
+      </details>
+      <Mistakes title="agent.json" mistakes={found.value?.mistakes.filter(hasNoCard) ?? []} />
+    </section>
+  )
+}
+
+const LIMITS = [
+  ['rounds', 'Model calls', 8],
+  ['toolCalls', 'Tool calls', 64],
+  ['seconds', 'Seconds', 300],
+  ['tokens', 'Tokens', 1_000_000],
+] as const
+
+function Limits() {
+  return (
+    <div class="settings-fields">
+      {LIMITS.map(([name, label, initial]) => (
+        <label key={name} class="field">
+          <span class="label">{label} for one question</span>
+          <input
+            type="number"
+            min={0}
+            placeholder={String(initial)}
+            value={String(editor.field('limits', name) ?? '')}
+            onInput={({ currentTarget: { value } }) =>
+              editor.set(['limits', name], value === '' ? undefined : Number(value))
+            }
+          />
+        </label>
+      ))}
+    </div>
   )
 }
 
@@ -98,37 +163,6 @@ function TextField({
         }}
       />
     </label>
-  )
-}
-
-function Mistakes({ check }: { check: AgentCheck | undefined }) {
-  if (!check || check.mistakes.length === 0) return null
-  return (
-    <ul class="error-note" aria-label="Mistakes">
-      {check.mistakes.map(({ field, message }) => (
-        <li key={`${field}${message}`}>
-          <code>{field || 'agent.json'}</code> {message}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** The server's own rules stand first, whatever the configuration says. */
-function Prompt({ check }: { check: AgentCheck | undefined }) {
-  if (!check) return null
-  return (
-    <section class="panel" aria-labelledby="prompt">
-      <h2 id="prompt">System message</h2>
-      <details class="settings">
-        <summary>The server’s own rules</summary>
-        <pre class="code">{check.prompt.rules}</pre>
-      </details>
-      <details class="settings">
-        <summary>Complete system message with this configuration</summary>
-        <pre class="code">{check.prompt.assembled}</pre>
-      </details>
-    </section>
   )
 }
 
@@ -161,8 +195,8 @@ function Versions({
   }
   if (versions.value.length === 0) return <ErrorNote message={failure.value} />
   return (
-    <section class="panel" aria-labelledby="versions">
-      <h2 id="versions">Earlier versions</h2>
+    <section class="stack" aria-labelledby="versions">
+      <h3 id="versions">Earlier versions</h3>
       <ErrorNote message={failure.value} />
       <ul class="sources">
         {versions.value.map(({ digest: version, replacedAt }) => (

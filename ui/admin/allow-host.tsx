@@ -1,0 +1,37 @@
+import { client } from '../api.ts'
+import { ErrorNote } from '../parts/notes.tsx'
+import { readServerState } from './server-state.ts'
+import { useWork } from './work.ts'
+
+/** Offers to list a host that may not be called yet; what is tried afterwards may call it at once. */
+export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => void }) {
+  const allowing = useWork<void>(host)
+  return (
+    <div class="stack">
+      <div class="row">
+        <button
+          type="button"
+          disabled={allowing.isBusy.value}
+          onClick={() => void allowing.run(() => allow(host).then(onAllowed))}
+        >
+          Allow {host}
+        </button>
+        <span class="hint">
+          Adds it to <code>OUTBOUND_ALLOW</code>. Tests can call it at once, the running agent after
+          a restart.
+        </span>
+      </div>
+      <ErrorNote message={allowing.failure.value} />
+    </div>
+  )
+}
+
+async function allow(host: string): Promise<void> {
+  const { digest, settings } = await client.admin.settings.get()
+  const { value = '' } = settings.find(({ name }) => name === 'OUTBOUND_ALLOW') ?? {}
+  const hosts = value.split(',').flatMap((one) => one.trim() || [])
+  if (hosts.includes(host)) return
+  const set = { OUTBOUND_ALLOW: [...hosts, host].join(',') }
+  await client.admin.settings.save({ basedOn: digest, set })
+  await readServerState()
+}

@@ -1,0 +1,218 @@
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { DraftFrame } from '../../client/src/agent-server.ts'
+import { Steps } from '../chat/steps.tsx'
+import { Answer, ArtifactView, ENDINGS, Sources, Waiting } from '../chat/turn-view.tsx'
+import { formatNumber, formatSeconds } from '../format.ts'
+import { ErrorNote } from '../parts/notes.tsx'
+import { closeReader, Reader, reading } from '../reader/reader.tsx'
+import { href } from '../route.ts'
+import type { AgentEditor } from './agent-editor.ts'
+import {
+  askDraft,
+  decideDraft,
+  isTrying,
+  question,
+  refusal,
+  startOver,
+  stopTrying,
+  type Tried,
+  tried,
+} from './draft-chat.ts'
+import type { LoadedAgent } from './loaded-agent.ts'
+import { serverState } from './server-state.ts'
+
+/** A chat with the configuration as it is written, saved or not. */
+export function DraftPanel({
+  editor,
+  loaded,
+  field,
+}: {
+  editor: AgentEditor
+  loaded: LoadedAgent
+  /** Where the question is written. */
+  field: RefObject<HTMLTextAreaElement | null>
+}) {
+  const isRunning = (serverState.value?.state ?? 'running') === 'running'
+  return (
+    <aside
+      class="panel draft-panel"
+      aria-labelledby="draft-title"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape' && reading.value === undefined) stopTrying()
+      }}
+    >
+      <div class="row spread">
+        <h2 id="draft-title">Try the draft</h2>
+        {tried.value.length > 0 && (
+          <button type="button" class="quiet" onClick={startOver}>
+            Start over
+          </button>
+        )}
+      </div>
+      {isRunning ? (
+        <>
+          <Answers draft={editor.text.value} loaded={loaded} />
+          <Composer editor={editor} field={field} />
+        </>
+      ) : (
+        <p class="hint">
+          Start the server on the <a href={href('overview')}>Overview</a> page to try the draft.
+        </p>
+      )}
+      <CitedPassage />
+    </aside>
+  )
+}
+
+function Answers({ draft, loaded }: { draft: string; loaded: LoadedAgent }) {
+  const place = useRef<HTMLDivElement>(null)
+  // To read along; whoever scrolls back has the end again with the next words.
+  useLayoutEffect(() => {
+    if (place.current) place.current.scrollTop = place.current.scrollHeight
+  }, [tried.value])
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, with the keyboard too
+    <div ref={place} class="turns draft-turns" role="log" aria-label="Answers" tabIndex={0}>
+      {tried.value.length === 0 && (
+        <div class="stack hint">
+          <p>
+            Ask a question to see how the agent answers with the configuration on this page. The
+            running agent stays as it is until you save and restart.
+          </p>
+          {loaded.capabilities?.chat.model === 'extractive' && (
+            <p>
+              The chat model extractive quotes documents and ignores prompt, tools and skills.
+              Choose another one on the <a href={href('models')}>Models</a> page.
+            </p>
+          )}
+        </div>
+      )}
+      {tried.value.map((one, index) => (
+        <TriedView key={one.turn.id} tried={one} draft={draft} number={index + 1} />
+      ))}
+    </div>
+  )
+}
+
+function TriedView({ tried: one, draft, number }: { tried: Tried; draft: string; number: number }) {
+  const { turn, text, unavailable } = one
+  const { state, failure, finishReason, milliseconds, tokens } = turn
+  const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
+  return (
+    <article class="turn" aria-label={`Question ${number}`}>
+      <div class="question">
+        <p class="chunk-text">{turn.question}</p>
+      </div>
+      <Unavailable parts={unavailable} />
+      <Steps steps={turn.steps} isAnswering={state === 'answering'} />
+      <Answer turn={turn} />
+      {turn.approval && (
+        <Waiting
+          approval={turn.approval}
+          isBusy={isTrying.value}
+          onDecide={(isApproved) => void decideDraft(one, isApproved)}
+        />
+      )}
+      {turn.artifacts.map((artifact) => (
+        <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
+      ))}
+      <Sources hits={turn.hits} />
+      <ErrorNote message={failure} />
+      {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
+      {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
+      {state !== 'answering' && (
+        <p class="hint">
+          {facts.filter(Boolean).join(', ')}
+          {text !== draft && '. The configuration has changed since this answer.'}
+        </p>
+      )}
+    </article>
+  )
+}
+
+const PARTS: Readonly<Record<DraftFrame['unavailable'][number]['part'], string>> = {
+  mcp: 'MCP connection',
+  skill: 'Skill',
+  plugin: 'Plugin',
+}
+
+/** What the draft names and could not use. */
+function Unavailable({ parts }: { parts: DraftFrame['unavailable'] }) {
+  if (parts.length === 0) return null
+  return (
+    <ul class="error-note" aria-label="Not available">
+      {parts.map(({ part, name, reason }) => (
+        <li key={`${part} ${name}`}>
+          {PARTS[part]} {name} is not available: {reason}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Composer({
+  editor,
+  field,
+}: {
+  editor: AgentEditor
+  field: RefObject<HTMLTextAreaElement | null>
+}) {
+  const isValid = editor.found.value?.valid ?? false
+  const ask = () => void (isValid && askDraft(editor.text.value))
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        ask()
+      }}
+    >
+      <ErrorNote message={refusal.value} />
+      <textarea
+        ref={field}
+        rows={2}
+        aria-label="Question to the draft"
+        placeholder="Ask the draft a question"
+        value={question.value}
+        onInput={({ currentTarget }) => {
+          question.value = currentTarget.value
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          ask()
+        }}
+      />
+      <div class="row">
+        {isTrying.value ? (
+          <button type="button" onClick={stopTrying}>
+            Stop
+          </button>
+        ) : (
+          <button type="submit" class="primary" disabled={!isValid || question.value.trim() === ''}>
+            Ask
+          </button>
+        )}
+        {editor.found.value && !isValid && (
+          <span class="hint">Correct the mistakes in the configuration first.</span>
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {isTrying.value ? 'Answering' : tried.value.length > 0 ? 'The answer is complete' : ''}
+      </p>
+    </form>
+  )
+}
+
+/** Over the cards, the passage that an answer of the draft cites. */
+function CitedPassage() {
+  const cited = reading.value
+  const isOurs =
+    cited !== undefined && tried.value.some(({ turn }) => turn.hits.includes(cited.hit))
+  useEffect(() => {
+    if (isOurs) return closeReader
+  }, [isOurs])
+  if (!isOurs) return null
+  return <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />
+}

@@ -1,0 +1,87 @@
+import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
+import type { Turn } from './turns.ts'
+
+/** Between two drawings of an answer that grows: often enough to read along. */
+const DRAW_MS = 50
+
+export type ChangeAnswer = (by: (turn: Turn) => Partial<Turn>) => void
+
+/** What comes before an answer. */
+type StartEvent = Extract<ChatEvent, { type: 'turn-start' | 'draft' }>
+
+/** Reads an answer to its end; throws what ends it early. */
+export async function readAnswerEvents(
+  stream: ChatStream,
+  change: ChangeAnswer,
+  onStart: (event: StartEvent) => void,
+): Promise<void> {
+  let text = ''
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const draw = () => {
+    clearTimeout(timer)
+    timer = undefined
+    const fresh = text
+    text = ''
+    if (fresh !== '') change(({ answer }) => ({ answer: answer + fresh }))
+  }
+  try {
+    for await (const event of stream) {
+      if (event.type === 'text-delta') {
+        text += event.text
+        timer ??= setTimeout(draw, DRAW_MS)
+      } else if (event.type === 'turn-start' || event.type === 'draft') {
+        onStart(event)
+      } else {
+        draw()
+        change((turn) => changeBy(event, turn))
+      }
+    }
+  } finally {
+    draw()
+  }
+}
+
+/** All but text, which is gathered first, and what comes before it. */
+type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' } | StartEvent>
+
+function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'progress' }>): string {
+  if (phase === 'loading') return 'The model is being loaded'
+  const share =
+    processed !== undefined && total ? ` (${Math.round((processed / total) * 100)} %)` : ''
+  return `The model is reading the passages${share}`
+}
+
+function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
+  switch (event.type) {
+    case 'tool-call': {
+      const { callId, tool, input } = event
+      return { steps: [...steps, { callId, tool, input, startedAt: performance.now() }] }
+    }
+    case 'tool-result': {
+      const { callId, output, isError } = event
+      return {
+        steps: steps.map((step) => {
+          if (step.callId !== callId) return step
+          const milliseconds = performance.now() - (step.startedAt ?? performance.now())
+          return { ...step, output, isError, milliseconds }
+        }),
+      }
+    }
+    case 'approval-required': {
+      const { calls, state } = event
+      return { approval: { calls, state } }
+    }
+    case 'done': {
+      const { hits, citations = [], artifacts = [], finishReason, searchedFor, usage } = event
+      const tokens = usage?.totalTokens
+      return { hits, citations, artifacts, finishReason, searchedFor, tokens }
+    }
+    case 'progress':
+      return { progress: progressOf(event) }
+    case 'reasoning-delta':
+      return { progress: 'The model is thinking' }
+    default:
+      // Of a later server.
+      return {}
+  }
+}
