@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import type { TermsOf } from '../agent/citations/attribution.ts'
 import {
@@ -18,7 +19,7 @@ import { createWindow } from '../agent/run/window.ts'
 import { createTables, type Tables } from '../agent/tables/tables.ts'
 import { createArtifactLinks } from '../agent/tools/artifacts.ts'
 import { createBuiltInTools } from '../agent/tools/catalogue.ts'
-import { loadPlugins } from '../agent/tools/plugins.ts'
+import { loadPlugins, type Plugins } from '../agent/tools/plugins.ts'
 import { createToolRegistry } from '../agent/tools/registry.ts'
 import type { Config } from '../config.ts'
 import { stopWordsOf } from '../indexes/analyser/languages.ts'
@@ -99,7 +100,10 @@ export async function composeAgent(parts: Parts) {
     beginning: { prompt, tools },
     /** The sandbox, if the agent runs code. */
     usedSandbox: model.supportsTools && configuration.tools.run_python ? sandbox : undefined,
-    openDraft: (draft: Draft, signal: AbortSignal) => openDraft(shared, draft, signal),
+    openDraft(draft: Draft, signal: AbortSignal) {
+      const isSame = isDeepStrictEqual(draft.configuration.plugins, configuration.plugins)
+      return openDraft(isSame ? { ...shared, plugins } : shared, draft, signal)
+    },
     start() {
       mcp.start()
       skills.start()
@@ -116,6 +120,8 @@ interface Shared extends Parts {
   model: ChatModel
   tables: Tables
   artifacts: ArtifactStore
+  /** Those that are loaded already, so that their code does not run again. */
+  plugins?: Plugins
 }
 
 interface AgentParts extends Shared {
@@ -142,11 +148,9 @@ async function openAgent(parts: AgentParts) {
   opened.defer(mcp.close)
   const skills = await composeSkills(config, configuration.skills, parts.skillCopies, log)
   opened.defer(skills.close)
-  const plugins = await loadPlugins({
-    paths: configuration.plugins,
-    configuration: config.AGENT_CONFIG,
-    log,
-  })
+  const { plugins: paths } = configuration
+  const plugins =
+    parts.plugins ?? (await loadPlugins({ paths, configuration: config.AGENT_CONFIG, log }))
   const tools = createToolRegistry({
     sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,

@@ -46,6 +46,12 @@ describe('A server', verifies('admin.launch.stopped', 'admin.launch.failed'), ()
         message: expect.stringMatching(/POST \/admin\/launch/),
       })
     }
+    const messages = [{ role: 'user', content: 'Who hoots?' }]
+    const draft = { body: { text: '{}', messages } }
+    expect(await failureOf(await server.request('/admin/agent/chat', draft))).toMatchObject({
+      status: 503,
+      code: 'not_launched',
+    })
     expect((await fetch(`${server.url}/documents`)).status).toBe(401)
     expect((await server.request('/admin/settings')).status).toBe(200)
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
-import { ask } from '../support/chat-reader.ts'
+import { ask, readChat } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -23,7 +23,8 @@ async function start(count: number, more: string[] = []) {
   const folder = join(dirname(file), 'plugins')
   await mkdir(folder)
   await writeFile(join(folder, 'brush.mjs'), PLUGIN.replace('COUNT', String(count)))
-  return { upstream, server: await startServer(modelAt(upstream, { AGENT_CONFIG: file })) }
+  const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
+  return { upstream, server, file }
 }
 
 describe.each(WAYS)('A plugin, asked by %s', (way) => {
@@ -38,6 +39,24 @@ describe.each(WAYS)('A plugin, asked by %s', (way) => {
 })
 
 describe('Plugins', () => {
+  it('serve a draft of the agent without being loaded again', async () => {
+    const { upstream, server, file } = await start(1)
+    await writeFile(join(dirname(file), 'plugins', 'brush.mjs'), 'throw new Error("Loaded again")')
+    upstream.always(textReply('Done.'))
+    const messages = [{ role: 'user', content: 'Paint.' }]
+    const tryDraft = async (...plugins: string[]) => {
+      const body = { text: JSON.stringify({ plugins }), messages }
+      const { frames } = await readChat(await server.request('/admin/agent/chat', { body }))
+      return frames[0]?.frame
+    }
+    expect(await tryDraft('./plugins/brush.mjs')).toEqual({ type: 'draft', unavailable: [] })
+    const { tools } = modelRequest(upstream.requests.at(-1))
+    expect(tools.map(({ function: { name } }) => name)).toContain('brush__paint0')
+    expect(await tryDraft('./plugins/other.mjs')).toMatchObject({
+      unavailable: [{ part: 'plugin', name: 'other' }],
+    })
+  })
+
   it('are told of, also where they cannot be loaded', verifies('plugins.state'), async () => {
     const { server } = await start(1, ['./plugins/nothing.mjs'])
     expect(await (await server.request('/agent/capabilities')).json()).toMatchObject({

@@ -78,6 +78,21 @@ describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
+  it('stay as they are while the text is no JSON', async () => {
+    const { page } = await openWebUi(browser, server.url, 'agent')
+    await openCard(page, 'Advanced')
+    const text = page.getByRole('textbox', { name: /agent\.json/ })
+    await text.fill('{ "prompt": "Be brief." }')
+    const before = await text.boundingBox()
+    await text.fill('{ "prompt": "Be brief." ')
+    await page.getByText('The cards can be used again once this is valid JSON.').waitFor()
+    expect(await text.boundingBox()).toEqual(before)
+    expect(await prompt(page).inputValue()).toBe('Be brief.')
+    expect(await page.locator('.agent-cards[inert]').count()).toBe(1)
+    await text.fill('{}')
+    await page.locator('.agent-cards[inert]').waitFor({ state: 'detached' })
+  })
+
   it('check the name and the address of an MCP server while they are typed', async () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'MCP')

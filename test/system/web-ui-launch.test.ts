@@ -5,6 +5,7 @@ import {
   expectAccessible,
   goTo,
   hasBrowser,
+  openCard,
   openWebUi,
   press,
   useBrowser,
@@ -34,6 +35,8 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     await press(page, 'Save')
     await page.getByText('Saved: TOP_K.').waitFor()
     await goTo(page, 'Agent')
+    await page.getByText('to try the draft.').waitFor()
+    await openCard(page, 'Advanced')
     await page.getByRole('textbox', { name: /agent\.json/ }).fill('{"name": "desk"}')
     await press(page, 'Save')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
@@ -21,6 +21,11 @@ function createAgentEditor() {
   const note = signal('')
 
   const fields = computed(() => readFields(text.value))
+  /** Of the last text that was JSON: what is shown of it stays while somebody writes. */
+  const lastFields = signal(fields.value)
+  effect(() => {
+    if (fields.value || text.value === '') lastFields.value = fields.value
+  })
   const isChanged = computed(
     () => file.value !== undefined && text.value !== (file.value.text || EMPTY),
   )
@@ -46,8 +51,8 @@ function createAgentEditor() {
     checkFailure,
     note,
     fields,
-    /** A field of the text as it is written now. */
-    field: (...path: string[]) => fieldAt(fields.value, path),
+    /** A field of the text as it was last valid. */
+    field: (...path: string[]) => fieldAt(lastFields.value, path),
     set(path: readonly string[], value: unknown) {
       text.value = withField(text.value, path, value)
     },

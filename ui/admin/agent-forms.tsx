@@ -15,18 +15,11 @@ interface Form {
 /** Every part of the agent as a card; each writes into the text, which is saved as a whole. */
 export function AgentForms({ editor, loaded }: Form) {
   const isRead = editor.file.value !== undefined
-  if (isRead && !editor.fields.value) {
-    return (
-      <p class="hint">
-        The cards are available again once the configuration under Advanced is valid JSON.
-      </p>
-    )
-  }
   const { capabilities } = loaded
   const check = editor.found.value
   const stateOf = (state: CardState) => (isRead ? state : undefined)
   return (
-    <>
+    <div class="agent-cards" inert={isRead && !editor.fields.value}>
       <AgentCard
         title="Prompt"
         field="prompt"
@@ -68,7 +61,7 @@ export function AgentForms({ editor, loaded }: Form) {
       >
         <SandboxForm editor={editor} />
       </AgentCard>
-    </>
+    </div>
   )
 }
 

@@ -92,12 +92,15 @@ function Advanced() {
           <span class="hint">Limits, JSON, earlier versions</span>
         </summary>
         <div class="stack">
-          {editor.fields.value && <Limits />}
+          <Limits />
           <TextField
             label={file.value?.path ?? 'agent.json'}
             text={text}
             isRead={file.value !== undefined}
           />
+          {file.value && !editor.fields.value && (
+            <p class="hint">The cards can be used again once this is valid JSON.</p>
+          )}
           <Versions
             digest={file.value?.digest}
             onTake={(earlier) => {
@@ -128,6 +131,7 @@ function Limits() {
             type="number"
             min={0}
             placeholder={String(initial)}
+            readOnly={!editor.fields.value}
             value={String(editor.field('limits', name) ?? '')}
             onInput={({ currentTarget: { value } }) =>
               editor.set(['limits', name], value === '' ? undefined : Number(value))
