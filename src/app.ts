@@ -19,6 +19,7 @@ import { fileSearchRoutes } from './dialects/files/routes.ts'
 import { serveMcp } from './dialects/mcp/endpoint.ts'
 import { mcpRoutes } from './dialects/mcp/routes.ts'
 import { messageRoutes } from './dialects/messages/routes.ts'
+import { oikbRoutes } from './dialects/oikb/routes.ts'
 import { ollamaRoutes } from './dialects/ollama/routes.ts'
 import { createKeptResponses } from './dialects/responses/kept-responses.ts'
 import { responseRoutes } from './dialects/responses/routes.ts'
@@ -108,6 +109,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(embeddingRoutes, services)
   await app.register(messageRoutes, services)
   await app.register(ollamaRoutes, services)
+  await app.register(oikbRoutes, services)
   await app.register(responseRoutes, { ...services, kept })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)

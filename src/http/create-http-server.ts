@@ -12,6 +12,13 @@ import { withoutOpenAiPrefix } from './openai-base-path.ts'
 import { installBodyDeadline, installExpectContinue, leaveUnreadBodies } from './request-body.ts'
 import { rewriteWebUiUrl } from './web-ui-access.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How many values a body of JSON may have, if more than usual. */
+    maxJsonValues?: number
+  }
+}
+
 export interface HttpOptions {
   log: FastifyBaseLogger
   /** In bytes. */
@@ -117,7 +124,7 @@ function parseJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json')
   const bytes = { parseAs: 'buffer' } as const
   app.addContentTypeParser<Buffer>('application/json', bytes, (request, body, done) => {
-    const refused = whyTooComplex(body)
+    const refused = whyTooComplex(body, request.routeOptions.config.maxJsonValues)
     if (refused !== undefined) return done(refusal('', `The body ${refused}`))
     if (isUtf8(body)) return parseJson(request, body.toString(), done)
     done(app.httpErrors.badRequest('The body is not valid UTF-8'))

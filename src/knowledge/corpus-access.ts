@@ -153,4 +153,4 @@ function limitDocuments(
  * The id of a document that a key with collections names itself. Without the collection, the key could tell by an id
  * that is taken which documents there are elsewhere.
  */
-const idIn = (collection: string, named: string) => `${collection}~${named}`
+export const idIn = (collection: string, named: string) => `${collection}~${named}`

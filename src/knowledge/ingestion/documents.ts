@@ -131,16 +131,20 @@ export async function storeAll(
 export type Admission = ReturnType<typeof createAdmission>
 
 /**
- * Before a body is read, throws `queue_full` if the queue is full, unless the document is already in it or its
- * idempotency key was used before. The document store checks again: the queue may have filled up in the meantime.
+ * Before a body is read, throws `queue_full` if the queue is full, or will be once `ahead` more documents are in it;
+ * unless the document is already in it or its idempotency key was used before. The document store checks again: the queue may have filled up in the meantime.
  */
 export function createAdmission(
   store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>,
   queueLimit: number,
 ) {
-  return async (id: string | undefined, idempotencyKey: string | undefined): Promise<void> => {
+  return async (
+    id: string | undefined,
+    idempotencyKey: string | undefined,
+    ahead = 0,
+  ): Promise<void> => {
     const { jobs } = await store.counts()
-    if (jobs < queueLimit) return
+    if (jobs + ahead < queueLimit) return
     if (idempotencyKey !== undefined && (await store.hasKey(idempotencyKey))) return
     const { status } = (id !== undefined && (await store.get(id))) || {}
     if (status !== 'pending' && status !== 'processing') throw queueFull()

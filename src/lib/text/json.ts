@@ -61,8 +61,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * Why JSON from a client is not worth parsing, in words that follow "it"; undefined if it is. Bytes that are not JSON
  * are left to the parser.
  */
-export function whyTooComplex(bytes: Uint8Array): string | undefined {
-  const { open, close, goOn } = createLevels()
+export function whyTooComplex(bytes: Uint8Array, maxValues = MAX_VALUES): string | undefined {
+  const { open, close, goOn } = createLevels(maxValues)
   let reason: string | undefined
   for (let at = 0; at < bytes.length && reason === undefined; at += 1) {
     switch (bytes[at] ?? 0) {
@@ -76,7 +76,7 @@ export function whyTooComplex(bytes: Uint8Array): string | undefined {
         reason = open(MAX_FIELDS)
         break
       case OPEN_LIST:
-        reason = open(MAX_VALUES)
+        reason = open(maxValues)
         break
       case CLOSE_OBJECT:
       case CLOSE_LIST:
@@ -90,14 +90,14 @@ export function whyTooComplex(bytes: Uint8Array): string | undefined {
 }
 
 /** Counts levels, their values, and all values. What adds to them returns what there is too much of. */
-function createLevels() {
+function createLevels(maxValues: number) {
   const room = new Float64Array(MAX_DEPTH + 1)
   let depth = 0
   let values = 1
 
   const count = () => {
     values += 1
-    return values > MAX_VALUES ? `must not contain more than ${MAX_VALUES} values` : undefined
+    return values > maxValues ? `must not contain more than ${maxValues} values` : undefined
   }
   return {
     open(most: number): string | undefined {

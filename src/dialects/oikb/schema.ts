@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import { ErrorBody } from '../../schemas/error.ts'
+import { boundedText, Flag, filledText, jsonText, optional } from '../../schemas/fields.ts'
+import { CollectionName } from '../../schemas/metadata.ts'
+import { DocumentForm } from '../../schemas/new-document.ts'
+
+// Shapes of what oikb 0.6 sends and reads: https://pypi.org/project/oikb/.
+
+/** Files of one source, and of one answer that lists them. */
+export const MAX_FILES = 50_000
+/** JSON values of the largest manifest: each file is an object with four fields. */
+export const MANIFEST_VALUES = 6 * MAX_FILES
+
+const MAX_PATH = 1_000
+const Directory = boundedText(MAX_PATH)
+const FileName = filledText(MAX_PATH)
+
+export const KnowledgeParams = z.object({
+  id: CollectionName.describe('The knowledge base: the name of a collection.'),
+})
+
+const ManifestEntry = z.object({
+  path: Directory.describe('The directory of the file; empty at the top.'),
+  filename: FileName,
+  checksum: boundedText(500).describe('Anything that changes with the file.'),
+  size: optional(z.number()).describe('Has no effect.'),
+})
+
+export const Manifest = z
+  .object({
+    manifest: z.array(ManifestEntry).max(MAX_FILES).describe('Every file of the source.'),
+  })
+  .meta({
+    id: 'SyncManifest',
+    examples: [
+      { manifest: [{ path: 'guide', filename: 'hours.md', checksum: '3f2a', size: 120 }] },
+    ],
+  })
+
+const SyncPlace = z.object({ path: z.string(), filename: z.string() })
+
+export const SyncDiff = z
+  .object({
+    added: z.array(SyncPlace),
+    modified: z.array(
+      SyncPlace.extend({
+        stale_file_id: z
+          .string()
+          .describe('Has no effect in `cleanup`: the next upload replaces the file.'),
+      }),
+    ),
+    deleted: z.array(SyncPlace.extend({ file_id: z.string() })),
+    unmodified_count: z.int(),
+    mkdir: z.array(z.string()).describe('Directories without a document so far.'),
+    rmdir: z.array(z.string()).describe('Directories that the manifest no longer has.'),
+    directory_map: z.record(z.string(), z.string()).describe('The id of each directory.'),
+  })
+  .meta({ id: 'SyncDiff' })
+
+export const Cleanup = z
+  .object({
+    file_ids: z.array(z.string().max(300)).max(MAX_FILES).describe('Documents to delete.'),
+    dir_ids: optional(z.array(Directory).max(MAX_FILES)).describe(
+      'Has no effect: a directory goes with its last document.',
+    ),
+  })
+  .meta({
+    id: 'SyncCleanup',
+    examples: [{ file_ids: ['handbook~guide-hours.md-9c41d7e2b60a4f18'] }],
+  })
+
+export const Removed = z
+  .object({ removed: z.int().describe('Documents deleted.') })
+  .meta({ id: 'SyncRemoved' })
+
+export const NewDirectory = z
+  .object({ name: FileName, parent_id: optional(Directory) })
+  .meta({ id: 'NewSyncDirectory', examples: [{ name: 'guide' }] })
+
+export const DirectoryCreated = z
+  .object({ id: z.string(), name: z.string(), parent_id: z.string().nullable() })
+  .meta({ id: 'SyncDirectory' })
+
+/** What the form field `metadata` says about the file after it. */
+export const UploadFields = z.object({
+  metadata: jsonText(10_000, 'must be a JSON object').pipe(
+    z.object({
+      knowledge_id: CollectionName,
+      file_hash: boundedText(500),
+      directory_id: optional(Directory),
+    }),
+  ),
+})
+
+export const UploadForm = z
+  .object({
+    metadata: z
+      .string()
+      .max(10_000)
+      .describe('JSON with `knowledge_id`, `file_hash` and `directory_id`; sent before the file.'),
+    file: DocumentForm.shape.file,
+  })
+  .meta({
+    id: 'SyncUpload',
+    examples: [
+      { metadata: '{"knowledge_id": "handbook", "file_hash": "3f2a"}', file: '%PDF-1.7 …' },
+    ],
+  })
+
+export const ResetQuery = z.object({
+  include_directories: z
+    .union([Flag, z.enum(['True', 'False'])])
+    .optional()
+    .describe('Has no effect: directories go with their documents.'),
+})
+
+export const KnowledgeBase = z
+  .object({ id: z.string(), name: z.string(), description: z.string() })
+  .meta({ id: 'SyncKnowledgeBase' })
+
+export const SyncedFile = z
+  .object({
+    id: z.string().describe('The id of the document.'),
+    filename: z.string(),
+    meta: z.object({
+      name: z.string().describe('Path and name in the source.'),
+      size: z.int(),
+      file_hash: z.string(),
+    }),
+  })
+  .meta({ id: 'SyncedFile' })
+
+export const Uploaded = SyncedFile.pick({ id: true, filename: true }).meta({ id: 'SyncUploaded' })
+
+export const SyncedFiles = z
+  .object({
+    items: z.array(SyncedFile).describe(`At most ${MAX_FILES}.`),
+    total: z.int(),
+  })
+  .meta({ id: 'SyncedFiles' })
+
+/** Errors have a `detail`, which oikb shows, beside the common envelope. */
+export const OIKB_ERROR = {
+  schema: ErrorBody.extend({ detail: z.string().describe('The message of the error.') }).meta({
+    id: 'SyncError',
+  }),
+  toErrorBody: (body: ErrorBody) => ({ detail: body.error.message, ...body }),
+}
+
+export type Manifest = z.output<typeof Manifest>
+export type SyncDiff = z.output<typeof SyncDiff>
+export type Cleanup = z.output<typeof Cleanup>
+export type SyncedFile = z.output<typeof SyncedFile>
+export type Uploaded = z.output<typeof Uploaded>
+export type SyncedFiles = z.output<typeof SyncedFiles>

@@ -1,0 +1,88 @@
+import { refuseOther } from '../../knowledge/collections.ts'
+import { idIn } from '../../knowledge/corpus-access.ts'
+import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import type { Uploads } from '../../knowledge/ingestion/uploads.ts'
+import { COLLECTION } from '../../schemas/bounds.ts'
+import type { Document } from '../../schemas/document.ts'
+import { refusal, refusalOf } from '../../schemas/invalid-request.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
+import type { FormPart } from '../../schemas/new-document.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type Uploaded, UploadFields } from './schema.ts'
+import { chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
+
+/** The longest value of metadata. */
+const MAX_PATH = 500
+
+type FilePart = Extract<FormPart, { kind: 'file' }>
+
+interface Dependencies {
+  documents: Pick<Documents, 'find' | 'patch'>
+  files: Pick<Uploads, 'put'>
+  caller: Pick<Caller, 'collections'>
+}
+
+/** Makes documents of the files of a source. */
+export function createUpload({ documents, files, caller }: Dependencies) {
+  /**
+   * Adds or replaces the document of a file; the previous content is found until the new one is ready. Throws
+   * `invalid_request` and `collection_not_allowed` before the file is read, and like `files.put`.
+   */
+  return async (parts: AsyncGenerator<FormPart>, signal: AbortSignal): Promise<Uploaded> => {
+    const { fields, file } = await readUntilFile(parts)
+    const { knowledge_id: collection, file_hash: hash, directory_id = '' } = fields.metadata
+    refuseOther({ [COLLECTION]: collection }, caller.collections)
+    const path = pathOf(directory_id, file.fileName ?? '')
+    if (path.length > MAX_PATH) {
+      throw refusal('file', `must have a path of at most ${MAX_PATH} characters`)
+    }
+    const chosen = chosenIdOf(collection, path)
+    const named = caller.collections ? chosen : idIn(collection, chosen)
+    const own = { [PATH]: path, [HASH]: hash }
+    const metadata = { ...keptOf(await documents.find(named)), ...own }
+    const { id } = await files.put(named, formOf({ collection, metadata, file }, parts))
+    const stored = await documents.find(id)
+    // Until its replacement is ready, a document has the metadata of the previous content. With the hash of that, the
+    // next comparison would have the file sent again, and again if it cannot be ingested.
+    if (stored && isBeingReplaced(stored)) {
+      await documents.patch(id, { metadata: { [HASH]: hash } }, signal)
+    }
+    return { id, filename: nameOf(path) }
+  }
+}
+
+/** Throws `invalid_request`. */
+async function readUntilFile(parts: AsyncGenerator<FormPart>) {
+  const sent: Record<string, string> = {}
+  for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const part = next.value
+    if (part.kind === 'file') {
+      const { data: fields, error } = UploadFields.safeParse(sent)
+      if (error) throw refusalOf(error)
+      return { fields, file: part }
+    }
+    if (part.name === 'metadata') sent.metadata = part.value
+  }
+  throw refusal('file', 'is required: a form field with the file, after the field metadata')
+}
+
+/** The form of a new document. The bytes of the file are still to be read from `parts`. */
+async function* formOf(
+  { collection, metadata, file }: { collection: string; metadata: Metadata; file: FilePart },
+  parts: AsyncGenerator<FormPart>,
+): AsyncGenerator<FormPart> {
+  yield { kind: 'field', name: 'collection', value: collection }
+  yield { kind: 'field', name: 'metadata', value: JSON.stringify(metadata) }
+  yield file
+  for await (const part of parts) if (part.kind === 'file') yield part
+}
+
+/** What others have added to the metadata stays. */
+function keptOf(known: Document | undefined): Metadata {
+  const { [COLLECTION]: _, ...kept } = known?.metadata ?? {}
+  return kept
+}
+
+function isBeingReplaced({ servedRevision, revision }: Document): boolean {
+  return servedRevision !== undefined && servedRevision < revision
+}
