@@ -23,8 +23,21 @@ const guarded = () => operations.filter(({ isPublic }) => !isPublic)
 /** What speaks a protocol with errors of another shape, and the name of that shape. */
 function errorSchemaOf({ path }: ContractOperation): string {
   if (path.startsWith('/v1/messages')) return 'AnthropicError'
+  if (path.startsWith('/api/v1/')) return 'SyncError'
   return path.startsWith('/api/') ? 'OllamaError' : 'Error'
 }
+
+/** Areas of OpenAI's and Anthropic's protocols. */
+const VERSIONED = [
+  'chat',
+  'conversations',
+  'embeddings',
+  'files',
+  'messages',
+  'models',
+  'responses',
+  'vector_stores',
+]
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`
 
@@ -60,18 +73,7 @@ describe('GET /openapi.json', () => {
       )
       const versioned = operations.filter(({ path }) => /\/v\d/.test(path))
       const areas = new Set(versioned.map(({ path }) => path.split('/').slice(0, 3).join('/')))
-      expect([...areas].toSorted()).toEqual(
-        [
-          'chat',
-          'conversations',
-          'embeddings',
-          'files',
-          'messages',
-          'models',
-          'responses',
-          'vector_stores',
-        ].map((area) => `/v1/${area}`),
-      )
+      expect([...areas].toSorted()).toEqual(['/api/v1', ...VERSIONED.map((area) => `/v1/${area}`)])
     },
   )
 

@@ -33,6 +33,31 @@ export const OLLAMA_CALLS: Record<string, OperationCall[]> = {
   ollamaVersion: [{}],
 }
 
+const SOURCE = '/api/v1/knowledge/birds'
+const NO_SOURCE = '/api/v1/knowledge/-'
+
+export const OIKB_CALLS: Record<string, OperationCall[]> = {
+  oikbDiff: [
+    {
+      body: { manifest: [{ path: 'a/b', filename: 'owls.md', checksum: '1', size: 3 }] },
+      path: `${SOURCE}/sync/diff`,
+    },
+    { body: {}, path: `${SOURCE}/sync/diff` },
+  ],
+  oikbCleanup: [
+    { body: { file_ids: ['unknown'], dir_ids: ['a'] }, path: `${SOURCE}/sync/cleanup` },
+    { body: { file_ids: ['chosen'] }, path: `${SOURCE}/sync/cleanup` },
+  ],
+  oikbCreateDirectory: [
+    { body: { name: 'b', parent_id: 'a' }, path: `${SOURCE}/dirs/create` },
+    { body: {}, path: `${SOURCE}/dirs/create` },
+  ],
+  oikbUpload: [{ body: {} }],
+  oikbGetKnowledge: [{ path: SOURCE }, { path: NO_SOURCE }],
+  oikbListFiles: [{ path: `${SOURCE}/files` }, { path: `${NO_SOURCE}/files` }],
+  oikbReset: [{ path: `${SOURCE}/reset?include_directories=true` }, { path: `${NO_SOURCE}/reset` }],
+}
+
 const message = { model: 'agent', max_tokens: 100, messages }
 const tools = [{ name: 'switch_lamp', input_schema: { type: 'object' } }]
 

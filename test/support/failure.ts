@@ -38,6 +38,9 @@ const MessagesEnvelope = z
   })
   .transform(({ error, request_id }) => ({ error: { ...error, request_id } }))
 
+/** The same with what oikb shows. */
+const OikbEnvelope = Envelope.extend({ detail: z.string().min(1) })
+
 export interface Failure {
   status: number
   message: string
@@ -54,7 +57,7 @@ export async function failureOf(response: Response): Promise<Failure> {
   const media = response.headers.get('content-type')
   if (!/^application\/json(;|$)/.test(media ?? '')) throw new Error(`Not JSON: ${media} ${text}`)
   const { request_id: requestId, ...error } = z
-    .union([Envelope, OllamaEnvelope, MessagesEnvelope])
+    .union([Envelope, OllamaEnvelope, MessagesEnvelope, OikbEnvelope])
     .parse(JSON.parse(text)).error
   return { status: response.status, ...error, requestId, headers: response.headers }
 }

@@ -19,6 +19,7 @@ import {
   OIKB_ERROR,
   Removed,
   ResetQuery,
+  reasonOf,
   SyncDiff,
   SyncedFiles,
   Uploaded,
@@ -37,6 +38,10 @@ const errorResponses = (...more: number[]) => errorResponsesIn(OIKB_ERROR, more)
 /** The part of Open WebUI's API by which oikb keeps a knowledge base equal to a source: here, a collection. */
 export const oikbRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   groupRoutes(app, 'knowledge')
+  app.addHook('onSend', async (_request, reply, payload) => {
+    const reason = reply.statusCode >= 400 && reasonOf(String(payload))
+    if (reason) reply.raw.statusMessage = reason
+  })
   app.register(syncRoutes, services)
   app.register(knowledgeRoutes, services)
   app.register(uploadRoutes, services)

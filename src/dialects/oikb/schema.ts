@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../../lib/text/json.ts'
 import { ErrorBody } from '../../schemas/error.ts'
 import { boundedText, Flag, filledText, jsonText, optional } from '../../schemas/fields.ts'
 import { CollectionName } from '../../schemas/metadata.ts'
@@ -145,6 +146,15 @@ export const OIKB_ERROR = {
     id: 'SyncError',
   }),
   toErrorBody: (body: ErrorBody) => ({ detail: body.error.message, ...body }),
+}
+
+/** What the status line may hold. */
+const MAX_REASON = 300
+
+/** The message of an error for the status line, which is all that the program shows of most answers. */
+export function reasonOf(body: string): string | undefined {
+  const { detail } = OIKB_ERROR.schema.safeParse(parseJson(body)).data ?? {}
+  return detail?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_REASON)
 }
 
 export type Manifest = z.output<typeof Manifest>
