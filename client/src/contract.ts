@@ -707,6 +707,140 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a file of a source, in oikb’s protocol
+         * @description Adds the document of this path, or replaces its content, which is found until the new one is ready. While the queue is full, the request waits.
+         */
+        post: operations["oikbUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a collection, in oikb’s protocol
+         * @description A collection exists as soon as it is named.
+         */
+        get: operations["oikbGetKnowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}/dirs/create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Name a directory, in oikb’s protocol
+         * @description A directory is a part of the paths of documents; nothing is stored for it.
+         */
+        post: operations["oikbCreateDirectory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what came from a source, in oikb’s protocol */
+        get: operations["oikbListFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete what came from a source, in oikb’s protocol
+         * @description Other documents of the collection stay.
+         */
+        post: operations["oikbReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}/sync/cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete what a source no longer has, in oikb’s protocol */
+        post: operations["oikbCleanup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/{id}/sync/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compare a source with a collection, in oikb’s protocol
+         * @description Only documents that came by this protocol are compared; others in the collection are left alone.
+         */
+        post: operations["oikbDiff"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/version": {
         parameters: {
             query?: never;
@@ -3910,6 +4044,15 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "guide"
+         *     }
+         */
+        NewSyncDirectory: {
+            name: string;
+            parent_id?: string | null;
+        };
+        /**
+         * @example {
          *       "name": "handbook"
          *     }
          */
@@ -5051,6 +5194,124 @@ export interface components {
             /** @description A source listed in `agent.json`. If absent, all sources are reloaded. */
             source?: string | null;
         };
+        /**
+         * @example {
+         *       "file_ids": [
+         *         "handbook~guide-hours.md-9c41d7e2b60a4f18"
+         *       ]
+         *     }
+         */
+        SyncCleanup: {
+            /** @description Has no effect: a directory goes with its last document. */
+            dir_ids?: string[] | null;
+            /** @description Documents to delete. */
+            file_ids: string[];
+        };
+        SyncDiff: {
+            added: {
+                filename: string;
+                path: string;
+            }[];
+            deleted: {
+                file_id: string;
+                filename: string;
+                path: string;
+            }[];
+            /** @description The id of each directory. */
+            directory_map: {
+                [key: string]: string;
+            };
+            /** @description Directories without a document so far. */
+            mkdir: string[];
+            modified: {
+                filename: string;
+                path: string;
+                /** @description Has no effect in `cleanup`: the next upload replaces the file. */
+                stale_file_id: string;
+            }[];
+            /** @description Directories that the manifest no longer has. */
+            rmdir: string[];
+            unmodified_count: number;
+        };
+        SyncDirectory: {
+            id: string;
+            name: string;
+            parent_id: string | null;
+        };
+        SyncedFile: {
+            filename: string;
+            /** @description The id of the document. */
+            id: string;
+            meta: {
+                file_hash: string;
+                /** @description Path and name in the source. */
+                name: string;
+                size: number;
+            };
+        };
+        SyncedFiles: {
+            /** @description At most 50000. */
+            items: components["schemas"]["SyncedFile"][];
+            total: number;
+        };
+        SyncError: {
+            /** @description The message of the error. */
+            detail: string;
+            error: components["schemas"]["ErrorDetail"];
+        };
+        SyncKnowledgeBase: {
+            description: string;
+            id: string;
+            name: string;
+        };
+        /**
+         * @example {
+         *       "manifest": [
+         *         {
+         *           "path": "guide",
+         *           "filename": "hours.md",
+         *           "checksum": "3f2a",
+         *           "size": 120
+         *         }
+         *       ]
+         *     }
+         */
+        SyncManifest: {
+            /** @description Every file of the source. */
+            manifest: {
+                /** @description Anything that changes with the file. */
+                checksum: string;
+                filename: string;
+                /** @description The directory of the file; empty at the top. */
+                path: string;
+                /** @description Has no effect. */
+                size?: number | null;
+            }[];
+        };
+        SyncRemoved: {
+            /** @description Documents deleted. */
+            removed: number;
+        };
+        /**
+         * @example {
+         *       "metadata": "{\"knowledge_id\": \"handbook\", \"file_hash\": \"3f2a\"}",
+         *       "file": "%PDF-1.7 …"
+         *     }
+         */
+        SyncUpload: {
+            /**
+             * Format: binary
+             * @description Content of the file, with its name. At most FILE_LIMIT.
+             */
+            file: string;
+            /** @description JSON with `knowledge_id`, `file_hash` and `directory_id`; sent before the file. */
+            metadata: string;
+        };
+        SyncUploaded: {
+            filename: string;
+            /** @description The id of the document. */
+            id: string;
+        };
         /** @description The next fragment of the answer. */
         TextDeltaFrame: {
             text: string;
@@ -5426,6 +5687,7 @@ export type NewFeedback = components['schemas']['NewFeedback'];
 export type NewFile = components['schemas']['NewFile'];
 export type NewFileBatch = components['schemas']['NewFileBatch'];
 export type NewSite = components['schemas']['NewSite'];
+export type NewSyncDirectory = components['schemas']['NewSyncDirectory'];
 export type NewVectorStore = components['schemas']['NewVectorStore'];
 export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
 export type OllamaChatAnswer = components['schemas']['OllamaChatAnswer'];
@@ -5476,6 +5738,17 @@ export type SettingsSaved = components['schemas']['SettingsSaved'];
 export type SiteLine = components['schemas']['SiteLine'];
 export type SkillList = components['schemas']['SkillList'];
 export type SkillReload = components['schemas']['SkillReload'];
+export type SyncCleanup = components['schemas']['SyncCleanup'];
+export type SyncDiff = components['schemas']['SyncDiff'];
+export type SyncDirectory = components['schemas']['SyncDirectory'];
+export type SyncedFile = components['schemas']['SyncedFile'];
+export type SyncedFiles = components['schemas']['SyncedFiles'];
+export type SyncError = components['schemas']['SyncError'];
+export type SyncKnowledgeBase = components['schemas']['SyncKnowledgeBase'];
+export type SyncManifest = components['schemas']['SyncManifest'];
+export type SyncRemoved = components['schemas']['SyncRemoved'];
+export type SyncUpload = components['schemas']['SyncUpload'];
+export type SyncUploaded = components['schemas']['SyncUploaded'];
 export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
 export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];
@@ -6390,6 +6663,183 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OllamaModels"];
+                };
+            };
+        };
+    };
+    oikbUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["SyncUpload"];
+            };
+        };
+        responses: {
+            /** @description The file. Ingestion continues in the background. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncUploaded"];
+                };
+            };
+        };
+    };
+    oikbGetKnowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The collection. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncKnowledgeBase"];
+                };
+            };
+        };
+    };
+    oikbCreateDirectory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSyncDirectory"];
+            };
+        };
+        responses: {
+            /** @description The directory. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncDirectory"];
+                };
+            };
+        };
+    };
+    oikbListFiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncedFiles"];
+                };
+            };
+        };
+    };
+    oikbReset: {
+        parameters: {
+            query?: {
+                /** @description Has no effect: directories go with their documents. */
+                include_directories?: "True" | "False";
+            };
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncRemoved"];
+                };
+            };
+        };
+    };
+    oikbCleanup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncCleanup"];
+            };
+        };
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncRemoved"];
+                };
+            };
+        };
+    };
+    oikbDiff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The knowledge base: the name of a collection. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncManifest"];
+            };
+        };
+        responses: {
+            /** @description What to send and to delete. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncDiff"];
                 };
             };
         };

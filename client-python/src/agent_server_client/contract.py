@@ -1299,6 +1299,11 @@ class NewSite(TypedDict):
     collection: NotRequired[str | None]
 
 
+class NewSyncDirectory(TypedDict):
+    name: str
+    parent_id: NotRequired[str | None]
+
+
 class NewVectorStore(TypedDict):
     name: str
     file_ids: NotRequired[list[FileId] | None]
@@ -2046,6 +2051,100 @@ class SkillList(TypedDict):
 class SkillReload(TypedDict):
     source: NotRequired[str | None]
     accept: NotRequired[bool | None]
+
+
+DirId: TypeAlias = str
+
+
+class SyncCleanup(TypedDict):
+    file_ids: list[FileId]
+    dir_ids: NotRequired[list[DirId] | None]
+
+
+class AddedItem(TypedDict):
+    path: str
+    filename: str
+
+
+class ModifiedItem(TypedDict):
+    path: str
+    filename: str
+    stale_file_id: str
+
+
+class DeletedItem(TypedDict):
+    path: str
+    filename: str
+    file_id: str
+
+
+class SyncDiff(TypedDict):
+    added: list[AddedItem]
+    modified: list[ModifiedItem]
+    deleted: list[DeletedItem]
+    unmodified_count: int
+    mkdir: list[str]
+    rmdir: list[str]
+    directory_map: dict[str, str]
+
+
+class SyncDirectory(TypedDict):
+    id: str
+    name: str
+    parent_id: str | None
+
+
+class SyncError(TypedDict):
+    error: ErrorDetail
+    detail: str
+
+
+class SyncKnowledgeBase(TypedDict):
+    id: str
+    name: str
+    description: str
+
+
+class ManifestItem(TypedDict):
+    path: str
+    filename: str
+    checksum: str
+    size: NotRequired[float | None]
+
+
+class SyncManifest(TypedDict):
+    manifest: list[ManifestItem]
+
+
+class SyncRemoved(TypedDict):
+    removed: int
+
+
+class SyncUpload(TypedDict):
+    metadata: str
+    file: bytes
+
+
+class SyncUploaded(TypedDict):
+    id: str
+    filename: str
+
+
+class Meta(TypedDict):
+    name: str
+    size: int
+    file_hash: str
+
+
+class SyncedFile(TypedDict):
+    id: str
+    filename: str
+    meta: Meta
+
+
+class SyncedFiles(TypedDict):
+    items: list[SyncedFile]
+    total: int
 
 
 class TextDeltaFrame(TypedDict):
