@@ -5,7 +5,7 @@ import { boundedText, Flag, filledText, jsonText, optional } from '../../schemas
 import { CollectionName } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'
 
-// Shapes of what oikb 0.6 sends and reads: https://pypi.org/project/oikb/.
+// Shapes of what oikb 0.6 sends and reads: https://github.com/open-webui/oikb.
 
 /** Files of one source, and of one answer that lists them. */
 export const MAX_FILES = 50_000
