@@ -39,7 +39,7 @@ export function DraftPanel({
       class="panel draft-panel"
       aria-labelledby="draft-title"
       onKeyDown={({ key }) => {
-        if (key === 'Escape' && reading.value === undefined) stopTrying()
+        if (key === 'Escape') stopTrying()
       }}
     >
       <div class="row spread">
@@ -60,7 +60,6 @@ export function DraftPanel({
           Start the server on the <a href={href('overview')}>Overview</a> page to try the draft.
         </p>
       )}
-      <CitedPassage />
     </aside>
   )
 }
@@ -205,8 +204,8 @@ function Composer({
   )
 }
 
-/** Over the cards, the passage that an answer of the draft cites. */
-function CitedPassage() {
+/** The passage that an answer of the draft cites. */
+export function CitedPassage() {
   const cited = reading.value
   const isOurs =
     cited !== undefined && tried.value.some(({ turn }) => turn.hits.includes(cited.hit))

@@ -48,7 +48,7 @@ export function NewConnection({
         add()
       }}
     >
-      <div class="settings-fields">
+      <div class="settings-fields checked-fields">
         {FIELDS.map(([name, label]) => (
           <CheckedField
             key={name}
@@ -106,7 +106,7 @@ function CheckedField({
         value={value}
         onInput={({ currentTarget }) => onChange(currentTarget.value.trim())}
       />
-      <span id={`${id}-mistake`} class="reason field-mistake" aria-live="polite">
+      <span id={`${id}-mistake`} class="reason" aria-live="polite">
         {mistake}
       </span>
     </div>

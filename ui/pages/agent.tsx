@@ -4,7 +4,7 @@ import type { AgentCheck, AgentVersions } from '../../client/src/agent-server.ts
 import { Mistakes } from '../admin/agent-card.tsx'
 import { agentEditor as editor } from '../admin/agent-editor.ts'
 import { AgentForms } from '../admin/agent-forms.tsx'
-import { DraftPanel } from '../admin/draft-panel.tsx'
+import { CitedPassage, DraftPanel } from '../admin/draft-panel.tsx'
 import { diffLines } from '../admin/line-diff.ts'
 import { useLoadedAgent } from '../admin/loaded-agent.ts'
 import { client, messageOf } from '../api.ts'
@@ -59,6 +59,7 @@ export function AgentPage() {
           <Advanced />
         </div>
         <DraftPanel editor={editor} loaded={loaded.value} field={question} />
+        <CitedPassage />
       </div>
       {isSaving.value && file.value && (
         <SaveDialog
