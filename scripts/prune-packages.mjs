@@ -13,7 +13,7 @@ const UNREAD = [
   new RegExp(`^usearch/prebuilds/(?!${platform}-[^/]*${arch}[^/]*/)`),
   /^usearch\/(c|cmake|cpp|include|numkong)\//,
   /^node-[^/]*\/(include|share)\//,
-  // recognise.ts loads one build, and the small model of a language.
+  // tesseract-core.ts loads one build, and the small model of a language.
   /^tesseract\.js-core\/tesseract-core(?!-simd-lstm\.(js|wasm)$)/,
   /^@tesseract\.js-data\/[^/]*\/4\.0\.0\//,
   // Viewers for browsers, bundles that are minified, and all fonts but those of signs, as browsers have the others.

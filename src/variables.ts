@@ -235,7 +235,10 @@ export const Variables = z.object({
     number(1, 100).prefault('5'),
     'Number of chunks that chat retrieves by default.',
   ),
-  OCR: knowledge(onOrOff(), 'Whether to recognise text in images and scanned pages.'),
+  OCR: knowledge(
+    oneOf(['on', 'pp-ocr', 'off']).default('on'),
+    'Whether to recognise text in images and scanned pages: `on` uses Tesseract; `pp-ocr` reads more and has to be installed. See docs/guides/files.md.',
+  ),
   OCR_LANGUAGES: knowledge(
     z
       .string()

@@ -4,8 +4,10 @@ import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { createVectorBacklog } from '../knowledge/embedding/backlog.ts'
 import type { Embedding } from '../knowledge/embedding/embedding.ts'
 import { checkModel } from '../knowledge/embedding/re-embed.ts'
+import type { OcrEngine } from '../knowledge/extraction/extracted.ts'
 import { createExtractor } from '../knowledge/extraction/extractor.ts'
-import { installedLanguages } from '../knowledge/extraction/recognise.ts'
+import { ppOcrDirectory } from '../knowledge/extraction/recognition/pp-ocr.ts'
+import { installedLanguages } from '../knowledge/extraction/recognition/tesseract.ts'
 import { createCompletionWaiter } from '../knowledge/ingestion/completion-waiter.ts'
 import {
   createIndexKeeper,
@@ -37,7 +39,7 @@ export async function openKnowledge(
 ) {
   const receiver = receiverOf(config)
   checkReceiver(receiver)
-  const languages = config.OCR === 'on' ? installedLanguages(config.OCR_LANGUAGES) : []
+  const ocr = ocrOf(config)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   await using unfinished = new AsyncDisposableStack()
   unfinished.defer(store.close)
@@ -48,7 +50,7 @@ export async function openKnowledge(
   const extractor = createExtractor({
     processes: READERS,
     deadlineMs: READING_MS,
-    languages,
+    ocr,
     log,
   })
   const sweep = index.shared ? createOrphanSweep({ store, index, log }) : undefined
@@ -150,18 +152,26 @@ const READERS = 2
 /** Deadline to split and analyse one document, or one batch read from the store; the largest take seconds. */
 const PREPARATION_MS = 60_000
 
+/** What recognises text in images; throws a SetupError if it is not installed. */
+function ocrOf({ OCR: chosen, OCR_LANGUAGES: languages }: Config): OcrEngine | undefined {
+  if (chosen === 'off') return undefined
+  if (chosen === 'pp-ocr') return { kind: 'pp-ocr', directory: ppOcrDirectory() }
+  return { kind: 'tesseract', languages: installedLanguages(languages) }
+}
+
 /** Starts the worker threads that split and analyse text. */
 export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: FastifyBaseLogger) {
   return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
 }
 
-/** Throws if a start with the configuration `next` would refuse the webhook URL, or the vectors in this store. */
+/** Throws if a start with the configuration `next` would refuse the webhook URL, OCR, or the vectors in this store. */
 export async function checkNextStart(
   next: Config,
   { DATABASE_URL, DATA_DIR }: Config,
   store: OpenedStore,
 ): Promise<void> {
   checkReceiver(receiverOf(next))
+  ocrOf(next)
   const name = chosenVectors(next)
   const isOtherStore = next.DATABASE_URL !== DATABASE_URL || next.DATA_DIR !== DATA_DIR
   if (name === undefined || isOtherStore) return

@@ -7,6 +7,7 @@ import { exists } from '../../src/lib/files.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { sendFile } from '../support/forms.ts'
 import { onlyLong } from '../support/long.ts'
+import { ppOcrInstalled } from '../support/pp-ocr.ts'
 import { scan } from '../support/scan.ts'
 import { startServer } from '../support/server.ts'
 
@@ -64,6 +65,28 @@ describe('A picture', () => {
       error: { code: 'unsupported_file', message: expect.stringContaining('OCR is disabled') },
     })
   })
+
+  it.skipIf(ppOcrInstalled)(
+    'is not read with a package that is missing, which the start says (needs it to be missing)',
+    async () => {
+      await expect(startServer({ OCR: 'pp-ocr' })).rejects.toThrow(
+        'OCR=pp-ocr requires the package agent-server-pp-ocr',
+      )
+    },
+  )
+
+  it.skipIf(!ppOcrInstalled)(
+    'is found by what PP-OCR reads in it (needs its package)',
+    async () => {
+      const server = await startServer({ OCR: 'pp-ocr' })
+      const sent = await sendFile(server, picture, { path: '/documents?wait=60' })
+      expect(await sent.json()).toMatchObject({ status: 'ready' })
+      const answer = await server.request('/query', { body: { query: 'when is the pool closed?' } })
+      expect(await answer.json()).toMatchObject({
+        hits: [{ text: expect.stringContaining('closed on Tuesdays') }],
+      })
+    },
+  )
 
   it('is read in no language whose package is missing, which the start says', async () => {
     const directory = join(tmpdir(), `agent-server-${randomUUID()}`)

@@ -5,6 +5,7 @@ import { extractFile } from './extract-file.ts'
 import {
   ExtractionError,
   type FromReader,
+  type OcrEngine,
   type Recognition,
   type SourceFile,
   type ToReader,
@@ -22,7 +23,7 @@ const MAX_RECOGNITION_MS = 2 * 3_600_000
 /** The niceness while recognising: under load less than half the processor time of a query, but always some. */
 const NICE = 4
 endWithParent()
-let file: (SourceFile & { filled: number; languages: readonly string[] }) | undefined
+let file: (SourceFile & { filled: number; ocr?: OcrEngine | undefined }) | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
@@ -37,11 +38,11 @@ process.on('message', (message: ToReader) => {
 
 async function finish(): Promise<void> {
   if (!file) return
-  const { name, mediaType, bytes, languages } = file
+  const { name, mediaType, bytes, ocr } = file
   file = undefined
   try {
     const unreadable: string[] = []
-    const seen = recognition(languages, (what) => unreadable.push(what))
+    const seen = recognition(ocr, (what) => unreadable.push(what))
     const extracted = await extractFile({ name, mediaType, bytes }, seen)
     const warnings = [...(extracted.warnings ?? []), ...warningsOf(unreadable)]
     answer({ kind: 'extracted', ...extracted, warnings })
@@ -55,10 +56,10 @@ async function finish(): Promise<void> {
 
 /** Reports each page to the server, which then restarts the deadline. Undefined if recognition is off. */
 function recognition(
-  languages: readonly string[],
+  engine: OcrEngine | undefined,
   onUnreadable: Recognition['onUnreadable'],
 ): Recognition | undefined {
-  if (languages.length === 0) return undefined
+  if (!engine) return undefined
   const started = performance.now()
   let page = 0
   const onPage = () => {
@@ -67,7 +68,7 @@ function recognition(
     if (performance.now() - started < MAX_RECOGNITION_MS) return
     throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
   }
-  return { languages, onPage, onUnreadable }
+  return { engine, onPage, onUnreadable }
 }
 
 function warningsOf(unreadable: readonly string[]): DocumentWarning[] {

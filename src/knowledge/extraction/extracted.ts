@@ -22,10 +22,28 @@ export interface SourceFile {
   bytes: Buffer
 }
 
+/** What recognises text in images. */
+export type OcrEngine =
+  /** Languages by their codes, as used in the names of the data packages. */
+  | { kind: 'tesseract'; languages: readonly string[] }
+  /** The directory of the package with its models. */
+  | { kind: 'pp-ocr'; directory: string }
+
+export interface Recogniser {
+  /** Reads a PNG, JPEG, WebP, BMP or PNM, even if it is rotated or skewed. Throws `damaged_file`. */
+  read(picture: Uint8Array): Promise<Recognised>
+}
+
+export interface Recognised {
+  /** Empty if it could not be read with confidence. */
+  text: string
+  /** Whether there is text that could not be read with confidence. */
+  isUnreadable: boolean
+}
+
 /** How text in images is recognised. */
 export interface Recognition {
-  /** Language codes, as used in the names of the data packages. */
-  languages: readonly string[]
+  engine: OcrEngine
   /** Called before each page that is an image. */
   onPage(): void
   /** Called with a description of what could not be read with confidence, such as `page 7`. */
@@ -117,7 +135,7 @@ export const listed = (lines: readonly string[]) => lines.map((line) => `- ${lin
 
 /** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
 export type ToReader =
-  | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }
+  | { kind: 'begin'; name: string; mediaType: string; size: number; ocr?: OcrEngine | undefined }
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
 

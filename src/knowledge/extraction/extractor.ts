@@ -4,13 +4,21 @@ import { type ProcessLimits, startProcess } from '../../lib/processes/child-proc
 import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
-import { ExtractionError, type FromReader, type ReadText, type ToReader } from './extracted.ts'
+import {
+  ExtractionError,
+  type FromReader,
+  type OcrEngine,
+  type ReadText,
+  type ToReader,
+} from './extracted.ts'
 
 export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
 /** What one file may use beyond the memory that the process already held. */
 export const READING = { heapMegabytes: 640, residentMegabytes: 768 }
 /** What a picture may use beyond that: one of `MAX_PIXELS` in colours takes 1.5 GB while it is recognised. */
 const PICTURE_MEGABYTES = 1_024
+/** What PP-OCR may use beyond that for the pages of a document: it takes 0.8 GB for a page. */
+const PP_OCR_MEGABYTES = 512
 /** The file and one copy of it, which a process may hold in addition to its limit. */
 const FILE_COPIES = 2
 /** A process that holds more than this after a file is not reused. */
@@ -26,8 +34,8 @@ export interface ExtractorOptions {
   deadlineMs: number
   /** The limits for one file, not counting the file itself and one copy of it. */
   limits?: ProcessLimits
-  /** The languages in which text in images is recognised; empty if recognition is off. */
-  languages?: readonly string[]
+  /** What recognises text in images; absent if recognition is off. */
+  ocr?: OcrEngine | undefined
   log?: { warn(fields: object, message: string): void }
 }
 
@@ -35,10 +43,10 @@ export type Extractor = ReturnType<typeof createExtractor>
 
 /** Reads files in separate processes, which are replaced when a file is too much for one. */
 export function createExtractor(options: ExtractorOptions) {
-  const { processes, deadlineMs, limits = READING, languages = [], log } = options
+  const { processes, deadlineMs, limits = READING, ocr, log } = options
   const closing = new AbortController()
   const semaphore = createSemaphore(processes)
-  const readers = createReaders(limits)
+  const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
 
   async function read(file: StoredFile, source: FileSource, signal: AbortSignal) {
     const kept = readers.takeIdle()
@@ -59,7 +67,7 @@ export function createExtractor(options: ExtractorOptions) {
       onPage?.(page)
     }
     try {
-      const reading = open().then((bytes) => reader.read({ ...file, languages }, bytes, ofPage))
+      const reading = open().then((bytes) => reader.read({ ...file, ocr }, bytes, ofPage))
       const answered = await untilAborted(reading, deadline.signal)
       readers.giveBack(reader)
       return answered
@@ -114,7 +122,7 @@ const isOutOfMemory = (error: unknown) =>
   error instanceof ExtractionError && error.cause instanceof JobExhausted
 
 /** The reading processes; idle ones are kept for a while. */
-function createReaders(limits: ProcessLimits) {
+function createReaders(limits: ProcessLimits, readable: readonly string[]) {
   const idle: Reader[] = []
   const all = new Set<Reader>()
   let idleTimer: NodeJS.Timeout | undefined
@@ -133,7 +141,7 @@ function createReaders(limits: ProcessLimits) {
     takeIdle,
     drop,
     start() {
-      const reader = startReader(limits)
+      const reader = startReader(limits, readable)
       all.add(reader)
       return reader
     },
@@ -151,14 +159,19 @@ function createReaders(limits: ProcessLimits) {
 }
 
 type Reader = ReturnType<typeof startReader>
-type FileToRead = StoredFile & { languages: readonly string[] }
+type FileToRead = StoredFile & { ocr: OcrEngine | undefined }
+
+function moreFor({ mediaType, ocr }: FileToRead): number {
+  if (mediaType.startsWith('image/')) return PICTURE_MEGABYTES
+  return ocr?.kind === 'pp-ocr' ? PP_OCR_MEGABYTES : 0
+}
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
-function startReader(limits: ProcessLimits) {
+function startReader(limits: ProcessLimits, readable: readonly string[]) {
   let onPage: OnPage = () => undefined
   const answers = createNextAnswer<Exclude<FromReader, { kind: 'page' }>>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>(
-    { entry: EXTRACT_ENTRY },
+    { entry: EXTRACT_ENTRY, readable },
     limits,
     {
       onMessage(message) {
@@ -180,8 +193,7 @@ function startReader(limits: ProcessLimits) {
     async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
       onPage = ofPage
       const answered = answers.next()
-      const more = file.mediaType.startsWith('image/') ? PICTURE_MEGABYTES : 0
-      const growth = (limits.residentMegabytes + more) * BYTES_PER_MEGABYTE
+      const growth = (limits.residentMegabytes + moreFor(file)) * BYTES_PER_MEGABYTE
       memory.bound(memory.bytes() + growth + FILE_COPIES * file.size)
       await ask({ kind: 'begin', ...file })
       for await (const bytes of pieces) {

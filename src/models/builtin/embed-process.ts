@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
-import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { readChecked } from '../../lib/checked-file.ts'
 import { endWithParent } from '../../lib/processes/job.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
 import { createTokenizer } from './word-piece.ts'
@@ -57,17 +55,6 @@ async function load({ directory, threads }: ToEmbedding) {
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   })
   return { session, tokenizer: createTokenizer(vocabulary.toString('utf8').trimEnd().split('\n')) }
-}
-
-/** Reads a file; throws an Error if it does not match its checksum in the package. */
-async function readChecked(directory: string, name: string): Promise<Buffer> {
-  const [bytes, sums] = await Promise.all([
-    readFile(join(directory, name)),
-    readFile(join(directory, 'SHA256SUMS'), 'utf8'),
-  ])
-  const digest = createHash('sha256').update(bytes).digest('hex')
-  if (sums.includes(`${digest}  ${name}\n`)) return bytes
-  throw new Error(`${name} does not match SHA256SUMS: install the package again`)
 }
 
 /** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */

@@ -56,7 +56,10 @@ describe('A file is read in a process of its own', () => {
     ...onlyLong,
     timeout: 240_000,
   }, async () => {
-    const { extract } = openExtractor({ languages: ['eng'], deadlineMs: 200_000 })
+    const { extract } = openExtractor({
+      ocr: { kind: 'tesseract', languages: ['eng'] },
+      deadlineMs: 200_000,
+    })
     const page = scan(['The heron fishes in shallow water', 'and waits for its prey.'], {
       zoom: 10.1,
     })

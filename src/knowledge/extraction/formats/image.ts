@@ -3,20 +3,17 @@ import {
   createBoundedText,
   type Extracted,
   ExtractionError,
+  type Recognised,
   type Recognition,
 } from '../extracted.ts'
 import {
-  damagedPicture,
-  greyPicture,
   MAX_RECOGNISED_PAGES,
   MIN_PIXELS,
   nothingRead,
-  type Recognised,
   recogniserOf,
-  refuseSize,
-  toGrey,
   tooManyPages,
 } from '../recognise.ts'
+import { damagedPicture, greyPicture, refuseSize, toGrey } from '../recognition/pictures.ts'
 import { type Size, sizeOf } from './image-size.ts'
 import { tiffPages } from './tiff.ts'
 
@@ -30,7 +27,7 @@ export async function extractImage(
   kind: PictureKind,
   recognition: Recognition,
 ): Promise<Extracted> {
-  const recogniser = recogniserOf(recognition.languages)
+  const recogniser = recogniserOf(recognition.engine)
   const pages: Recognised[] = []
   for (const page of picturesOf(bytes, kind)) {
     recognition.onPage()

@@ -1,6 +1,7 @@
 import { OPS } from 'pdfjs-dist'
 import { z } from 'zod'
-import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from '../recognise.ts'
+import { MIN_PIXELS } from '../recognise.ts'
+import { greyPicture, MAX_PIXELS, toGrey } from '../recognition/pictures.ts'
 
 const MAX_PICTURES = 50
 

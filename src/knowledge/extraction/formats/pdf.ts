@@ -8,13 +8,8 @@ import {
   ExtractionError,
   type Recognition,
 } from '../extracted.ts'
-import {
-  MAX_PIXELS,
-  MAX_RECOGNISED_PAGES,
-  nothingRead,
-  recogniserOf,
-  tooManyPages,
-} from '../recognise.ts'
+import { MAX_RECOGNISED_PAGES, nothingRead, recogniserOf, tooManyPages } from '../recognise.ts'
+import { MAX_PIXELS } from '../recognition/pictures.ts'
 import { type PdfPage, pagePictures } from './pdf-pictures.ts'
 
 /** Far more than any book has. */
@@ -66,7 +61,7 @@ function createSight(recognition: Recognition | undefined): Sight {
     if (files.length === 0) return ''
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
     recognition.onPage()
-    const recogniser = recogniserOf(recognition.languages)
+    const recogniser = recogniserOf(recognition.engine)
     const read = await Array.fromAsync(files, (picture) => recogniser.read(picture))
     if (read.some(({ isUnreadable }) => isUnreadable)) recognition.onUnreadable(`page ${number}`)
     const texts = read.map(({ text }) => text)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Tiff from 'utif2'
-import { damagedPicture, greyPicture, refuseSize, toGrey } from '../recognise.ts'
+import { damagedPicture, greyPicture, refuseSize, toGrey } from '../recognition/pictures.ts'
 import { jpegSize } from './image-size.ts'
 
 const require = createRequire(import.meta.url)

@@ -4,22 +4,22 @@ import { drawObject, PDFDocument } from '@cantoo/pdf-lib'
 import type * as Tiff from 'utif2'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../../../src/knowledge/extraction/extract-file.ts'
-import type { Recognition } from '../../../../src/knowledge/extraction/extracted.ts'
+import type { OcrEngine, Recognition } from '../../../../src/knowledge/extraction/extracted.ts'
 import { fixture } from '../../../support/forms.ts'
-import { onlyLong } from '../../../support/long.ts'
 import { scan } from '../../../support/scan.ts'
 import { zipFile } from '../../../support/zip-file.ts'
 
 const require = createRequire(import.meta.url)
 const tiff: typeof Tiff = require('utif2')
 
+const TESSERACT: OcrEngine = { kind: 'tesseract', languages: ['eng'] }
 const seen = { onPage: () => undefined, onUnreadable: () => undefined }
 const LINES = ['Herons stand in shallow water', 'and wait for a fish to come.']
 
 const read = (name: string, bytes: Uint8Array, recognition?: Partial<Recognition>) =>
   extractFile(
     { name, mediaType: '', bytes: Buffer.from(bytes) },
-    recognition && { languages: ['eng'], ...seen, ...recognition },
+    recognition && { engine: TESSERACT, ...seen, ...recognition },
   )
 
 describe('A picture of a page', () => {
@@ -28,16 +28,6 @@ describe('A picture of a page', () => {
     const { text, pageStarts } = await read('a.png', scan(LINES).asPng(), { onPage: () => pages++ })
     expect(text.trim()).toBe(LINES.join('\n'))
     expect([pages, pageStarts]).toEqual([1, undefined])
-  })
-
-  it.each([
-    ['askew', { slope: 4 }],
-    ['on its side', { turn: 90 }],
-    ['upside down', { turn: 180 }],
-    ['faint', { ink: '#aaa' }],
-  ])('is read though it is %s', onlyLong, async (_case, options) => {
-    const { text } = await read('a.png', scan(LINES, options).asPng(), seen)
-    expect(text.trim()).toBe(LINES.join('\n'))
   })
 
   it('may be a TIFF or a GIF', async () => {
@@ -136,39 +126,6 @@ it('Of a PDF only the pages that are pictures are recognised, and hits know thei
   expect(pageStarts).toEqual([0, 25, 87])
   const unread = 'Storks nest on roofs.\n\n\f\n\f\nTerns dive.\n\n'
   expect((await read('a.pdf', bytes)).text).toBe(unread)
-})
-
-it('Columns of prose are read one after the other, the lines of a table as they are', async () => {
-  const left = [
-    ...LINES,
-    'They nest in old, high trees',
-    'near rivers and quiet lakes.',
-    'Their young leave the nest',
-    'after two months or later.',
-  ]
-  const right = [
-    'Storks walk through meadows',
-    'and look for frogs and mice.',
-    'They nest on roofs of houses',
-    'and on chimneys of villages.',
-    'In autumn they fly to Africa',
-    'and come back in the spring.',
-  ]
-  // Fewer lines are not taken for columns.
-  const long = [...left, ...left]
-  const columns = scan(long, { height: 580, right: [...right, ...right] }).asPng()
-  const prose = await read('a.png', columns, seen)
-  expect(prose.text.trim().split(/\n+/)).toEqual([...long, ...right, ...right])
-  const table = scan(['Grey heron', 'Egret', 'Bittern'], {
-    height: 200,
-    right: ['175 cm', '95 cm', '80 cm'],
-  })
-  const rows = await read('a.png', table.asPng(), seen)
-  expect(rows.text.trim().split(/\n+/)).toEqual([
-    'Grey heron 175 cm',
-    'Egret 95 cm',
-    'Bittern 80 cm',
-  ])
 })
 
 describe('A picture in other encodings', () => {
