@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -206,6 +208,66 @@ sources:
     states = settle(server, "both")
     assert set(states) == {"plovers.md", "notes/plovers.md", "notes/docs/terns.md"}
     assert "3 unchanged" in run("sync")[1]
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def await_found(server: httpx.Client, query: str, collection: str, expected: str) -> None:
+    for _ in range(300):
+        if found(server, query, collection)[:1] == [expected]:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{expected} is not found")
+
+
+def test_a_daemon_follows_a_schedule_and_a_webhook(
+    server: httpx.Client,
+    environment: dict[str, str],
+    repository: Path,
+    gitea: str,
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "source", {"herons.md": "Herons wade."})
+    config = f"""
+sources:
+  - {{name: folder, source: ./source, kb-id: scheduled, interval: 1s}}
+  - {{name: notes, source: "gitea:birds/notes", kb-id: hooked, interval: 1h, webhook: true,
+      gitea_secret: "a secret", auth: {{base_url: "{gitea}"}}}}
+"""
+    (tmp_path / ".oikb.yaml").write_text(config)
+    port = free_port()
+    daemon = subprocess.Popen([OIKB, "daemon", "--port", str(port)], cwd=tmp_path, env=environment)
+    try:
+        await_found(server, "herons", "scheduled", "Herons wade.")
+        write(tmp_path / "source", {"herons.md": "Herons fly slowly."})
+        await_found(server, "herons", "scheduled", "Herons fly slowly.")
+
+        await_found(server, "plovers", "hooked", "Plovers run.")
+        commit(repository, {"plovers.md": "Plovers rest."})
+        push = json.dumps(
+            {
+                "ref": "refs/heads/main",
+                "after": "1" * 40,
+                "repository": {
+                    "full_name": "birds/notes",
+                    "html_url": f"{gitea}/birds/notes",
+                    "default_branch": "main",
+                },
+            }
+        )
+        signature = hmac.new(b"a secret", push.encode(), "sha256").hexdigest()
+        headers = {"x-gitea-event": "push", "x-gitea-signature": signature}
+        hook = f"http://127.0.0.1:{port}/webhooks/gitea"
+        told = httpx.post(hook, content=push, headers=headers).raise_for_status()
+        assert told.json() == {"status": "accepted", "scheduled": 1}
+        await_found(server, "plovers", "hooked", "Plovers rest.")
+    finally:
+        daemon.terminate()
+        daemon.wait(timeout=20)
 
 
 def test_it_shows_what_is_wrong(server: httpx.Client, run: Run, tmp_path: Path) -> None:
