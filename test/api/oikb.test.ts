@@ -232,6 +232,17 @@ describe('A key', () => {
     }
   })
 
+  it('for the default collection uses that', async () => {
+    const secret = await keyFor(['default'])
+    const { sync, diffOf, list } = caller(server, 'default', secret)
+    await sync({ 'a.md': 'Dunnocks shuffle.' })
+    expect(await sync({ 'a.md': 'Dunnocks shuffle.' })).toMatchObject({ unmodified_count: 1 })
+    expect((await list()).items.map(({ id }) => id)).toEqual([
+      expect.stringMatching(/^default~a\.md-/),
+    ])
+    expect((await diffOf([])).status).toBe(200)
+  })
+
   it('that may only search can list, and change nothing', async () => {
     await caller(server, 'read').sync({ 'a.md': 'Rails creep.' })
     const { diffOf, uploadOf, cleanupOf, list } = caller(

@@ -2,9 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { acceptForms, formParts, MULTIPART } from '../../http/multipart.ts'
 import { groupRoutes } from '../../http/reference.ts'
 import { callSignal } from '../../http/shutdown.ts'
-import { refuseOther } from '../../knowledge/collections.ts'
 import type { UploadServices } from '../../routes/document-uploads.ts'
-import { COLLECTION } from '../../schemas/bounds.ts'
 import { errorResponsesIn } from '../../schemas/error.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { NotForm } from '../files/schema.ts'
@@ -26,7 +24,7 @@ import {
   UploadForm,
 } from './schema.ts'
 import { createSync } from './sync.ts'
-import { toDirectory } from './synced-documents.ts'
+import { checkCollection, toDirectory } from './synced-documents.ts'
 import { createUpload } from './upload.ts'
 import { createWaiting } from './wait-for-room.ts'
 
@@ -49,7 +47,7 @@ export const oikbRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, ser
 
 /** Throws `collection_not_allowed`. */
 function syncOf({ limitedTo }: UploadServices, caller: Caller, collection: string) {
-  refuseOther({ [COLLECTION]: collection }, caller.collections)
+  checkCollection(collection, caller)
   return createSync(limitedTo(caller).documents)
 }
 
@@ -91,7 +89,7 @@ const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
       response: { 200: DirectoryCreated.describe('The directory.'), ...errorResponses() },
     },
     handler: async ({ params, body: { name, parent_id = '' }, caller }) => {
-      refuseOther({ [COLLECTION]: params.id }, caller.collections)
+      checkCollection(params.id, caller)
       return { id: toDirectory(`${parent_id}/${name}`), name, parent_id: parent_id || null }
     },
   })
@@ -108,7 +106,7 @@ const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, servi
       response: { 200: KnowledgeBase.describe('The collection.'), ...errorResponses() },
     },
     handler: async ({ params: { id }, caller }) => {
-      refuseOther({ [COLLECTION]: id }, caller.collections)
+      checkCollection(id, caller)
       return { id, name: id, description: '' }
     },
   })

@@ -82,21 +82,16 @@ export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'
         signal.throwIfAborted()
         const found = await Promise.all(ids.slice(start, start + TOGETHER).map(documents.find))
         const other = found.find((each) => each && !syncedOf(collection, each))
-        if (other)
-          throw refusal('file_ids', `"${other.id}" was not synchronised to "${collection}"`)
+        if (other) throw refusal('file_ids', `"${other.id}" did not come from this source`)
       }
       return { removed: await removeAll(ids, signal) }
     },
 
     /** Deletes all documents that came from the source. */
     async reset(collection: string, signal: AbortSignal) {
-      const all = await Array.fromAsync(syncedDocuments(documents, collection, signal))
-      return {
-        removed: await removeAll(
-          all.map(({ id }) => id),
-          signal,
-        ),
-      }
+      const listed = syncedDocuments(documents, collection, signal)
+      const ids = await Array.fromAsync(listed, ({ id }) => id)
+      return { removed: await removeAll(ids, signal) }
     },
 
     async list(collection: string, signal: AbortSignal): Promise<SyncedFiles> {

@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto'
+import { refuseOther } from '../../knowledge/collections.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
+import { collectionValue } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 
 /** The metadata fields of a document that tell its path in the source, and the hash of what was taken. */
 export const PATH = 'synced_path'
@@ -42,6 +46,15 @@ export function nameOf(path: string): string {
 export function chosenIdOf(collection: string, path: string): string {
   const digest = hash('sha256', `${collection}\n${path}`).slice(0, HASH_CHARACTERS)
   return `${path.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(-MAX_SLUG)}-${digest}`
+}
+
+/** Throws `collection_not_allowed` unless the caller may use the collection. */
+export function checkCollection(
+  collection: string,
+  { collections }: Pick<Caller, 'collections'>,
+): void {
+  const value = collectionValue(collection)
+  refuseOther(value === null ? {} : { [COLLECTION]: value }, collections)
 }
 
 /** A document that came from a source. */

@@ -1,4 +1,3 @@
-import { refuseOther } from '../../knowledge/collections.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { Uploads } from '../../knowledge/ingestion/uploads.ts'
@@ -9,7 +8,7 @@ import type { Metadata } from '../../schemas/metadata.ts'
 import type { FormPart } from '../../schemas/new-document.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type Uploaded, UploadFields } from './schema.ts'
-import { chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
+import { checkCollection, chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
 
 /** The longest value of metadata. */
 const MAX_PATH = 500
@@ -31,12 +30,13 @@ export function createUpload({ documents, files, caller }: Dependencies) {
   return async (parts: AsyncGenerator<FormPart>, signal: AbortSignal): Promise<Uploaded> => {
     const { fields, file } = await readUntilFile(parts)
     const { knowledge_id: collection, file_hash: hash, directory_id = '' } = fields.metadata
-    refuseOther({ [COLLECTION]: collection }, caller.collections)
+    checkCollection(collection, caller)
     const path = pathOf(directory_id, file.fileName ?? '')
     if (path.length > MAX_PATH) {
       throw refusal('file', `must have a path of at most ${MAX_PATH} characters`)
     }
     const chosen = chosenIdOf(collection, path)
+    // For a key with collections, the corpus adds the collection itself.
     const named = caller.collections ? chosen : idIn(collection, chosen)
     const own = { [PATH]: path, [HASH]: hash }
     const metadata = { ...keptOf(await documents.find(named)), ...own }
