@@ -6,7 +6,7 @@ import { verifies } from '../requirements.ts'
 import { ask, readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { connections, poll, settled } from '../support/mcp-connections.ts'
-import { startModernServer } from '../support/mcp-servers.ts'
+import { startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { modelRequest, promptOf, toolResults } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, requester, startServer } from '../support/server.ts'
@@ -146,6 +146,17 @@ describe('A draft of the agent', verifies('admin.agent.draft'), () => {
     await first?.upstream.closed
     await second?.upstream.closed
     upstream.always(textReply('At night [1].'))
+    await expect.poll(async () => (await tryIt({})).status).toBe(200)
+  })
+
+  it('is closed when whoever asked leaves while it is opened', async () => {
+    const hung = await startHungServer()
+    const mcpServers = { slow: { url: `${hung.url}/mcp` } }
+    for (const _ of [1, 2, 3]) {
+      const signal = AbortSignal.timeout(200)
+      const left = server.request('/admin/agent/chat', { ...requestOf({ mcpServers }), signal })
+      await expect(left).rejects.toThrow('timeout')
+    }
     await expect.poll(async () => (await tryIt({})).status).toBe(200)
   })
 

@@ -46,6 +46,15 @@ describe('An answer', () => {
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('When do owls hunt?')
   })
 
+  it('comes from a draft of the agent, too', async () => {
+    const { client } = await start('At night [1].')
+    const stream = client.admin.agent.trials.chat({ ...request, text: '{"prompt": "Be brief."}' })
+    const types = await Array.fromAsync(stream, ({ type }) => type)
+    expect(types[0]).toBe('draft')
+    expect(await stream.text()).toBe('At night [1].')
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Be brief.')
+  })
+
   it('is read once: by a loop, after which the whole of it is there', async () => {
     const { client } = await start('Owls hunt at night [1].')
     const stream = client.chat(request)
