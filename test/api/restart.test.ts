@@ -159,6 +159,17 @@ describe('A restart', verifies('admin.restart.checked'), () => {
     expect(begun).not.toHaveBeenCalled()
   })
 
+  it('is refused with a language of OCR whose package is missing', async () => {
+    const directory = await temporaryDirectory()
+    const server = await startServer({ DATA_DIR: directory }, { restart: begun })
+    await writeFile(join(directory, '.env'), 'OCR_LANGUAGES=eng+tlh\n')
+    expect(await failureOf(await restart(server))).toMatchObject({
+      code: 'not_startable',
+      message: expect.stringContaining('npm install @tesseract.js-data/tlh'),
+    })
+    expect(begun).not.toHaveBeenCalled()
+  })
+
   it('is refused with another model than that of the vectors', async () => {
     const directory = await temporaryDirectory()
     const { url } = await startScriptedEmbedder()
