@@ -35,6 +35,10 @@ const NOT_RUN = new Map([
     'its file is the reader’s own; test/api/files.test.ts sends such forms',
   ],
   ['pip install oikb==0.6.0', 'a program of others; test/e2e/clients/python/test_oikb.py runs it'],
+  [
+    'docker compose up --build',
+    'needs images; test/system/image.test.ts builds and runs the image',
+  ],
   ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
   [
     `curl -G "$URL/documents" -H "Authorization: Bearer $KEY" -d title=report -d sort=title -d total=true --data-urlencode 'filter={"field":"year","lt":2020}'`,
