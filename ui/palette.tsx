@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 import { client } from './api.ts'
 import { leaveConversation } from './chat/answering.ts'
@@ -32,15 +32,17 @@ const ACTIONS: readonly Entry[] = [
   { kind: 'Action', name: 'API reference', go: () => location.assign('/reference') },
 ]
 
+/** Whether the palette is open. */
+export const isPaletteOpen = signal(false)
+
 /** Opens pages, conversations and documents by their names, with Ctrl K or ⌘K. */
 export function Palette({ pages }: { pages: readonly { path: string; title: string }[] }) {
-  const isOpen = useSignal(false)
   useEffect(() => {
     const look = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
       if (event.altKey || event.shiftKey || document.querySelector('dialog[open]')) return
       event.preventDefault()
-      isOpen.value = true
+      isPaletteOpen.value = true
     }
     document.addEventListener('keydown', look)
     return () => document.removeEventListener('keydown', look)
@@ -54,7 +56,7 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
     ...ACTIONS,
   ]
   const close = () => {
-    isOpen.value = false
+    isPaletteOpen.value = false
   }
   return (
     <>
@@ -62,12 +64,12 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
         type="button"
         class="open-palette"
         onClick={() => {
-          isOpen.value = true
+          isPaletteOpen.value = true
         }}
       >
         Go to <kbd>Ctrl K</kbd>
       </button>
-      {isOpen.value && <PaletteDialog known={known} onClose={close} />}
+      {isPaletteOpen.value && <PaletteDialog known={known} onClose={close} />}
     </>
   )
 }

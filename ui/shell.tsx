@@ -13,7 +13,7 @@ import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
-import { Palette } from './palette.tsx'
+import { isPaletteOpen, Palette } from './palette.tsx'
 import { PageIcon, type PageIconName } from './parts/page-icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
@@ -42,14 +42,8 @@ const PAGES: readonly PageEntry[] = [
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]
 
-/** On a narrow screen the navigation scrolls, by itself: the page stays where it is. */
-function showCurrentLink(): void {
-  const link = document.querySelector('nav [aria-current]')
-  const navigation = link?.closest('nav')
-  if (!link || !navigation) return
-  const [inner, outer] = [link.getBoundingClientRect(), navigation.getBoundingClientRect()]
-  navigation.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2)
-}
+/** Pages that a narrow screen has room for, beside the current one; the palette leads to the others. */
+const FIRST_PAGES = 4
 
 export function Shell() {
   const [path = 'overview', id] = route.value
@@ -58,7 +52,6 @@ export function Shell() {
   const title = entry?.title ?? 'Not found'
   useEffect(() => {
     document.title = `${title} · Agent Server`
-    showCurrentLink()
   }, [title])
 
   return (
@@ -73,14 +66,25 @@ export function Shell() {
         <Palette pages={PAGES} />
         <nav aria-label="Pages">
           <ul>
-            {PAGES.map((page) => (
-              <li key={page.path}>
+            {PAGES.map((page, place) => (
+              <li key={page.path} class={place < FIRST_PAGES ? '' : 'not-narrow'}>
                 <a href={href(page.path)} aria-current={page.path === path ? 'page' : undefined}>
                   <PageIcon name={page.path} />
                   {page.title}
                 </a>
               </li>
             ))}
+            <li class="more-pages">
+              <button
+                type="button"
+                onClick={() => {
+                  isPaletteOpen.value = true
+                }}
+              >
+                <PageIcon name="more" />
+                More
+              </button>
+            </li>
           </ul>
         </nav>
         <Foot />

@@ -20,6 +20,7 @@ import {
 } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
+const FIRST_PAGES = ['Overview', 'Documents', 'Search', 'Chat']
 
 describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
   it('can be stopped, asked again, and says what went wrong with the model', async () => {
@@ -107,6 +108,33 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('tells notes, formulas and code from citations, as the server does', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    const { page, complaints } = await openWebUi(browser, server.url, 'chat')
+    const text = [
+      'Owls hoot at night [1].[^1] Take $M = [1]$, `x` and a[1], as some say[^2].',
+      '[^1]: Not by day, as is said of them [1].',
+      '[1]: https://example.org/owls',
+    ]
+    upstream.always(textReply(text.join('\n\n')))
+    await askOn(page, 'When do owls hoot?')
+    await page.getByRole('button', { name: 'Note a' }).click()
+    const note = page.locator('.note-text:focus')
+    expect(await note.innerText()).toMatch(/^a Not by day, as is said of them 1\.$/)
+    const shown = await page.locator('.answer').innerText()
+    expect(shown).toContain('and a[1], as some say[^2].')
+    expect(await page.getByRole('button', { name: 'Source 1' }).count()).toBe(3)
+    const id = page.url().split('/').at(-1)
+    await expect
+      .poll(async () => (await server.request(`/v1/conversations/${id}/items`)).text())
+      .toMatch(/^(?:(?!"at":).)*(?:"at":(?:(?!"at":).)*){3}$/s)
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+    await upstream.close()
+  })
+
   it('draws formulas, but no prices, and loads what draws them with the first', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
@@ -128,7 +156,6 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     const answer = page.locator('.answer').last()
     await answer.locator('math mroot').waitFor()
     await answer.getByText('ℝ').waitFor()
-    await answer.getByText('\\frac{1}').waitFor()
     await page.evaluate('getSelection().selectAllChildren(document.querySelector("math mroot"))')
     rest.resolve()
     await answer.locator('math[display="block"] mfrac').waitFor()
@@ -203,7 +230,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
-  it('opens at its end on a telephone, too, whose navigation scrolls', async () => {
+  it('opens at its end on a telephone, too, whose navigation is below', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
     const viewport = { width: 360, height: 740 }
@@ -211,8 +238,13 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     upstream.always(textReply(Array.from({ length: 60 }, (_, n) => `Line ${n}.`).join('\n\n')))
     await askOn(page, 'First question')
     await page.getByText('Line 59.').waitFor()
-    await goTo(page, 'Settings')
+    const navigation = page.getByRole('navigation')
+    expect(await navigation.getByRole('link').allInnerTexts()).toEqual(FIRST_PAGES)
+    expect((await navigation.boundingBox())?.y).toBeGreaterThan(640)
+    await navigation.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('option', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    expect(await navigation.getByRole('link').last().innerText()).toBe('Settings')
     await goTo(page, 'Chat')
     const last = page.getByText('Line 59.')
     await expect.poll(async () => ((await last.boundingBox())?.y ?? Infinity) < 740).toBe(true)

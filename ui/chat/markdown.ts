@@ -1,6 +1,8 @@
 import purify from 'dompurify'
 import { Marked } from 'marked'
+import { endsInCodeName } from '../../src/lib/markdown/code-names.ts'
 import { copyText } from '../parts/copy.tsx'
+import { footnotes, linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
 
 /** What an answer may consist of: no images, no forms, nothing that calls out or runs. */
@@ -29,16 +31,17 @@ const ALLOWED_TAGS = [
   'hr',
   'a',
   'span',
+  'sup',
 ]
 const ALLOWED_ATTR = ['href', 'start', 'align', 'lang', 'class']
 const SAFE_LINK = /^(?:https?:|mailto:)/i
 /** A mark with its number, or one whose number no hit has. */
-const CITATION = /\[(\d{1,3}|\?)\]/
+const CITATION = /\[(\d{1,3}|\?)\]/g
 /** Each is written from its own side. */
 const BLOCKS = 'p, h3, h4, h5, h6, ul, ol, li, blockquote, table, td, th'
 /** Where a block of code has its end. */
 const CLOSED = /\n *(?:`{3,}|~{3,})\s*$/
-const NO_CITATIONS_IN = 'pre, code, a, .formula'
+const NO_CITATIONS_IN = 'pre, code, a, .formula, .note-mark'
 
 const escaped = (text: string) =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
@@ -68,6 +71,8 @@ const markdown = new Marked({
   },
 })
 
+markdown.use(footnotes())
+
 /** Markdown as nodes that are safe to show; `[n]` becomes a button where `hits` has an n-th. */
 export function renderMarkdown(text: string, hits: number): DocumentFragment {
   const html = markdown.parse(text, { async: false })
@@ -79,6 +84,7 @@ export function renderMarkdown(text: string, hits: number): DocumentFragment {
     RETURN_DOM_FRAGMENT: true,
   })
   for (const block of fragment.querySelectorAll<HTMLElement>(BLOCKS)) block.dir = 'auto'
+  linkFootnotes(fragment)
   for (const link of fragment.querySelectorAll('a')) showTarget(link)
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table)
   for (const code of fragment.querySelectorAll('pre')) addCopyButton(code)
@@ -168,16 +174,16 @@ export function textNodes(fragment: Node): Text[] {
 }
 
 function markCitations(node: Text, hits: number): void {
-  let rest = node
-  for (;;) {
-    const match = CITATION.exec(rest.data)
-    if (!match) return
-    const [whole, digits = ''] = match
-    const mark = rest.splitText(match.index)
-    rest = mark.splitText(whole.length)
-    const place = Number(digits)
-    if (digits === '?' && hits > 0) mark.replaceWith(unknownCitation())
-    else if (place >= 1 && place <= hits) mark.replaceWith(citationButton(place))
+  const text = node.data
+  // From the last, so that the places of those before it stay the same.
+  for (const { 0: whole, 1: digits = '', index } of [...text.matchAll(CITATION)].reverse()) {
+    const number = Number(digits)
+    const isKnown = number >= 1 && number <= hits
+    const isUnknown = digits === '?' && hits > 0
+    if (!(isKnown || isUnknown) || endsInCodeName(text.slice(0, index))) continue
+    const mark = node.splitText(index)
+    mark.splitText(whole.length)
+    mark.replaceWith(isUnknown ? unknownCitation() : citationButton(number))
   }
 }
 

@@ -9,12 +9,13 @@ const PATHS = {
   keys: 'M3 15.5a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0M10.7 12.3L20 3M16 7l3 3',
   activity: 'M3 12h4l3-8 4 16 3-8h4',
   deploy: 'M12 15V4M8 8l4-4 4 4M4 14v6h16v-6',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
   settings: 'M4 7h8M16 7h4M14 4.5v5M4 17h4M12 17h8M10 14.5v5',
 }
 
 export type PageIconName = keyof typeof PATHS
 
-/** A picture beside the name of a page, which says everything. */
+/** A picture beside a name, which says everything. */
 export function PageIcon({ name }: { name: PageIconName }) {
   return (
     <svg class="page-icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -1,14 +1,13 @@
+import { endsInCodeName } from '../../lib/markdown/code-names.ts'
 import type { Span } from '../../lib/markdown/code-spans.ts'
 import { createAnswerScanner } from './answer-code.ts'
 import type { Attribution } from './attribution.ts'
 
 export type CitationCheck = ReturnType<typeof createCitationCheck>
 
-/** Matches names of code and LaTeX, after which brackets are no citation, as in `a[3]`, `row_sum[0]` or `\sqrt[3]`. */
-const CODE_NAME = /(?:(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)|\\[a-zA-Z]+)$/u
 const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
-/** Maximum UTF-16 code units of a name that are examined. */
-const MAX_NAME = 40
+/** Maximum UTF-16 code units kept of what was shown. */
+const MAX_BEFORE = 40
 
 /**
  * Checks each citation in a streamed text against what was retrieved. It holds back only code that is not closed yet,
@@ -77,7 +76,7 @@ export function createCitationCheck(
   }
 
   function continuesName(): boolean {
-    isIndex = CODE_NAME.test(before) || (isIndex && before.endsWith(']'))
+    isIndex = endsInCodeName(before) || (isIndex && before.endsWith(']'))
     return isIndex
   }
 
@@ -107,7 +106,7 @@ export function createCitationCheck(
   }
 
   function remember(text: string): void {
-    before = (before.slice(-MAX_NAME) + text.slice(-MAX_NAME)).slice(-MAX_NAME)
+    before = (before.slice(-MAX_BEFORE) + text.slice(-MAX_BEFORE)).slice(-MAX_BEFORE)
   }
 }
 

@@ -1,8 +1,9 @@
+import { formulaLength } from './formulas.ts'
 import { closesFence, type Fence, fenceOf } from './lines.ts'
 
 /**
  * A piece of a text. `certain` code is code to every renderer; `likely` code is code to most, such as a fence in a list,
- * or what stands between backticks in a table.
+ * a formula, or what stands between backticks in a table.
  */
 export interface Span {
   text: string
@@ -18,9 +19,12 @@ interface OpenFence {
 export const MAX_LOOKED_AT = 1_000
 /** What may precede a fence in quotes and lists. */
 const BEFORE_FENCE = /^[\s>*+\-.)\d]*/
+const LINE_HEAD = /^[\s>*+\-.)\d]*$/
 const MAY_BE_FENCE = /^(?:$|`{1,2}$|~{1,2}$|`{3}|~{3})/
-/** The end of a line, and where inline code, an escaped character or a tag begins. */
-const TRIGGER = /[\n`\\<]/
+/** The end of a line, and where inline code, an escaped character, a formula or a tag begins. */
+const TRIGGER = /[\n`\\<$]/
+const FORMULA = /^(?:\$|\\[[(])/
+const WITHIN_WORD = /[\p{L}\p{N}]$/u
 const TAG = /^<[A-Za-z/!?]/
 
 /** Splits a streamed Markdown text into code and other text. The kind of a character does not depend on the pieces. */
@@ -29,11 +33,15 @@ export class CodeScanner {
   #beginsLine = true
   /** Whether there is only white space on the line so far. */
   #isBlank = true
+  /** Whether there are only marks of quotes and lists on the line so far. */
+  #isHead = true
   #fence: OpenFence | undefined
   /** Whether there was a tag since the last blank line: what follows may be HTML. */
   #hasTag = false
   /** Whether there was a run of backticks since the last blank line that no other closes on its line. */
   #hasOpenRun = false
+  /** The last character that was passed. */
+  #last = ''
 
   /** Takes the next piece; returns what is decided. */
   write(piece: string): Span[] {
@@ -52,11 +60,11 @@ export class CodeScanner {
     while (this.#held !== '') {
       const line = this.#held.slice(0, Math.min(end, MAX_LOOKED_AT))
       const isAll = isEnd || line.length === end || line.length === MAX_LOOKED_AT
-      const span = this.#next(line, !isAll)
+      const span = this.#next(line, !isAll, isEnd)
       if (!span) break
       this.#held = this.#held.slice(span.text.length)
       end -= span.text.length
-      if (end === 0) end = this.#endOfLine()
+      if (end <= 0) end = this.#endOfLine()
       this.#pass(span.text)
       spans.push(span)
     }
@@ -69,7 +77,7 @@ export class CodeScanner {
   }
 
   /** The next span of the rest of a line; undefined if more of the line is needed first. */
-  #next(line: string, isWaiting: boolean): Span | undefined {
+  #next(line: string, isWaiting: boolean, isEnd: boolean): Span | undefined {
     if (this.#beginsLine) {
       const [before = ''] = BEFORE_FENCE.exec(line) ?? []
       const rest = line.slice(before.length)
@@ -79,7 +87,8 @@ export class CodeScanner {
       this.#fence = isClosed ? undefined : fence
       if (fence) return { text: line, code: fence.code }
     }
-    return this.#fence ? { text: line, code: this.#fence.code } : this.#inLine(line, isWaiting)
+    if (this.#fence) return { text: line, code: this.#fence.code }
+    return this.#inLine(line, isWaiting, isEnd)
   }
 
   #openedBy(line: string, before: string, rest: string): OpenFence | undefined {
@@ -88,14 +97,23 @@ export class CodeScanner {
     return { marks, code: before === '' && !this.#hasTag ? 'certain' : 'likely' }
   }
 
-  #inLine(line: string, isWaiting: boolean): Span | undefined {
+  #inLine(line: string, isWaiting: boolean, isEnd: boolean): Span | undefined {
     const at = line.search(TRIGGER)
     if (at === -1 || line[at] === '\n') return { text: line, code: 'none' }
     if (at > 0) return { text: line.slice(0, at), code: 'none' }
     if (line[0] === '`') return this.#inlineCode(line, isWaiting)
     if (line.length === 1 && isWaiting) return undefined
+    const formula = this.#formulaLength(line, !isEnd)
+    if (formula === undefined) return undefined
+    if (formula > 0) return { text: this.#held.slice(0, formula), code: 'likely' }
     this.#hasTag ||= TAG.test(line)
     return { text: line.slice(0, line[0] === '\\' ? 2 : 1), code: 'none' }
+  }
+
+  /** The length of the formula at the beginning, which may go on over the ends of lines; undefined if more is needed. */
+  #formulaLength(line: string, isWaiting: boolean): number | undefined {
+    if (!FORMULA.test(line) || WITHIN_WORD.test(this.#last)) return 0
+    return formulaLength(this.#held, { beginsLine: this.#isHead, isWaiting })
   }
 
   /** The code between backticks at the beginning, or the backticks alone if no others on the line close them. */
@@ -114,12 +132,15 @@ export class CodeScanner {
   #pass(text: string): void {
     this.#beginsLine = text.endsWith('\n')
     this.#isBlank &&= text.trim() === ''
+    this.#isHead &&= LINE_HEAD.test(text)
+    this.#last = text.slice(-1)
     if (!this.#beginsLine) return
     if (this.#isBlank && !this.#fence) {
       this.#hasTag = false
       this.#hasOpenRun = false
     }
     this.#isBlank = true
+    this.#isHead = true
   }
 }
 

@@ -66,6 +66,9 @@ const CASES: readonly [said: string, shown: string, unknown: readonly number[]][
   [`${FENCE}\n[7] to the end`, `${FENCE}\n[7] to the end`, []],
   ['a~~b~~ [7]', 'a~~b~~ [?]', [7]],
   ['a[7] = row_sum[8][9]; [4]', 'a[7] = row_sum[8][9]; [?]', [4]],
+  ['so $M = [1, 2]$ and \\([7]\\) [4]', 'so $M = [1, 2]$ and \\([7]\\) [?]', [4]],
+  ['so\n$$\n[7]\n$$\n[4]', 'so\n$$\n[7]\n$$\n[?]', [4]],
+  ['for $5 and $6 [7]', 'for $5 and $6 [?]', [7]],
   ['so $2\\sqrt[7]{x}$ [4]', 'so $2\\sqrt[7]{x}$ [?]', [4]],
   ['Plan B[7], naïveté[8], 2x[9]', 'Plan B[?], naïveté[?], 2x[?]', [7, 8, 9]],
 ]
@@ -104,7 +107,7 @@ describe('A citation in an answer', () => {
         // Marks that are written anew are longer or shorter than they were.
         if (said.startsWith(shown.slice(0, index + 1).join(''))) {
           expect(held).toMatch(
-            /^(?:\[[\d ,;\u2013\u2014-]*\]?)?(?:[\s>*+\-.)\d]*(?:[`~].*)?|[\\<])$/,
+            /^(?:\[[\d ,;\u2013\u2014-]*\]?)?(?:[\s>*+\-.)\d]*(?:[`~].*)?|[\\<]|(?:\$|\\\().*)$/s,
           )
         }
       }

@@ -29,6 +29,13 @@ const CASES = [
   [`1. ${FENCE}\n   x\n   ${FENCE}\ny`, `(1. ${FENCE}\n   x\n   ${FENCE}\n)y`],
   [`<div>\n${FENCE}\n\nx`, `<div>\n(${FENCE}\n\nx)`],
   [`${FENCE}x${FENCE} y`, `[${FENCE}x${FENCE}] y`],
+  ['so $x_{[1]}$ and $$[2]$$ [3]', 'so ($x_{[1]}$) and ($$[2]$$) [3]'],
+  ['then \\(x = [1]\\) and \\[1\\]', 'then (\\(x = [1]\\)) and \\[1\\]'],
+  ['so\n\\[\nx = [1]\n\n\\]\nholds', 'so\n(\\[\nx = [1]\n\n\\]\n)holds'],
+  ['- $$\n  [1]\n  $$\n[2]', '- ($$\n  [1]\n  $$\n)[2]'],
+  ['for $5 and $10 [1], $HOME/$USER [2]', 'for $5 and $10 [1], $HOME/$USER [2]'],
+  ['an open $x [1]\nand $$y [2]\n\n$$ \\(z [3]', 'an open $x [1]\nand $$y [2]\n\n$$ \\(z [3]'],
+  ['in `$` code `[1]$`', 'in [`$`] code [`[1]$`]'],
   [`${FENCE}\nto the end`, `[${FENCE}\nto the end]`],
   [`${FENCE}\nx\n    ${FENCE}\n${FENCE}\ny`, `[${FENCE}\nx\n    ${FENCE}\n${FENCE}\n]y`],
 ] as const

@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { startServer } from '../support/server.ts'
+
+const browser = useBrowser()
+const MAX_SHIFT = 0.05
+/** The cumulative layout shift: https://web.dev/articles/cls. */
+const SUM_SHIFTS = `window.shifts = 0
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts += value
+}).observe({ type: 'layout-shift', buffered: true })`
+const PATHS = [
+  'overview',
+  'documents',
+  'search',
+  'chat',
+  'agent',
+  'models',
+  'keys',
+  'activity',
+  'deploy',
+  'settings',
+]
+
+describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
+  it.each([1_280])('do not jump while they load, %d pixels wide', async (width) => {
+    const server = await startServer()
+    const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    const viewport = { width, height: 844 }
+    const { page } = await openWebUi(browser, server.url, 'overview', { viewport })
+    const shifts: Record<string, number> = {}
+    for (const path of [...PATHS, `documents/${id}`]) {
+      await page.goto(`${server.url}/#/${path}`)
+      await page.reload()
+      await page.evaluate(SUM_SHIFTS)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await pause(1_000)
+      shifts[path] = await page.evaluate<number>('window.shifts')
+    }
+    expect(Object.entries(shifts).filter(([, shift]) => shift > MAX_SHIFT)).toEqual([])
+  })
+})
