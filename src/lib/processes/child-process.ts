@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { totalmem } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { startDeadline, untilAborted } from '../abort.ts'
@@ -19,9 +20,15 @@ const OUT_OF_MEMORY =
 /** The entry point of all jobs. */
 export const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+/** The packages beside this one, where it is itself installed. */
+const INSTALLED = basename(dirname(ROOT)) === 'node_modules' ? ['..'] : []
+
 /** All that our child processes may read: the program and its packages, but not the keys and data beside them. */
-export const PROGRAM_FILES = ['../../../src', '../../../node_modules', '../../../package.json']
-  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+export const PROGRAM_FILES = [...['src', 'node_modules', 'package.json'], ...INSTALLED]
+  .map((path) => join(ROOT, path))
+  // A package that is installed need not have packages of its own.
+  .filter((path) => existsSync(path))
   // Node.js checks both a symbolic link and where it leads.
   .flatMap((path) => [...new Set([path, realpathSync(path)])])
 

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { z } from 'zod'
+
+const run = promisify(execFile)
+const ROOT = resolve(import.meta.dirname, '..')
+const PACK_MS = 120_000
+/** What the server reads besides its program. */
+const FILES = [
+  'skills',
+  '.env.example',
+  'agent.schema.json',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
+]
+/** Folders whose modules become JavaScript, since Node.js loads no TypeScript from node_modules. */
+const PROGRAM = ['src', 'client/src']
+/** A module of the same package, wherever its path is written: in an import, or as the entry of a thread or process. */
+const MODULE_PATH = /(['"])(\.{1,2}\/[^'"\n]*)\.ts\1/g
+
+const Manifest = z.looseObject({
+  version: z.string(),
+  dependencies: z.record(z.string(), z.string()),
+})
+const Versioned = z.object({ version: z.string() })
+
+const readJSON = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(ROOT, path), 'utf8'))
+
+/** The package without types: every line stays where it is in the source. */
+function toJavaScript(text: string): string {
+  return stripTypeScriptTypes(text).replace(MODULE_PATH, '$1$2.js$1')
+}
+
+/** Writes the server's package to the folder, laid out as the repository. */
+async function stage(folder: string): Promise<void> {
+  for (const part of PROGRAM) {
+    for await (const path of glob(`${part}/**/*.{ts,js,cjs,json,sql,py}`, { cwd: ROOT })) {
+      const isProgram = /\.(?:ts|cjs)$/.test(path)
+      const target = join(folder, path.replace(/\.ts$/, '.js'))
+      await mkdir(dirname(target), { recursive: true })
+      const text = await readFile(join(ROOT, path), 'utf8')
+      await writeFile(target, isProgram ? toJavaScript(text) : text)
+    }
+  }
+  for (const name of FILES) await cp(join(ROOT, name), join(folder, name), { recursive: true })
+  await run(process.execPath, ['src/main.ts', 'prebuild-web-ui'], { cwd: ROOT, timeout: PACK_MS })
+  await cp(join(ROOT, 'ui/dist'), join(folder, 'ui/dist'), { recursive: true })
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
+}
+
+/** What of package.json concerns those who install it. */
+async function manifest() {
+  const whole = Manifest.parse(await readJSON('package.json'))
+  const { version } = Versioned.parse(await readJSON('minilm/package.json'))
+  const { name, description, license, type, engines, peerDependencies, peerDependenciesMeta } =
+    whole
+  return {
+    name,
+    version: whole.version,
+    description,
+    license,
+    type,
+    engines,
+    bin: { 'agent-server': 'src/bin.cjs' },
+    dependencies: { ...whole.dependencies, 'agent-server-minilm': version },
+    peerDependencies,
+    peerDependenciesMeta,
+  }
+}
+
+async function pack(folder: string, target: string): Promise<void> {
+  await run('npm', ['pack', '--pack-destination', target], { cwd: folder, timeout: PACK_MS })
+}
+
+/** The Python client's; needs Python with pip. */
+async function buildWheel(target: string): Promise<void> {
+  const parameters = ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', target]
+  await run('python3', [...parameters, './client-python'], { cwd: ROOT, timeout: PACK_MS })
+}
+
+/** Packs the server, its clients and its embedding model into the new folder `target`, with their checksums. */
+async function packAll(target: string, withWheel: boolean): Promise<string[]> {
+  const staged = await mkdtemp(join(tmpdir(), 'agent-server-pack-'))
+  try {
+    await stage(staged)
+    await mkdir(dirname(target), { recursive: true })
+    // Fails if it exists, so that the checksums are of this run's files only.
+    await mkdir(target)
+    for (const folder of [staged, join(ROOT, 'client'), join(ROOT, 'minilm')])
+      await pack(folder, target)
+    if (withWheel) await buildWheel(target)
+    const names = (await readdir(target)).toSorted()
+    await writeFile(join(target, 'SHA256SUMS'), await checksums(target, names))
+    return names
+  } finally {
+    await rm(staged, { recursive: true })
+  }
+}
+
+/** As `sha256sum --check` reads them. */
+async function checksums(folder: string, names: readonly string[]): Promise<string> {
+  const lines: string[] = []
+  for (const name of names) {
+    const hash = createHash('sha256').update(await readFile(join(folder, name)))
+    lines.push(`${hash.digest('hex')}  ${name}\n`)
+  }
+  return lines.join('')
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      to: { type: 'string', default: 'packages' },
+      wheel: { type: 'boolean', default: false },
+    },
+  })
+  const target = resolve(values.to)
+  for (const name of await packAll(target, values.wheel)) console.log(join(target, name))
+}
