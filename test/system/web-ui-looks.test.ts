@@ -24,7 +24,7 @@ const PATHS = [
 ]
 
 describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
-  it.each([1_280])('do not jump while they load, %d pixels wide', async (width) => {
+  it.each([1_280, 390])('do not jump while they load, %d pixels wide', async (width) => {
     const server = await startServer()
     const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
     const viewport = { width, height: 844 }

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Evaluate 1 question', exact: true }).waitFor()
     const file = (name: string, buffer: Buffer) => ({ name, mimeType: '', buffer })
     await page.getByLabel('Judged set').setInputFiles(file('wrong.zip', Buffer.from('x')))
-    await page.getByText('This is no zip file.').waitFor()
+    await page.getByText('This is not a zip file.').waitFor()
     await page.getByLabel('Judged set').setInputFiles(file('judged-questions.zip', zip))
     await page.getByRole('button', { name: 'Evaluate 2 questions' }).waitFor()
     expect(complaints).toEqual([])

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { type Occurrence, occurrences, samples, useActivity } from '../activity/follow.ts'
+import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
 import { RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
@@ -32,9 +32,7 @@ function WholeActivity() {
       <section class="stack" aria-labelledby="hour">
         <div class="row">
           <h2 id="hour">The last hour</h2>
-          {samples.value.length === 0 && (
-            <span class="hint">The first figures appear ten seconds after the start.</span>
-          )}
+          <span class="hint">New figures every ten seconds.</span>
         </div>
         <Graphs />
       </section>

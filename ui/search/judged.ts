@@ -107,7 +107,7 @@ export async function take(files: readonly File[]): Promise<void> {
   if (queries === undefined || qrels === undefined)
     throw new Error(`A judged set is ${QUERIES} and ${QRELS}, or a zip of both.`)
   const all = readJudged({ queries, qrels })
-  if (all.length === 0) throw new Error('No question in it is judged.')
+  if (all.length === 0) throw new Error('It contains no judged questions.')
   keep(all)
 }
 
@@ -117,7 +117,7 @@ function unzip(bytes: Uint8Array): [string, Uint8Array][] {
       unzipSync(bytes, { filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS }),
     )
   } catch {
-    throw new Error('This is no zip file.')
+    throw new Error('This is not a zip file.')
   }
 }
 
