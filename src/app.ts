@@ -44,6 +44,7 @@ import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { uploadRoutes } from './routes/document-uploads.ts'
 import { documentRoutes } from './routes/documents.ts'
+import { oauthRoutes } from './routes/oauth.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
@@ -56,7 +57,7 @@ export interface Services {
   /** The largest file accepted, in bytes. */
   maxFileBytes: number
   admission: Admission
-  keys: Pick<Keys, 'identify'>
+  keys: Pick<Keys, 'identify' | 'grants'>
   agent: Agent
   dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
@@ -80,6 +81,8 @@ export interface Services {
 export interface AppOptions extends HttpOptions {
   serverApiKey: string
   corsOrigin: string[] | undefined
+  /** The origin at which others reach the server. */
+  publicUrl?: string | undefined
   shutdownGraceMs: number
   version: string
   /** Whether request spans are exported. */
@@ -91,7 +94,7 @@ export interface AppOptions extends HttpOptions {
 /** Builds the whole server apart from its process: the hooks that run before every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { webUi } = options
-  const { identify } = services.keys
+  const { identify, grants } = services.keys
   const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
@@ -113,7 +116,8 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(responseRoutes, { ...services, kept })
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
-  await app.register(mcpRoutes(endpoint, options.corsOrigin ?? []))
+  await app.register(mcpRoutes(endpoint, options))
+  await app.register(oauthRoutes, { ...options, identify, grants })
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
   if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })
@@ -173,7 +177,7 @@ function corsOptions(origins: string[]) {
   }
 }
 
-const EXPOSED_HEADERS = ['location', 'retry-after', 'warnings', 'x-request-id']
+const EXPOSED_HEADERS = ['location', 'retry-after', 'warnings', 'www-authenticate', 'x-request-id']
 
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 

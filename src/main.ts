@@ -198,6 +198,7 @@ async function openApp(
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
+    publicUrl: config.PUBLIC_URL,
     trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })

@@ -16,6 +16,7 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   FAILED_START: 'After a failed start',
   UI: 'Web UI',
   CORS_ORIGIN: 'Allowed browser origins',
+  PUBLIC_URL: 'Public address',
   TRUST_PROXY: 'Trusted proxies',
   OUTBOUND_ALLOW: 'Allowed private hosts',
   FETCH_URLS: 'Fetch documents from the web',

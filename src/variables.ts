@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
+import { isOrigin, isPublicOrigin } from './lib/origins.ts'
 import { areOutboundEntries } from './lib/outbound/policy.ts'
 import { areProxies } from './lib/trusted-proxies.ts'
 import { areFolders, toFolder } from './schemas/operator/watch.ts'
@@ -137,6 +138,10 @@ export const Variables = z.object({
       'must be origins like https://example.org, separated by commas, or *',
     ),
     'Origins whose pages may call the API from a browser, separated by commas, or `*` for all. Not set: none.',
+  ),
+  PUBLIC_URL: server(
+    z.string().refine(isPublicOrigin, 'must be like https://agent.example.org').optional(),
+    'Address at which others reach the server, without a path, so that MCP clients can sign in at `/mcp` (OAuth). Not set: only from this machine. See docs/guides/mcp.md.',
   ),
   TRUST_PROXY: server(
     list(
@@ -354,11 +359,6 @@ export const Variables = z.object({
     'Your own installation of E2B. Not set: `https://api.e2b.app`.',
   ),
 })
-
-/** Browsers send only scheme, host and port as the origin, so nothing else could ever match. */
-function isOrigin(text: string): boolean {
-  return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
-}
 
 export interface Variable extends Description {
   name: string

@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Writes an error in the shape that the route's protocol has for it; without it, the common envelope is sent. */
     toErrorBody?: (body: ErrorBody) => object
+    /** What `WWW-Authenticate` says if the key is missing or refused; `Bearer` without it. */
+    challenge?: (request: FastifyRequest) => string
   }
 }
 
@@ -60,7 +62,9 @@ function rememberMethods(app: FastifyInstance): (path: string) => string[] {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const failure = toAppError(error)
   if (failure.retryAfter !== undefined) reply.header('retry-after', Math.ceil(failure.retryAfter))
-  if (failure.code === 'unauthorized') reply.header('www-authenticate', 'Bearer')
+  if (failure.code === 'unauthorized') {
+    reply.header('www-authenticate', request.routeOptions.config.challenge?.(request) ?? 'Bearer')
+  }
   const body = report(error, request)
   reply.status(failure.status).send(request.routeOptions.config.toErrorBody?.(body) ?? body)
 }

@@ -1,5 +1,8 @@
 import type { Scope } from '../schemas/operator/api-key.ts'
 
+/** The maximum number of keys, including expired ones. */
+export const MAX_KEYS = 200
+
 /** An API key, without its secret. Times are milliseconds since the epoch. */
 export interface StoredKey {
   id: string
@@ -36,6 +39,11 @@ export interface KeyStore {
    * does not exist any more.
    */
   add(key: StoredKey, most: number): Promise<boolean>
+  /**
+   * Gives a key another secret and expiry, if its digest is still `digest`; returns whether it was. So of several
+   * servers that present the same digest, one succeeds.
+   */
+  renew(id: string, digest: string, next: Pick<StoredKey, 'digest' | 'expiresAt'>): Promise<boolean>
   /** Removes a key and those that it created, with their conversations. Returns whether it existed. */
   remove(id: string): Promise<boolean>
   /** Adds to what was used. Tokens of earlier days than the last one stored no longer count; nor do unknown keys. */

@@ -44,6 +44,16 @@ export function describeKeyStore(name: string, createData: () => Promise<Openabl
       expect(await keys.find('a')).toBeUndefined()
     })
 
+    it('renews the secret of a key for one of several who know the present digest', async () => {
+      const { keys } = await openData()
+      await keys.add(keyOf('a'), MOST)
+      const next = ['x', 'y', 'z'].map((digest) => ({ digest, expiresAt: 7 }))
+      const renewed = await Promise.all(next.map((each) => keys.renew('a', 'd', each)))
+      expect(renewed.filter(Boolean)).toHaveLength(1)
+      expect(await keys.find('a')).toMatchObject(next[renewed.indexOf(true)] ?? {})
+      expect(await keys.renew('none', 'd', { digest: 'x' })).toBe(false)
+    })
+
     it('holds what was written when it is opened again', async () => {
       const { keys, reopen } = await openData()
       const whole = keyOf('a', {

@@ -41,6 +41,19 @@ const MessagesEnvelope = z
 /** The same with what oikb shows. */
 const OikbEnvelope = Envelope.extend({ detail: z.string().min(1) })
 
+/** The same in MCP's protocol. */
+const RpcEnvelope = z
+  .strictObject({
+    jsonrpc: z.literal('2.0'),
+    error: z.strictObject({
+      code: z.int(),
+      message: z.string().min(1),
+      data: Envelope.shape.error,
+    }),
+    id: z.null(),
+  })
+  .transform(({ error }) => ({ error: error.data }))
+
 export interface Failure {
   status: number
   message: string
@@ -57,7 +70,7 @@ export async function failureOf(response: Response): Promise<Failure> {
   const media = response.headers.get('content-type')
   if (!/^application\/json(;|$)/.test(media ?? '')) throw new Error(`Not JSON: ${media} ${text}`)
   const { request_id: requestId, ...error } = z
-    .union([Envelope, OllamaEnvelope, MessagesEnvelope, OikbEnvelope])
+    .union([Envelope, OllamaEnvelope, MessagesEnvelope, OikbEnvelope, RpcEnvelope])
     .parse(JSON.parse(text)).error
   return { status: response.status, ...error, requestId, headers: response.headers }
 }

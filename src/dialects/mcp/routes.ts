@@ -1,22 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { publicOrigin } from '../../http/public-origin.ts'
 import { checkOrigin } from '../../http/security.ts'
 import { callSignal } from '../../http/shutdown.ts'
-import { ErrorBody, errorResponses } from '../../schemas/error.ts'
+import { ErrorBody, errorExample, errorResponses } from '../../schemas/error.ts'
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts'
 import type { McpEndpoint } from './endpoint.ts'
 
 export function mcpRoutes(
   endpoint: McpEndpoint,
-  origins: readonly string[],
+  {
+    corsOrigin = [],
+    publicUrl,
+  }: { corsOrigin?: string[] | undefined; publicUrl?: string | undefined },
 ): FastifyPluginAsyncZod {
-  const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, origins)
+  const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, corsOrigin)
   const handler = async (request: FastifyRequest, reply: FastifyReply) =>
     reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
 
   // One of these opens the endpoint; each tool checks the scopes that it needs itself.
-  const config = { scopes: ['query', 'chat'] as const }
+  const config = {
+    scopes: ['query', 'chat'] as const,
+    challenge: (request: FastifyRequest) => challengeAt(publicOrigin(request, publicUrl), request),
+    toErrorBody,
+  }
   return async (app) => {
     app.addHook('onClose', () => endpoint.close())
     app.post('/mcp', {
@@ -39,6 +47,12 @@ export function mcpRoutes(
           },
           202: z.undefined().describe('The notification was accepted.'),
           ...errorResponses(403, 405),
+          401: {
+            description: 'The key is missing, invalid, revoked or expired.',
+            content: {
+              'application/json': { schema: McpAnswer, example: toErrorBody(errorExample(401)) },
+            },
+          },
           400: {
             description: 'The request or the protocol message is invalid.',
             content: { 'application/json': { schema: z.union([ErrorBody, McpAnswer]) } },
@@ -62,6 +76,21 @@ export function mcpRoutes(
       handler,
     })
   }
+}
+
+/** Clients expect JSON-RPC where they are to sign in; what the server refuses else has the one envelope. */
+function toErrorBody(body: ErrorBody): object {
+  const { code, message } = body.error
+  if (code !== 'unauthorized') return body
+  return { jsonrpc: '2.0', error: { code: -32_001, message, data: body.error }, id: null }
+}
+
+/** Says where a client finds out how to sign in (RFC 9728). */
+function challengeAt(origin: string | undefined, { headers }: FastifyRequest): string {
+  if (origin === undefined) return 'Bearer'
+  const error = headers.authorization === undefined ? '' : 'error="invalid_token", '
+  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
+  return `Bearer ${error}resource_metadata="${metadata}", scope="query chat"`
 }
 
 const NOT_ACCEPTABLE = {

@@ -2,14 +2,13 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { ApiKey, ApiKeyCreated, Caller, NewApiKey } from '../../schemas/operator/api-key.ts'
-import type { KeyStore, StoredKey, UsedKey } from '../../stores/key-store.ts'
+import { type KeyStore, MAX_KEYS, type StoredKey, type UsedKey } from '../../stores/key-store.ts'
+import { createGrants, isGrant } from './grants.ts'
 import { createUsage } from './usage.ts'
 
-/** The maximum number of keys, including expired ones. */
-const MAX_KEYS = 200
 const SECRET_BYTES = 32
 const ID_BYTES = 6
-const TOKEN = /^ask_([0-9a-f]{12})_([\w-]{43})$/
+const TOKEN = /^ask_((?:oauth)?[0-9a-f]{12})_([\w-]{43})$/
 
 interface Dependencies {
   store: KeyStore
@@ -31,16 +30,26 @@ export function createKeys({ store, log, now = Date.now }: Dependencies) {
     const key = await store.find(id)
     return key && isCurrent(key, now()) ? key : undefined
   }
-  const toCaller = (key: UsedKey): Caller => ({
+  /** What is used with OAuth counts against the key that allowed it. Undefined if that key has been revoked. */
+  const payerOf = async (key: UsedKey) =>
+    isGrant(key) && key.createdBy !== undefined ? findCurrent(key.createdBy) : key
+  const toCaller = (key: UsedKey, payer: UsedKey): Caller => ({
     key: { id: key.id, name: key.name },
     scopes: key.scopes,
     collections: key.collections,
     async verify(spending = false) {
       const current = await findCurrent(key.id)
       if (!current) throw revokedKey()
-      if (spending) usage.checkTokens(current)
+      if (!spending) return
+      usage.checkTokens(current)
+      const paying = await payerOf(current)
+      if (!paying) throw revokedKey()
+      usage.checkTokens(paying)
     },
-    spend: (tokens) => usage.spend(key, tokens),
+    spend(tokens) {
+      usage.spend(key, tokens)
+      if (payer !== key) usage.spend(payer, tokens)
+    },
   })
 
   return {
@@ -50,8 +59,11 @@ export function createKeys({ store, log, now = Date.now }: Dependencies) {
       if (id === undefined || secret === undefined) return undefined
       const key = await findCurrent(id)
       if (!isSecretOf(secret, key)) return undefined
+      const payer = await payerOf(key)
+      if (!payer) return undefined
       usage.admit(key)
-      return toCaller(key)
+      if (payer !== key) usage.admit(payer)
+      return toCaller(key, payer)
     },
 
     async list(): Promise<ApiKey[]> {
@@ -85,6 +97,9 @@ export function createKeys({ store, log, now = Date.now }: Dependencies) {
       }
       log.info({ revoked: id, by: by?.id }, 'API key revoked')
     },
+
+    /** Keys that programs get by OAuth. */
+    grants: createGrants({ store, log, now }),
 
     /** Stores how keys were used. */
     close: usage.close,

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { createFailureLimit } from '../../lib/failure-limit.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
@@ -14,11 +15,6 @@ export const SESSION_SECONDS = 7 * 24 * 3_600
 const MAX_SESSIONS = 64
 const TOKEN_MS = 30 * 60_000
 const SECRET_BYTES = 32
-/** Wrong keys per address that are allowed within the window. */
-const MAX_FAILURES = 10
-const FAILURE_WINDOW_MS = 60_000
-/** Addresses that are remembered; beyond that, the oldest window is evicted. */
-const MAX_ADDRESSES = 10_000
 
 const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
 
@@ -119,30 +115,4 @@ async function readSessions(file: string): Promise<Map<string, number>> {
 async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   await replaceFile(file, JSON.stringify(kept), 0o600)
-}
-
-/** Counts failures by address, in windows that begin with the first failure. Memory is bounded. */
-function createFailureLimit(now: () => number) {
-  const windows = new Map<string, { count: number; endsAt: number }>()
-
-  return {
-    /** Seconds until the address may try again; 0 if it may try now. */
-    waitSeconds(address: string): number {
-      const window = windows.get(address)
-      if (!window || window.count < MAX_FAILURES) return 0
-      return Math.max(0, Math.ceil((window.endsAt - now()) / 1_000))
-    },
-
-    failed(address: string): void {
-      const window = windows.get(address)
-      if (window && window.endsAt > now()) {
-        window.count += 1
-        return
-      }
-      windows.delete(address)
-      const [oldest] = windows.keys()
-      if (windows.size >= MAX_ADDRESSES && oldest !== undefined) windows.delete(oldest)
-      windows.set(address, { count: 1, endsAt: now() + FAILURE_WINDOW_MS })
-    },
-  }
 }

@@ -55,6 +55,7 @@ function toKey(row: Row): UsedKey {
 }
 
 const KEY_EXISTS = 'SELECT 1 AS one FROM api_keys WHERE id = $1'
+const RENEW = 'UPDATE api_keys SET digest = $3, expires_at = $4 WHERE id = $1 AND digest = $2'
 // In one statement, so that what several servers add at the same time is all counted.
 const ADD_USE = `INSERT INTO api_key_use AS kept (key, last_used_at, day, tokens)
   SELECT id, $2, $3, $4 FROM api_keys WHERE id = $1
@@ -77,6 +78,16 @@ export function createApiKeyWrites(dialect: Dialect) {
       }
       await insertInto(tx, 'api_keys', writeAll(KEY, key))
       return true
+    },
+
+    async renewKey(
+      tx: Tx,
+      id: string,
+      digest: string,
+      next: Pick<StoredKey, 'digest' | 'expiresAt'>,
+    ): Promise<boolean> {
+      await dialect.exclude(tx, 'api-keys')
+      return (await tx.run(RENEW, [id, digest, next.digest, next.expiresAt ?? null])) > 0
     },
 
     async removeKey(tx: Tx, id: string): Promise<boolean> {

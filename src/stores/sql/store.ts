@@ -190,6 +190,7 @@ function createServerStores(
     keys: {
       ...createKeyReads(read),
       add: write.addKey,
+      renew: write.renewKey,
       remove: write.removeKey,
       addUse: write.addKeyUse,
     },

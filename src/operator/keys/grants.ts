@@ -1,0 +1,114 @@
+import { hash, randomBytes } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { Caller, Scope } from '../../schemas/operator/api-key.ts'
+import { type KeyStore, MAX_KEYS, type StoredKey } from '../../stores/key-store.ts'
+
+/** How long an authorisation code can be exchanged. */
+export const CODE_MS = 60_000
+export const ACCESS_SECONDS = 3_600
+/** How long an unused refresh token can be used. */
+export const REFRESH_MS = 30 * 24 * 3_600_000
+/** Keys made by OAuth: of one key that allows them, and of all. */
+const MAX_OF_ONE = 20
+const MAX_GRANTS = 100
+const PREFIX = 'oauth'
+
+interface Dependencies {
+  store: KeyStore
+  log: { info(fields: object, message: string): void }
+  now?: () => number
+}
+
+/** A key made by OAuth, as long as its secret is the one with this digest. */
+export interface Grant {
+  id: string
+  digest: string
+}
+
+export const isGrant = ({ id }: { id: string }) => id.startsWith(PREFIX)
+
+export type Grants = ReturnType<typeof createGrants>
+
+/**
+ * Keys that a person allows a program by OAuth. A code or a refresh token names the digest of the key's present
+ * secret, which the exchange replaces: so each is good for one exchange, on all servers on the store together.
+ */
+export function createGrants({ store, log, now = Date.now }: Dependencies) {
+  /** Removes what was never exchanged, or not refreshed in time. */
+  const tidied = async (): Promise<StoredKey[]> => {
+    const kept: StoredKey[] = []
+    for (const key of (await store.list()).filter(isGrant)) {
+      const { createdAt, expiresAt = 0 } = key
+      const spare = expiresAt > createdAt + CODE_MS ? REFRESH_MS : 0
+      if (expiresAt + spare > now()) kept.push(key)
+      else await store.remove(key.id)
+    }
+    return kept
+  }
+
+  return {
+    /** Makes a key for a program, which has no secret yet. Throws `insufficient_scope` and `too_many_keys`. */
+    async begin(name: string, wanted: readonly Scope[], caller: Caller): Promise<Grant> {
+      const scopes = wanted.filter((scope) => caller.scopes.includes(scope))
+      if (scopes.length === 0 || (caller.key && isGrant(caller.key))) {
+        throw new AppError('insufficient_scope', 'This key cannot allow what the program asks for')
+      }
+      const maker = caller.key && (await store.find(caller.key.id))
+      const grants = await tidied()
+      const own = grants.filter(({ createdBy }) => createdBy === caller.key?.id)
+      if (own.length >= MAX_OF_ONE || grants.length >= MAX_GRANTS) {
+        throw new AppError('too_many_keys', 'Too many programs have access: revoke one first')
+      }
+      const id = PREFIX + randomBytes(6).toString('hex')
+      // Of a secret that nobody knows.
+      const digest = digestOf(randomBytes(32).toString('base64url'))
+      const { requestsPerMinute, tokensPerDay } = maker ?? {}
+      const key: StoredKey = {
+        id,
+        name,
+        scopes,
+        collections: caller.collections && [...caller.collections],
+        requestsPerMinute,
+        tokensPerDay,
+        expiresAt: now() + CODE_MS,
+        createdAt: now(),
+        createdBy: caller.key?.id,
+        digest,
+      }
+      if (!(await store.add(key, MAX_KEYS)))
+        throw new AppError('unauthorized', 'The key was revoked')
+      log.info({ made: { id, name, scopes }, by: caller.key?.id }, 'access allowed by OAuth')
+      return { id, digest }
+    },
+
+    /**
+     * Gives the key a new secret; undefined if it was revoked. Whoever presents an old digest has what somebody else
+     * has used already: then the key is revoked.
+     */
+    async renew({ id, digest }: Grant) {
+      const key = await store.find(id)
+      if (!key || !isGrant(key)) return undefined
+      const maker = key.createdBy === undefined ? undefined : await store.find(key.createdBy)
+      const expiresAt = Math.min(now() + ACCESS_SECONDS * 1_000, maker?.expiresAt ?? Infinity)
+      if (expiresAt <= now()) return undefined
+      const secret = randomBytes(32).toString('base64url')
+      const next = { digest: digestOf(secret), expiresAt }
+      if (!(await store.renew(id, digest, next))) {
+        await this.revoke(id)
+        return undefined
+      }
+      return {
+        grant: { id, digest: next.digest },
+        token: `ask_${id}_${secret}`,
+        scopes: key.scopes,
+        seconds: Math.round((expiresAt - now()) / 1_000),
+      }
+    },
+
+    async revoke(id: string): Promise<void> {
+      if (await store.remove(id)) log.info({ revoked: id }, 'access by OAuth revoked')
+    },
+  }
+}
+
+const digestOf = (secret: string) => hash('sha256', secret, 'buffer').toString('base64url')

@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { isLoopback } from '../../lib/origins.ts'
+import { isSameSecret } from '../../lib/same-secret.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { ACCESS_SECONDS, CODE_MS, type Grants, isGrant, REFRESH_MS } from './grants.ts'
+import { createSeals } from './sealed.ts'
+
+const CLIENT_MS = 365 * 24 * 3_600_000
+const MAX_URI = 500
+
+/** A refusal in the words of RFC 6749, 7591 or 8707; its text is for the client's developer. */
+export class OAuthRefusal extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Hosts of plain letters, which need no quotes in a Content-Security-Policy. */
+const RedirectUri = z
+  .string()
+  .max(MAX_URI)
+  .refine((text) => {
+    const url = URL.parse(text)
+    const isPlain =
+      url && /^([a-z0-9.-]+|\[::1\])$/.test(url.hostname) && !url.username && !url.hash
+    return isPlain && !url.password && (url.protocol === 'https:' || isLoopback(url))
+  }, 'must be https, or http on this machine, without user and fragment')
+
+export const Registration = z.object({
+  client_name: z
+    .string()
+    .min(1)
+    .max(80)
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]+$/u, 'must be plain text')
+    .default('A program'),
+  redirect_uris: z.array(RedirectUri).min(1).max(5),
+})
+
+const SealedClient = Registration.extend({ until: z.number() })
+const Generation = z.object({ id: z.string(), digest: z.string(), client: z.string() })
+const Refresh = Generation.extend({ until: z.number() })
+const Code = Refresh.extend({ redirect: z.string(), challenge: z.string() })
+
+const Scopes = z
+  .string()
+  .max(200)
+  .transform((text) => text.split(' ').filter((scope) => scope !== ''))
+  .pipe(z.array(z.enum(['query', 'chat'])))
+  .transform((scopes) => (scopes.length > 0 ? scopes : (['query', 'chat'] as const)))
+
+const Asked = z.object({
+  response_type: z.literal('code'),
+  code_challenge_method: z.literal('S256'),
+  code_challenge: z.string().regex(/^[\w-]{43}$/),
+})
+
+export type Parameters = Readonly<Record<string, string>>
+export type OAuth = ReturnType<typeof createOAuth>
+
+/**
+ * OAuth 2.1 for public clients: registration, and codes that only whoever asked for them can exchange. What a client
+ * holds is sealed and not stored; the keys that it gets are in the store like all others.
+ */
+export function createOAuth(grants: Grants, serverApiKey: string) {
+  const seals = createSeals(serverApiKey)
+
+  /** The client and where it wants the answer: nothing may be sent there before this has returned. */
+  const findClient = async ({ client_id = '', redirect_uri = '' }: Parameters) => {
+    const client = await seals.open('client', client_id, SealedClient)
+    if (!client) throw new OAuthRefusal('invalid_client', 'This program is not registered any more')
+    if (!client.redirect_uris.some((registered) => isSameRedirect(registered, redirect_uri))) {
+      throw new OAuthRefusal('invalid_request', 'redirect_uri is not one that was registered')
+    }
+    return { name: client.client_name, redirect: new URL(redirect_uri) }
+  }
+
+  const issue = async (generation: z.output<typeof Generation>) => {
+    const renewed = await grants.renew(generation)
+    if (!renewed) throw invalidGrant()
+    const { grant, token, scopes, seconds } = renewed
+    const refresh = { ...grant, client: generation.client }
+    return {
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: seconds,
+      scope: scopes.join(' '),
+      refresh_token: await seals.seal('refresh', refresh, REFRESH_MS + ACCESS_SECONDS * 1_000),
+    }
+  }
+
+  const exchange = async (sent: Parameters) => {
+    const code = await seals.open('code', sent.code ?? '', Code)
+    const isMeant =
+      code?.client === digestOf(sent.client_id ?? '') &&
+      code.redirect === sent.redirect_uri &&
+      /^[\w.~-]{43,128}$/.test(sent.code_verifier ?? '') &&
+      isSameSecret(digestOf(sent.code_verifier ?? ''), code.challenge)
+    if (!isMeant) throw invalidGrant()
+    return issue(code)
+  }
+
+  const refresh = async (sent: Parameters) => {
+    const token = await seals.open('refresh', sent.refresh_token ?? '', Refresh)
+    if (token?.client !== digestOf(sent.client_id ?? '')) throw invalidGrant()
+    return issue(token)
+  }
+
+  return {
+    findClient,
+
+    async register(client: z.output<typeof Registration>) {
+      const clientId = await seals.seal('client', client, CLIENT_MS)
+      return {
+        client_id: clientId,
+        client_id_issued_at: Math.floor(Date.now() / 1_000),
+        ...client,
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+      }
+    },
+
+    /** The code for a request that the holder of a key has allowed. Throws AppError. */
+    async allow(sent: Parameters, resource: string, caller: Caller): Promise<string> {
+      const { name, redirect } = await findClient(sent)
+      const { challenge, scopes } = readRequest(sent, resource)
+      const grant = await grants.begin(`${name} (${redirect.host})`.slice(0, 100), scopes, caller)
+      const client = digestOf(sent.client_id ?? '')
+      const code = { ...grant, client, redirect: sent.redirect_uri, challenge }
+      return seals.seal('code', code, CODE_MS)
+    },
+
+    async token(sent: Parameters, resource: string) {
+      checkResource(sent, resource)
+      if (sent.grant_type === 'authorization_code') return exchange(sent)
+      if (sent.grant_type === 'refresh_token') return refresh(sent)
+      throw new OAuthRefusal('unsupported_grant_type', 'authorization_code or refresh_token')
+    },
+
+    /** Revokes the key of a token; whoever has either token of it may do so (RFC 7009). */
+    async revoke(token: string, identify: (token: string) => Promise<Caller | undefined>) {
+      const refreshed = await seals.open('refresh', token, Refresh)
+      const id = refreshed?.id ?? (await identify(token))?.key?.id
+      if (id !== undefined && isGrant({ id })) await grants.revoke(id)
+    },
+  }
+}
+
+/** What is asked for; throws what the client is told at its redirect URI. */
+export function readRequest(sent: Parameters, resource: string) {
+  const asked = Asked.safeParse(sent)
+  if (!asked.success) {
+    const [name] = asked.error.issues[0]?.path ?? []
+    if (name === 'response_type') throw new OAuthRefusal('unsupported_response_type', 'only code')
+    throw new OAuthRefusal('invalid_request', `${String(name)} is missing or not supported`)
+  }
+  checkResource(sent, resource)
+  const scopes = Scopes.safeParse(sent.scope ?? '')
+  if (!scopes.success) throw new OAuthRefusal('invalid_scope', 'there are query and chat')
+  return { challenge: asked.data.code_challenge, scopes: scopes.data }
+}
+
+const digestOf = (text: string) => hash('sha256', text, 'base64url')
+const invalidGrant = () =>
+  new OAuthRefusal('invalid_grant', 'the code or token is invalid, expired, used or revoked')
+
+/** RFC 8707: tokens are for this server's /mcp alone. */
+function checkResource({ resource: asked }: Parameters, resource: string): void {
+  if (asked === undefined || URL.parse(asked)?.href === resource) return
+  throw new OAuthRefusal('invalid_target', `resource must be ${resource}`)
+}
+
+/** Compared as text, but for the port of this machine, which programs choose anew each time (RFC 8252, 7.3). */
+function isSameRedirect(registered: string, given: string): boolean {
+  if (registered === given) return true
+  const [one, other] = [URL.parse(registered), URL.parse(given)]
+  if (!one || !other || !isLoopback(one) || !isLoopback(other)) return false
+  one.port = other.port
+  return given.length <= MAX_URI && one.href === given
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../errors.ts'
+import type { Identify } from '../http/authenticate.ts'
+import { createFailureLimit } from '../lib/failure-limit.ts'
+import { isSameSecret } from '../lib/same-secret.ts'
+import { type OAuth, OAuthRefusal, type Parameters, readRequest } from '../operator/keys/oauth.ts'
+import { MASTER } from '../schemas/operator/api-key.ts'
+import { consentPage, pageHeaders, refusalPage } from './oauth-page.ts'
+
+export const MAX_FORM = 16_384
+export const FORM = 'application/x-www-form-urlencoded'
+
+interface Dependencies {
+  oauth: OAuth
+  issuerOf: (request: FastifyRequest) => string
+  serverApiKey: string
+  identify: Identify
+}
+
+type Client = Awaited<ReturnType<OAuth['findClient']>>
+
+/** The page on which a person allows a program to connect. */
+export function addAuthorization(app: FastifyInstance, dependencies: Dependencies): void {
+  const { oauth, issuerOf, serverApiKey, identify } = dependencies
+  const limit = createFailureLimit(Date.now)
+
+  /** The code, or what to tell the person. */
+  const decide = async (request: FastifyRequest, sent: Parameters, key: string) => {
+    if (limit.waitSeconds(request.ip) > 0) {
+      return { status: 429, failure: 'Too many invalid keys from this address; try again later.' }
+    }
+    const caller = isSameSecret(key, serverApiKey) ? MASTER : await identify(key)
+    if (!caller) {
+      limit.failed(request.ip)
+      return { status: 401, failure: 'The key is invalid.' }
+    }
+    try {
+      return { code: await oauth.allow(sent, `${issuerOf(request)}/mcp`, caller) }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return { status: error.status, failure: `${error.message}.` }
+    }
+  }
+
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { client, all }: { client: Client; all: Parameters },
+  ) => {
+    const { key = '', decision, ...sent } = all
+    const { scopes } = readRequest(sent, `${issuerOf(request)}/mcp`)
+    const show = (status: number, failure?: string) =>
+      reply
+        .status(status)
+        .headers(pageHeaders(client.redirect))
+        .send(consentPage({ ...client, scopes, sent, failure }))
+    if (request.method === 'GET') return show(200)
+    if (decision !== 'allow') throw new OAuthRefusal('access_denied', 'denied by the person')
+    const decided = await decide(request, sent, key.trim())
+    if (decided.code === undefined) return show(decided.status, decided.failure)
+    return sendBack(reply, all, { code: decided.code, iss: issuerOf(request) })
+  }
+
+  /** Only a client that is known, and where it registered, is told by the browser what was wrong. */
+  const authorize = async (request: FastifyRequest, reply: FastifyReply, given: unknown) => {
+    const iss = issuerOf(request)
+    const found = await findClient(oauth, given)
+    if (found instanceof OAuthRefusal) {
+      const page = refusalPage(`Refused: ${found.message}.`)
+      return reply.status(400).headers(pageHeaders()).send(page)
+    }
+    try {
+      return await answer(request, reply, found)
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error
+      const { code, message } = error
+      return sendBack(reply, found.all, { error: code, error_description: message, iss })
+    }
+  }
+
+  app.get('/oauth/authorize', { exposeHeadRoute: false }, (request, reply) =>
+    authorize(request, reply, new URLSearchParams(request.url.split('?')[1])),
+  )
+  app.post('/oauth/authorize', { bodyLimit: MAX_FORM }, (request, reply) => {
+    // The key in the form is what a forged request lacks; this keeps other pages from trying keys.
+    if ((request.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
+      throw new AppError('origin_not_allowed', 'Only the page of this server can send this form')
+    }
+    return authorize(request, reply, request.body)
+  })
+}
+
+async function findClient(oauth: OAuth, given: unknown) {
+  try {
+    const all = readForm(given)
+    return { all, client: await oauth.findClient(all) }
+  } catch (error) {
+    if (error instanceof OAuthRefusal) return error
+    throw error
+  }
+}
+
+function sendBack(reply: FastifyReply, sent: Parameters, more: Record<string, string>) {
+  const url = new URL(sent.redirect_uri ?? '')
+  const { state } = sent
+  const answer = { ...more, ...(state !== undefined && { state }) }
+  for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value)
+  return reply.redirect(url.href, 303)
+}
+
+/** RFC 6749, 3.1: no parameter may be there twice. */
+export function readForm(given: unknown): Parameters {
+  if (!(given instanceof URLSearchParams)) {
+    throw new OAuthRefusal('invalid_request', `the body must be ${FORM}`)
+  }
+  const sent = Object.fromEntries(given)
+  if (Object.keys(sent).length === given.size) return sent
+  throw new OAuthRefusal('invalid_request', 'a parameter is there twice')
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { AppError } from '../errors.ts'
+import type { Identify } from '../http/authenticate.ts'
+import { publicOrigin } from '../http/public-origin.ts'
+import type { Grants } from '../operator/keys/grants.ts'
+import { createOAuth, OAuthRefusal, Registration } from '../operator/keys/oauth.ts'
+import { addAuthorization, FORM, MAX_FORM, readForm } from './oauth-authorization.ts'
+
+interface OAuthOptions {
+  serverApiKey: string
+  publicUrl?: string | undefined
+  identify: Identify
+  grants: Grants
+}
+
+/** OAuth 2.1 for `/mcp`; its RFCs describe the routes, so they are not in the contract. */
+export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, options) => {
+  const { serverApiKey, publicUrl, identify, grants } = options
+  const oauth = createOAuth(grants, serverApiKey)
+  const issuerOf = (request: FastifyRequest) => {
+    const origin = publicOrigin(request, publicUrl)
+    if (origin !== undefined) return origin
+    const message = 'Sign-in needs PUBLIC_URL, except on the machine of the server'
+    throw new AppError('route_not_found', message)
+  }
+  const resourceOf = (request: FastifyRequest) => `${issuerOf(request)}/mcp`
+
+  app.addHook('onRoute', (route) => {
+    route.config = { public: true, ...route.config }
+    route.schema = { hide: true, ...route.schema }
+  })
+  app.addHook(
+    'onRequest',
+    async (_request, reply) => void reply.header('cache-control', 'no-store'),
+  )
+  app.addContentTypeParser(
+    FORM,
+    { parseAs: 'string', bodyLimit: MAX_FORM },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+  )
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof OAuthRefusal)) throw error
+    reply.status(400).send({ error: error.code, error_description: error.message })
+  })
+
+  addMetadata(app, issuerOf)
+
+  app.post('/oauth/register', { bodyLimit: MAX_FORM }, async (request, reply) => {
+    issuerOf(request)
+    const { data, error } = Registration.safeParse(request.body)
+    if (data) return reply.status(201).send(await oauth.register(data))
+    const [issue] = error.issues
+    const name = String(issue?.path[0] ?? 'body')
+    const code = name === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata'
+    throw new OAuthRefusal(code, `${name}: ${issue?.message}`)
+  })
+
+  app.post('/oauth/token', { bodyLimit: MAX_FORM }, async (request) => {
+    return oauth.token(readForm(request.body), resourceOf(request))
+  })
+
+  app.post('/oauth/revoke', { bodyLimit: MAX_FORM }, async (request) => {
+    await oauth.revoke(readForm(request.body).token ?? '', identify)
+    return {}
+  })
+
+  addAuthorization(app, { oauth, issuerOf, serverApiKey, identify })
+}
+
+type IssuerOf = (request: FastifyRequest) => string
+
+/** RFC 9728 and RFC 8414. */
+function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
+  for (const path of ['', '/mcp']) {
+    app.get(`/.well-known/oauth-protected-resource${path}`, async (request) => ({
+      resource: `${issuerOf(request)}/mcp`,
+      authorization_servers: [issuerOf(request)],
+      scopes_supported: ['query', 'chat'],
+      bearer_methods_supported: ['header'],
+    }))
+  }
+  app.get('/.well-known/oauth-authorization-server', async (request) => {
+    const issuer = issuerOf(request)
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      registration_endpoint: `${issuer}/oauth/register`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      scopes_supported: ['query', 'chat'],
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+      revocation_endpoint_auth_methods_supported: ['none'],
+      authorization_response_iss_parameter_supported: true,
+    }
+  })
+}
