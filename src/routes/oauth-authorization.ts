@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
-import { createFailureLimit } from '../lib/failure-limit.ts'
-import { isSameSecret } from '../lib/same-secret.ts'
+import { createKeyCheck } from '../operator/keys/key-check.ts'
 import { type OAuth, OAuthRefusal, type Parameters, readRequest } from '../operator/keys/oauth.ts'
-import { MASTER } from '../schemas/operator/api-key.ts'
 import { consentPage, pageHeaders, refusalPage } from './oauth-page.ts'
 
 export const MAX_FORM = 16_384
@@ -22,19 +20,12 @@ type Client = Awaited<ReturnType<OAuth['findClient']>>
 /** The page on which a person allows a program to connect. */
 export function addAuthorization(app: FastifyInstance, dependencies: Dependencies): void {
   const { oauth, issuerOf, serverApiKey, identify } = dependencies
-  const limit = createFailureLimit(Date.now)
+  const checkKey = createKeyCheck(serverApiKey, identify)
 
   /** The code, or what to tell the person. */
   const decide = async (request: FastifyRequest, sent: Parameters, key: string) => {
-    if (limit.waitSeconds(request.ip) > 0) {
-      return { status: 429, failure: 'Too many invalid keys from this address; try again later.' }
-    }
-    const caller = isSameSecret(key, serverApiKey) ? MASTER : await identify(key)
-    if (!caller) {
-      limit.failed(request.ip)
-      return { status: 401, failure: 'The key is invalid.' }
-    }
     try {
+      const caller = await checkKey(key, request.ip)
       return { code: await oauth.allow(sent, `${issuerOf(request)}/mcp`, caller) }
     } catch (error) {
       if (!(error instanceof AppError)) throw error

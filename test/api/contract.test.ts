@@ -157,7 +157,7 @@ describe('GET /openapi.json', () => {
         nameOf(operation),
         expect.arrayContaining(['400', '401', '413', '415', '500', '503']),
       ])
-      const isOfMcp = (status: string) => operation.path === '/mcp' && /400|406/.test(status)
+      const isOfMcp = (status: string) => operation.path === '/mcp' && /400|401|406/.test(status)
       for (const status of errors) {
         if (isOfMcp(status)) continue
         expect(responses[status]?.content).toMatchObject({
