@@ -54,7 +54,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Validate an agent configuration without saving it */
+        /**
+         * Validate an agent configuration without saving it
+         * @description Returns every mistake with the field at fault. Nothing is saved or connected.
+         */
         post: operations["checkAgentFile"];
         delete?: never;
         options?: never;
@@ -129,7 +132,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the last ten replaced versions of the agent configuration */
+        /**
+         * List the last ten replaced versions of the agent configuration
+         * @description Each save keeps what it replaces. Restore a version with `POST /admin/agent/versions/{digest}/restore`.
+         */
         get: operations["listAgentVersions"];
         put?: never;
         post?: never;
@@ -146,7 +152,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an earlier version of the agent configuration */
+        /**
+         * Get an earlier version of the agent configuration
+         * @description Returns the text of a version, for comparison before it is restored.
+         */
         get: operations["getAgentVersion"];
         put?: never;
         post?: never;
@@ -183,7 +192,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deployment targets */
+        /**
+         * List deployment targets
+         * @description Returns the platforms that deployment files can be written for.
+         */
         get: operations["listDeploymentTargets"];
         put?: never;
         /**
@@ -310,7 +322,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** List the models a provider offers */
+        /**
+         * List the models a provider offers
+         * @description Asks the server at the given address for its models, with the key given or the one that is saved.
+         */
         post: operations["listProviderModels"];
         delete?: never;
         options?: never;
@@ -425,7 +440,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the server’s state and pending changes */
+        /**
+         * Get the server’s state and pending changes
+         * @description Returns whether the server is launched, what it runs with, and which saved changes wait for a restart.
+         */
         get: operations["getServerState"];
         put?: never;
         post?: never;
@@ -486,7 +504,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the agent’s name, profile and loaded tools */
+        /**
+         * Get the agent’s name, profile and loaded tools
+         * @description Returns what clients need to present the agent. Prompts, keys and addresses are not included.
+         */
         get: operations["getAgent"];
         put?: never;
         post?: never;
@@ -603,7 +624,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List all loaded tools */
+        /**
+         * List all loaded tools
+         * @description Returns built-in tools and those of skills, plugins and MCP servers, each with its state and, if it is unavailable, the reason.
+         */
         get: operations["listTools"];
         put?: never;
         post?: never;
@@ -682,7 +706,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get the agent as a model, in Ollama’s protocol */
+        /**
+         * Get the agent as a model, in Ollama’s protocol
+         * @description Programs that speak Ollama’s protocol read what a model can do with it.
+         */
         post: operations["ollamaShow"];
         delete?: never;
         options?: never;
@@ -697,7 +724,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agent as a model, in Ollama’s protocol */
+        /**
+         * List the agent as a model, in Ollama’s protocol
+         * @description Programs that speak Ollama’s protocol list their models with it.
+         */
         get: operations["ollamaTags"];
         put?: never;
         post?: never;
@@ -774,7 +804,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what came from a source, in oikb’s protocol */
+        /**
+         * List what came from a source, in oikb’s protocol
+         * @description Returns the documents that came from the source, with path, size and hash.
+         */
         get: operations["oikbListFiles"];
         put?: never;
         post?: never;
@@ -813,7 +846,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete what a source no longer has, in oikb’s protocol */
+        /**
+         * Delete what a source no longer has, in oikb’s protocol
+         * @description Deletes the documents of files that the source has dropped. A document that did not come from the source is refused, and then nothing is deleted.
+         */
         post: operations["oikbCleanup"];
         delete?: never;
         options?: never;
@@ -848,7 +884,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the version of Ollama’s protocol */
+        /**
+         * Get the version of Ollama’s protocol
+         * @description Returns the version of Ollama whose protocol is spoken, not that of this server.
+         */
         get: operations["ollamaVersion"];
         put?: never;
         post?: never;
@@ -905,7 +944,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List documents */
+        /**
+         * List documents
+         * @description Returns documents page by page, newest first unless `sort` says otherwise. `nextCursor` leads to the next page.
+         */
         get: operations["listDocuments"];
         put?: never;
         /**
@@ -930,7 +972,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a document */
+        /**
+         * Get a document
+         * @description Returns the status, metadata and warnings of a document, without its text.
+         */
         get: operations["getDocument"];
         /**
          * Create or replace a document under your own id
@@ -1021,7 +1066,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retry a failed ingestion */
+        /**
+         * Retry a failed ingestion
+         * @description Queues a failed document again, with its attempts counted anew. A document in any other state is refused.
+         */
         post: operations["retryDocument"];
         delete?: never;
         options?: never;
@@ -1125,7 +1173,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete feedback */
+        /**
+         * Delete feedback
+         * @description Deletes one rating. The answer that it rates stays.
+         */
         delete: operations["deleteFeedback"];
         options?: never;
         head?: never;
@@ -1159,7 +1210,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the process is running */
+        /**
+         * Check that the process is running
+         * @description Answers as long as the process runs, whatever the state of its parts; `GET /readiness` checks those.
+         */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -1196,7 +1250,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Prometheus metrics */
+        /**
+         * Get Prometheus metrics
+         * @description Returns counters and timings in the text format of Prometheus.
+         */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -1215,7 +1272,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search the documents */
+        /**
+         * Search the documents
+         * @description Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model.
+         */
         post: operations["query"];
         delete?: never;
         options?: never;
@@ -1294,10 +1354,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a conversation */
+        /**
+         * Get a conversation
+         * @description Returns a stored conversation, without its items.
+         */
         get: operations["getConversation"];
         put?: never;
-        /** Update a conversation */
+        /**
+         * Update a conversation
+         * @description Changes the metadata, the title or the branch to continue with. A field that is left out stays as it is.
+         */
         post: operations["updateConversation"];
         /**
          * Delete a conversation
@@ -1340,7 +1406,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an item */
+        /**
+         * Get an item
+         * @description Returns one question or answer of a conversation.
+         */
         get: operations["getConversationItem"];
         put?: never;
         post?: never;
@@ -1421,7 +1490,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List documents as files */
+        /**
+         * List documents as files
+         * @description A file is a document. Returns those that the key may see, page by page.
+         */
         get: operations["listFiles"];
         put?: never;
         /**
@@ -1442,11 +1514,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a document as a file */
+        /**
+         * Get a document as a file
+         * @description Returns a document in the shape of a file.
+         */
         get: operations["getFile"];
         put?: never;
         post?: never;
-        /** Delete a document */
+        /**
+         * Delete a document
+         * @description Deletes the document, with its passages and its original file.
+         */
         delete: operations["deleteFile"];
         options?: never;
         head?: never;
@@ -1502,7 +1580,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Estimate the tokens of a message, in Anthropic’s protocol */
+        /**
+         * Estimate the tokens of a message, in Anthropic’s protocol
+         * @description Estimates the input tokens of a request without asking the model.
+         */
         post: operations["countMessageTokens"];
         delete?: never;
         options?: never;
@@ -1517,7 +1598,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the agent as a model */
+        /**
+         * List the agent as a model
+         * @description The agent appears as one model, and once more for each collection that the key may search.
+         */
         get: operations["listModels"];
         put?: never;
         post?: never;
@@ -1534,7 +1618,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the agent as a model */
+        /**
+         * Get the agent as a model
+         * @description Returns what `GET /v1/models` lists under this name.
+         */
         get: operations["getModel"];
         put?: never;
         post?: never;
@@ -1571,7 +1658,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a stored response */
+        /**
+         * Get a stored response
+         * @description Returns a response that was stored, as long as it is kept.
+         */
         get: operations["getResponse"];
         put?: never;
         post?: never;
@@ -1632,7 +1722,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List vector stores */
+        /**
+         * List vector stores
+         * @description `corpus` holds every document; each collection is a store named `vs_<collection>`.
+         */
         get: operations["listVectorStores"];
         put?: never;
         /**
@@ -1653,7 +1746,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a vector store */
+        /**
+         * Get a vector store
+         * @description Returns how many of the store’s documents are ready, in work and failed.
+         */
         get: operations["getVectorStore"];
         put?: never;
         post?: never;
@@ -1694,7 +1790,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a batch’s ingestion status */
+        /**
+         * Get a batch’s ingestion status
+         * @description Counts the files of the batch by state. Nothing is stored of a batch: its id names its files.
+         */
         get: operations["getFileBatch"];
         put?: never;
         post?: never;
@@ -1731,7 +1830,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the files of a batch */
+        /**
+         * List the files of a batch
+         * @description Returns the files of a batch, page by page.
+         */
         get: operations["listFileBatch"];
         put?: never;
         post?: never;
@@ -1748,7 +1850,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the files of a vector store */
+        /**
+         * List the files of a vector store
+         * @description Returns the documents of a collection, page by page.
+         */
         get: operations["listAttachedFiles"];
         put?: never;
         /**
@@ -1769,12 +1874,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a file’s ingestion status */
+        /**
+         * Get a file’s ingestion status
+         * @description Returns `in_progress`, `completed`, `failed` or `cancelled`, with the error if there is one. Poll it until the file is ready.
+         */
         get: operations["getAttachedFile"];
         put?: never;
-        /** Change a file’s attributes */
+        /**
+         * Change a file’s attributes
+         * @description Adds the attributes to the metadata of the document, or replaces those of the same names.
+         */
         post: operations["updateAttachedFile"];
-        /** Remove a file from a vector store */
+        /**
+         * Remove a file from a vector store
+         * @description The document leaves the collection and stays in the corpus.
+         */
         delete: operations["detachFile"];
         options?: never;
         head?: never;
@@ -1788,7 +1902,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a file’s text */
+        /**
+         * Get a file’s text
+         * @description Returns the extracted text in pages of up to a million characters.
+         */
         get: operations["getAttachedFileContent"];
         put?: never;
         post?: never;

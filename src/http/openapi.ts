@@ -7,7 +7,7 @@ import Fastify, {
 } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { ZodType } from 'zod'
-import { errorExample } from '../schemas/error.ts'
+import { type ErrorBody, errorExample } from '../schemas/error.ts'
 import { formRouting } from './multipart.ts'
 
 declare module 'fastify' {
@@ -71,7 +71,11 @@ async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.1',
-      info: { title: 'Agent Server', ...info, license: { name: 'Apache-2.0' } },
+      info: {
+        title: 'Agent Server',
+        ...info,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
       servers: [{ url: '/' }],
       tags: [
         { name: 'knowledge', description: 'Documents and the passages retrieved from them' },
@@ -99,7 +103,13 @@ async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
 /** Marks public routes as such: the flag that enforces a key is also the one that documents it. */
 const describeRoute: typeof jsonSchemaTransform = (input) => {
   const { schema, url } = jsonSchemaTransform(input)
-  const response = Object.entries(schema.response ?? {}).map(withExample)
+  const { toErrorBody = (body: ErrorBody) => body } = input.route.config ?? {}
+  const response = Object.entries(schema.response ?? {}).map(([status, described]) => [
+    status,
+    Number(status) < 400
+      ? described
+      : withExample(described, toErrorBody(errorExample(Number(status)))),
+  ])
   return {
     url,
     schema: {
@@ -131,14 +141,14 @@ function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: 
   return { body: { content } }
 }
 
-/** Adds an example to each failure; otherwise all would be shown with the same one, whatever their status. */
-function withExample([status, described]: [string, object]): [string, object] {
-  if (Number(status) < 400 || !('content' in described)) return [status, described]
+/** Adds an example to a failure; otherwise all would be shown with the same one, whatever their status. */
+function withExample(described: object, example: object): object {
+  if (!('content' in described)) return described
   const content = Object.entries(described.content ?? {}).map(([type, media]) => [
     type,
-    { example: errorExample(Number(status)), ...media },
+    { example, ...media },
   ])
-  return [status, { ...described, content: Object.fromEntries(content) }]
+  return { ...described, content: Object.fromEntries(content) }
 }
 
 const tidy: SwaggerTransformObject = (input) => tidySchemas(jsonSchemaTransformObject(input))

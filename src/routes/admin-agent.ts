@@ -63,6 +63,7 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
     schema: {
       operationId: 'checkAgentFile',
       summary: 'Validate an agent configuration without saving it',
+      description: 'Returns every mistake with the field at fault. Nothing is saved or connected.',
       body: AgentText,
       response: { 200: AgentCheck.describe('What was found.'), ...errorResponses() },
     },
@@ -73,6 +74,8 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
     schema: {
       operationId: 'listAgentVersions',
       summary: 'List the last ten replaced versions of the agent configuration',
+      description:
+        'Each save keeps what it replaces. Restore a version with `POST /admin/agent/versions/{digest}/restore`.',
       response: { 200: AgentVersions.describe('The versions, newest first.'), ...errorResponses() },
     },
     handler: () => agentFile.versions(),
@@ -82,6 +85,7 @@ export const agentFileRoutes: FastifyPluginAsyncZod<AgentFileServices> = async (
     schema: {
       operationId: 'getAgentVersion',
       summary: 'Get an earlier version of the agent configuration',
+      description: 'Returns the text of a version, for comparison before it is restored.',
       params: AgentVersionParams,
       response: { 200: AgentVersion.describe('The earlier version.'), ...errorResponses(404) },
     },

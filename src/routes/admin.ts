@@ -70,6 +70,7 @@ const deploymentRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { dep
     schema: {
       operationId: 'listDeploymentTargets',
       summary: 'List deployment targets',
+      description: 'Returns the platforms that deployment files can be written for.',
       response: { 200: DeploymentTargets.describe('The targets.'), ...errorResponses() },
     },
     handler: () => deployments.targets(),
@@ -96,6 +97,8 @@ const serverRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, { server 
     schema: {
       operationId: 'getServerState',
       summary: 'Get the server’s state and pending changes',
+      description:
+        'Returns whether the server is launched, what it runs with, and which saved changes wait for a restart.',
       response: { 200: ServerState.describe('The current state.'), ...errorResponses() },
     },
     handler: () => server.read(),
@@ -205,6 +208,8 @@ const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, servi
     schema: {
       operationId: 'listProviderModels',
       summary: 'List the models a provider offers',
+      description:
+        'Asks the server at the given address for its models, with the key given or the one that is saved.',
       body: ModelTestRequest,
       response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
     },

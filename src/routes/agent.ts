@@ -21,6 +21,8 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
     schema: {
       operationId: 'getAgent',
       summary: 'Get the agent’s name, profile and loaded tools',
+      description:
+        'Returns what clients need to present the agent. Prompts, keys and addresses are not included.',
       response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
     },
     handler: () => description.agent(),
@@ -31,6 +33,8 @@ export const agentRoutes: FastifyPluginAsyncZod<AgentServices> = async (app, ser
     schema: {
       operationId: 'listTools',
       summary: 'List all loaded tools',
+      description:
+        'Returns built-in tools and those of skills, plugins and MCP servers, each with its state and, if it is unavailable, the reason.',
       response: { 200: ToolList.describe('The tools and their states.'), ...errorResponses() },
     },
     handler: () => description.tools(),

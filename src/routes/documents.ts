@@ -42,6 +42,8 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
     schema: {
       operationId: 'listDocuments',
       summary: 'List documents',
+      description:
+        'Returns documents page by page, newest first unless `sort` says otherwise. `nextCursor` leads to the next page.',
       querystring: DocumentListQuery,
       response: { 200: DocumentList.describe('A page of results.'), ...errorResponses() },
     },
@@ -54,6 +56,7 @@ const readingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { lim
     schema: {
       operationId: 'getDocument',
       summary: 'Get a document',
+      description: 'Returns the status, metadata and warnings of a document, without its text.',
       params: DocumentParams,
       response: { 200: Document.describe('The document.'), ...errorResponses(404) },
     },
@@ -179,6 +182,8 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
     schema: {
       operationId: 'retryDocument',
       summary: 'Retry a failed ingestion',
+      description:
+        'Queues a failed document again, with its attempts counted anew. A document in any other state is refused.',
       params: DocumentParams,
       response: {
         202: DocumentCreated.describe('The document is queued for ingestion again.'),

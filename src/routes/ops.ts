@@ -23,6 +23,8 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
     schema: {
       operationId: 'health',
       summary: 'Check that the process is running',
+      description:
+        'Answers as long as the process runs, whatever the state of its parts; `GET /readiness` checks those.',
       response: { 200: Health.describe('The process is running.'), ...errorResponses() },
     },
     handler: () => ({ status: 'ok' as const }),
@@ -55,6 +57,7 @@ export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readines
     schema: {
       operationId: 'metrics',
       summary: 'Get Prometheus metrics',
+      description: 'Returns counters and timings in the text format of Prometheus.',
       response: {
         200: {
           description: 'The metrics in the text exposition format.',

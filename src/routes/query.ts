@@ -17,6 +17,8 @@ export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (app, { l
     schema: {
       operationId: 'query',
       summary: 'Search the documents',
+      description:
+        'Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model.',
       body: QueryRequest,
       response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
     },

@@ -49,14 +49,8 @@ export function errorResponses(...more: number[]) {
   return errorResponsesIn({ schema: ErrorBody }, more)
 }
 
-/** How a protocol writes errors, if not in the common envelope. */
-interface ErrorShape {
-  schema: z.ZodType
-  toErrorBody?(body: ErrorBody): object
-}
-
 /** Like `errorResponses`, in the shape of another protocol. */
-export function errorResponsesIn({ schema, toErrorBody }: ErrorShape, more: readonly number[]) {
+export function errorResponsesIn({ schema }: { schema: z.ZodType }, more: readonly number[]) {
   const any = [400, 401, 403, 408, 413, 415, 429, 500, 503]
   const statuses = [...new Set([...any, ...more])].sort((a, b) => a - b)
   return Object.fromEntries(
@@ -64,12 +58,7 @@ export function errorResponsesIn({ schema, toErrorBody }: ErrorShape, more: read
       status,
       {
         description: DESCRIPTION_BY_STATUS[status] ?? 'An error.',
-        content: {
-          'application/json': {
-            schema,
-            ...(toErrorBody && { example: toErrorBody(errorExample(status)) }),
-          },
-        },
+        content: { 'application/json': { schema } },
       },
     ]),
   )

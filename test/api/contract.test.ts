@@ -78,13 +78,14 @@ describe('GET /openapi.json', () => {
   )
 
   it(
-    'gives every operation a unique operationId, a summary and tags that it explains',
+    'gives every operation a unique operationId, a summary, a description and tags that it explains',
     verifies('openapi.operations'),
     () => {
       const ids = operations.map(({ operationId }) => operationId)
       expect(ids).not.toContain(undefined)
       expect(new Set(ids).size).toBe(operations.length)
       expect(operations.filter(({ summary }) => !summary)).toEqual([])
+      expect(operations.filter(({ description }) => !description).map(nameOf)).toEqual([])
       const explained = [contract.tags].flat().map((tag) => tagName(tag))
       for (const { tags } of operations) {
         expect(tags).toHaveLength(1)
@@ -135,6 +136,22 @@ describe('GET /openapi.json', () => {
         status: Number(status),
         type: error.type,
       })
+    }
+  })
+
+  it('shows each failure of another protocol in its shape', verifies('openapi.examples'), () => {
+    const others = guarded().filter((operation) => errorSchemaOf(operation) !== 'Error')
+    expect(others.length).toBeGreaterThan(10)
+    for (const operation of others) {
+      const place = ['components', 'schemas', errorSchemaOf(operation)]
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue
+        const { example } = content?.['application/json'] ?? {}
+        expect([operation.path, validator.mistakes(place, example)]).toEqual([
+          operation.path,
+          undefined,
+        ])
+      }
     }
   })
 

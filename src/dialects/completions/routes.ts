@@ -58,6 +58,8 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
     schema: {
       operationId: 'listModels',
       summary: 'List the agent as a model',
+      description:
+        'The agent appears as one model, and once more for each collection that the key may search.',
       response: {
         200: ModelList.describe('The agent, and the agent over each collection.'),
         ...errorResponses(),
@@ -71,6 +73,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
     schema: {
       operationId: 'getModel',
       summary: 'Get the agent as a model',
+      description: 'Returns what `GET /v1/models` lists under this name.',
       params: ModelParams,
       response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
     },

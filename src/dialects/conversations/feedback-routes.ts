@@ -74,6 +74,7 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }
     schema: {
       operationId: 'deleteFeedback',
       summary: 'Delete feedback',
+      description: 'Deletes one rating. The answer that it rates stays.',
       params: FeedbackParams,
       response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
     },

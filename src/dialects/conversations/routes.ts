@@ -61,6 +61,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     schema: {
       operationId: 'getConversation',
       summary: 'Get a conversation',
+      description: 'Returns a stored conversation, without its items.',
       params: ConversationParams,
       response: answered,
     },
@@ -71,6 +72,8 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     schema: {
       operationId: 'updateConversation',
       summary: 'Update a conversation',
+      description:
+        'Changes the metadata, the title or the branch to continue with. A field that is left out stays as it is.',
       params: ConversationParams,
       body: ConversationPatch,
       response: answered,
@@ -127,6 +130,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     schema: {
       operationId: 'getConversationItem',
       summary: 'Get an item',
+      description: 'Returns one question or answer of a conversation.',
       params: ConversationItemParams,
       response: { 200: ConversationItem.describe('The item.'), ...errorResponses(404) },
     },

@@ -88,6 +88,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     schema: {
       operationId: 'listFiles',
       summary: 'List documents as files',
+      description: 'A file is a document. Returns those that the key may see, page by page.',
       querystring: FileListQuery,
       response: { 200: FileList.describe('A page of files.'), ...errorResponses(404) },
     },
@@ -98,6 +99,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     schema: {
       operationId: 'getFile',
       summary: 'Get a document as a file',
+      description: 'Returns a document in the shape of a file.',
       params: DocumentParams,
       response: { 200: FileObject.describe('The file.'), ...errorResponses(404) },
     },
@@ -135,6 +137,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     schema: {
       operationId: 'deleteFile',
       summary: 'Delete a document',
+      description: 'Deletes the document, with its passages and its original file.',
       params: DocumentParams,
       response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
     },
@@ -151,6 +154,8 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
     schema: {
       operationId: 'listVectorStores',
       summary: 'List vector stores',
+      description:
+        '`corpus` holds every document; each collection is a store named `vs_<collection>`.',
       response: {
         200: VectorStoreList.describe('The whole corpus first, then each collection.'),
         ...errorResponses(),
@@ -175,6 +180,7 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
     schema: {
       operationId: 'getVectorStore',
       summary: 'Get a vector store',
+      description: 'Returns how many of the store’s documents are ready, in work and failed.',
       params: StoreParams,
       response: { 200: VectorStore.describe('The store.'), ...errorResponses() },
     },
@@ -234,6 +240,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'listAttachedFiles',
       summary: 'List the files of a vector store',
+      description: 'Returns the documents of a collection, page by page.',
       params: StoreParams,
       querystring: StoreFileListQuery,
       response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
@@ -246,6 +253,8 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'getAttachedFile',
       summary: 'Get a file’s ingestion status',
+      description:
+        'Returns `in_progress`, `completed`, `failed` or `cancelled`, with the error if there is one. Poll it until the file is ready.',
       params: StoreFileParams,
       response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
     },
@@ -260,6 +269,8 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'updateAttachedFile',
       summary: 'Change a file’s attributes',
+      description:
+        'Adds the attributes to the metadata of the document, or replaces those of the same names.',
       params: StoreFileParams,
       body: StoreFileUpdate,
       response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
@@ -272,6 +283,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'getAttachedFileContent',
       summary: 'Get a file’s text',
+      description: 'Returns the extracted text in pages of up to a million characters.',
       params: StoreFileParams,
       querystring: StoreFileContentQuery,
       response: { 200: StoreFileContent.describe('A page of the text.'), ...errorResponses(404) },
@@ -284,6 +296,7 @@ const storeFileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'detachFile',
       summary: 'Remove a file from a vector store',
+      description: 'The document leaves the collection and stays in the corpus.',
       params: StoreFileParams,
       response: { 200: Removed.describe('The file was removed.'), ...errorResponses(404) },
     },
@@ -315,6 +328,8 @@ const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'getFileBatch',
       summary: 'Get a batch’s ingestion status',
+      description:
+        'Counts the files of the batch by state. Nothing is stored of a batch: its id names its files.',
       params: FileBatchParams,
       response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
     },
@@ -329,6 +344,7 @@ const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
     schema: {
       operationId: 'listFileBatch',
       summary: 'List the files of a batch',
+      description: 'Returns the files of a batch, page by page.',
       params: FileBatchParams,
       querystring: FileBatchListQuery,
       response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },

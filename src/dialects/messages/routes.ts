@@ -49,6 +49,7 @@ export const messageRoutes: FastifyPluginAsyncZod<DialectServices> = async (app,
     schema: {
       operationId: 'countMessageTokens',
       summary: 'Estimate the tokens of a message, in Anthropic’s protocol',
+      description: 'Estimates the input tokens of a request without asking the model.',
       body: CountTokensRequest,
       response: {
         200: TokenCount.describe('The estimate.'),

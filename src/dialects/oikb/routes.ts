@@ -71,6 +71,8 @@ const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     schema: {
       operationId: 'oikbCleanup',
       summary: 'Delete what a source no longer has, in oikb’s protocol',
+      description:
+        'Deletes the documents of files that the source has dropped. A document that did not come from the source is refused, and then nothing is deleted.',
       params: KnowledgeParams,
       body: Cleanup,
       response: { 200: Removed.describe('Deleted.'), ...errorResponses() },
@@ -115,6 +117,7 @@ const knowledgeRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, servi
     schema: {
       operationId: 'oikbListFiles',
       summary: 'List what came from a source, in oikb’s protocol',
+      description: 'Returns the documents that came from the source, with path, size and hash.',
       params: KnowledgeParams,
       response: { 200: SyncedFiles.describe('The files.'), ...errorResponses() },
     },

@@ -138,6 +138,7 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
     schema: {
       operationId: 'ollamaTags',
       summary: 'List the agent as a model, in Ollama’s protocol',
+      description: 'Programs that speak Ollama’s protocol list their models with it.',
       response: { 200: OllamaModels, ...errorResponses() },
     },
     handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
@@ -148,6 +149,7 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
     schema: {
       operationId: 'ollamaShow',
       summary: 'Get the agent as a model, in Ollama’s protocol',
+      description: 'Programs that speak Ollama’s protocol read what a model can do with it.',
       body: OllamaShowRequest,
       response: { 200: OllamaModelInfo.describe('The agent.'), ...errorResponses(404) },
     },
@@ -162,6 +164,8 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
     schema: {
       operationId: 'ollamaVersion',
       summary: 'Get the version of Ollama’s protocol',
+      description:
+        'Returns the version of Ollama whose protocol is spoken, not that of this server.',
       response: { 200: OllamaVersion.describe('The version.'), ...errorResponses() },
     },
     handler: () => ({ version: OLLAMA_VERSION }),

@@ -67,6 +67,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
     schema: {
       operationId: 'getResponse',
       summary: 'Get a stored response',
+      description: 'Returns a response that was stored, as long as it is kept.',
       params: ResponseParams,
       querystring: ResponseQuery,
       response: { 200: ResponseObject.describe('The response.'), ...errorResponses(404) },
