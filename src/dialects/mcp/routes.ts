@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { publicOrigin } from '../../http/public-origin.ts'
 import { checkOrigin } from '../../http/security.ts'
 import { callSignal } from '../../http/shutdown.ts'
-import { ErrorBody, errorExample, errorResponses } from '../../schemas/error.ts'
+import { ErrorBody, errorResponses } from '../../schemas/error.ts'
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts'
 import type { McpEndpoint } from './endpoint.ts'
 
@@ -49,9 +49,7 @@ export function mcpRoutes(
           ...errorResponses(403, 405),
           401: {
             description: 'The key is missing, invalid, revoked or expired.',
-            content: {
-              'application/json': { schema: McpAnswer, example: toErrorBody(errorExample(401)) },
-            },
+            content: { 'application/json': { schema: McpAnswer } },
           },
           400: {
             description: 'The request or the protocol message is invalid.',
