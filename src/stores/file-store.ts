@@ -12,6 +12,8 @@ export interface StoredFile {
 export interface FileNotes {
   /** How many pages that are images have been started; absent once the file has been read. */
   page?: number
+  /** How many tables its text has; absent if none. */
+  tables?: number
   warnings?: readonly { code: string; message: string }[]
 }
 

@@ -9,7 +9,7 @@ import type {
 
 export interface LookupQuery {
   filter?: Filter | undefined
-  /** Only documents that are tables, judging by the extension of their file's name or title. */
+  /** Only documents with tables, judging by the extension of their file's name or title, or found while reading. */
   tabular?: boolean | undefined
   limit: number
   cursor?: string | undefined

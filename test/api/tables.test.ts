@@ -1,7 +1,9 @@
+import { PDFDocument, rgb } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy } from '../support/every-way.ts'
+import { sendFile } from '../support/forms.ts'
 import { long, onlyLong, someOf } from '../support/long.ts'
 import { modelRequest, toolResults } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -92,6 +94,43 @@ describe('query_table', () => {
       })
     },
   )
+})
+
+/** A table of a report over two pages, whose head the second repeats. */
+async function reportOfCranes(): Promise<Uint8Array<ArrayBuffer>> {
+  const pdf = await PDFDocument.create()
+  for (const [number, rows] of [
+    ['Lake', '12', 'Moor', '30'],
+    ['Fen', '8', 'Marsh', ''],
+  ].entries()) {
+    const page = pdf.addPage([600, 800])
+    if (number === 0) page.drawText('Cranes of 2026', { x: 60, y: 740, size: 18 })
+    for (const [n, text] of ['Place', 'Cranes', ...rows].entries()) {
+      const [x, y] = [60 + (n % 2) * 120, 700 - Math.floor(n / 2) * 20]
+      page.drawText(text, { x, y, size: 10 })
+      page.drawRectangle({
+        x: x - 5,
+        y: y - 6,
+        width: 120,
+        height: 20,
+        borderWidth: 1,
+        borderColor: rgb(0, 0, 0),
+      })
+    }
+  }
+  return Uint8Array.from(await pdf.save())
+}
+
+describe('A table in a PDF', verifies('tables.query'), () => {
+  it('is one table over its pages, with typed columns', async () => {
+    await sendFile(server, { name: 'cranes.pdf', bytes: await reportOfCranes() })
+    expect(await resultOf('list_tables', { search: 'cranes' })).toContain(
+      '- cranes (cranes.pdf): 4 rows; Place VARCHAR, Cranes BIGINT',
+    )
+    const sql = 'SELECT sum(Cranes) AS total, count(*) AS places FROM cranes'
+    expect(await resultOf('query_table', { sql })).toContain('total,places\n50,4')
+    expect(await resultOf('describe_table', { table: 'cranes' })).toContain('Cranes of 2026')
+  })
 })
 
 describe('query_table', () => {

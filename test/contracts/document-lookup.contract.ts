@@ -63,6 +63,24 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       ])
     })
 
+    it('finds those in whose file tables were found', async () => {
+      const store = await open()
+      for (const [id, notes] of [
+        ['report', { tables: 2 }],
+        ['letter', {}],
+      ] as const) {
+        const { number } = await store.stageFile(pieces(Buffer.from('%PDF-')))
+        const file = { number, name: `${id}.pdf`, mediaType: 'application/pdf', size: 5 }
+        await store.put({ id, text: '', file })
+        const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === id)
+        if (!job) throw new Error('The document has no job')
+        await store.noteFile(job, notes)
+        await store.completeJob(job, [])
+      }
+      const found = await store.lookup.findDocuments({ tabular: true, limit: 9 }, signal)
+      expect(ids(found)).toEqual(['report', 'c', 'a'])
+    })
+
     it('tells the fields of the metadata, each with its range', async () => {
       const { lookup } = await open()
       expect(await lookup.metadataFields({ limit: 9 }, signal)).toEqual([

@@ -41,8 +41,9 @@ export async function listTableEntries(
 function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
   const name = document.file?.name ?? document.title ?? ''
   const ending = TABLE_ENDINGS.find((known) => name.toLowerCase().endsWith(known))
-  if (ending === undefined) return []
-  return [{ title: document.title ?? name, document, format: FORMATS[ending] }]
+  const found = document.file?.notes?.tables ? 'markdown' : undefined
+  const format = ending === undefined ? found : FORMATS[ending]
+  return format ? [{ title: document.title ?? name, document, format }] : []
 }
 
 const MAX_NAME = 48

@@ -16,6 +16,7 @@ import { refuseBadZip } from '../../knowledge/extraction/zip-archive.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { distinctNames } from './catalogue.ts'
 import { rowsOf, withDatabase } from './duckdb.ts'
+import { markdownTables } from './markdown-tables.ts'
 import type { ConvertJob, Sheet } from './table-job.ts'
 import { quoteName, quoteText } from './table-job.ts'
 import { typeColumns } from './type-columns.ts'
@@ -99,6 +100,7 @@ async function partsOf(job: ConvertJob): Promise<Part[]> {
   if (format === 'parquet') return [engineRead(`read_parquet(${quoteText(source)})`)]
   if (format === 'xlsx') return workbookParts(source)
   await toUtf8(source)
+  if (format === 'markdown') return markdownParts(source)
   if (format !== 'jsonl') return textParts(source)
   return [
     engineRead(`read_json(${quoteText(source)}, format = 'newline_delimited', sample_size = -1)`),
@@ -183,6 +185,13 @@ async function workbookParts(source: string): Promise<Part[]> {
   const parts = await writeParts(source, filled, false)
   await rm(source)
   return parts
+}
+
+/** The tables in a text, each named by the heading above it. */
+async function markdownParts(source: string): Promise<Part[]> {
+  const tables = markdownTables(await readFile(source, 'utf8'))
+  if (tables.length === 0) throw new Refusal('The file has no tables')
+  return writeParts(source, [{ sheet: '', tables }], false)
 }
 
 const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.length > 0

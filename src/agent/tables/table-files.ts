@@ -105,7 +105,7 @@ export function createTableFiles(parts: Dependencies) {
       await sweep()
       const source = join(work, 'source')
       const target = join(work, 'tables.duckdb')
-      const content = await contentOf(parts, document, stopping.signal)
+      const content = await contentOf(parts, document, format, stopping.signal)
       await pipeline(Readable.from(content), createWriteStream(source))
       const input: ConvertJob = { source, format, target }
       const { sheets } = await run(
@@ -159,10 +159,13 @@ export function createTableFiles(parts: Dependencies) {
 async function contentOf(
   { store, lookup }: Dependencies,
   { id, file, servedRevision }: StoredDocument,
+  format: TableFormat,
   signal: AbortSignal,
 ) {
   if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new Refusal('The file is too large')
-  const pieces = file ? await store.readFile(id, servedRevision) : undefined
+  // Tables in Markdown are in the text that was read from the file.
+  const pieces =
+    file && format !== 'markdown' ? await store.readFile(id, servedRevision) : undefined
   return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
 }
 

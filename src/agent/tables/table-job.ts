@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export type TableFormat = 'csv' | 'tsv' | 'xlsx' | 'parquet' | 'jsonl'
+export type TableFormat = 'csv' | 'tsv' | 'xlsx' | 'parquet' | 'jsonl' | 'markdown'
 
 export const Column = z.object({
   name: z.string(),

@@ -7,6 +7,8 @@ export interface Extracted {
   text: string
   /** Where each page begins in `text`, in UTF-16 code units; absent if the file has no pages. */
   pageStarts?: number[]
+  /** How many of the tables in the text can be queried. */
+  tables?: number
   warnings?: readonly DocumentWarning[]
 }
 

@@ -47,7 +47,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
     }
     const notes = createNotes(store, job)
     const read = await extractor.extract(file, { open, onPage: notes.onPage }, signal)
-    await notes.end(read.warnings)
+    await notes.end(read)
     return {
       // Replaces one code unit by one, so page offsets stay correct.
       text: toStorable(read.text),
@@ -71,10 +71,12 @@ function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: Ingesti
       notedAt = performance.now()
       noting = ignore(noteFile(job, { page }), 'a store that does not answer is noticed at the end')
     },
-    async end(warnings: ReadText['warnings']): Promise<void> {
+    async end({ warnings, tables }: Pick<ReadText, 'warnings' | 'tables'>): Promise<void> {
       await noting
-      if (notedAt === undefined && !job.file?.notes) return
-      await noteFile(job, warnings.length > 0 ? { warnings } : {})
+      const notes = { ...(tables && { tables }), ...(warnings.length > 0 && { warnings }) }
+      const isNothing = Object.keys(notes).length === 0
+      if (isNothing && notedAt === undefined && !job.file?.notes) return
+      await noteFile(job, notes)
     },
   }
 }

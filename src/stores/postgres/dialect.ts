@@ -43,6 +43,7 @@ export const POSTGRES: Dialect = {
   },
   slot: 'pg_backend_pid() % 64',
   nameEnding: `lower("right"(coalesce(file::jsonb ->> 'name', title), 4))`,
+  foundTables: `(file::jsonb #> '{notes,tables}')`,
   fileName: `file::jsonb ->> 'name'`,
   fold: (text) => `lower(${text}) COLLATE "C"`,
 

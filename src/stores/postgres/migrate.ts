@@ -4,7 +4,7 @@ import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
 /** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
-export const STEPS: readonly URL[] = ['./schema.sql', './feedback.sql'].map(
+export const STEPS: readonly URL[] = ['./schema.sql', './feedback.sql', './found-tables.sql'].map(
   (file) => new URL(file, import.meta.url),
 )
 

@@ -29,7 +29,8 @@ const COMPARED_CHARACTERS = 4
 const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-COMPARED_CHARACTERS)}'`).join(', ')
 
 /** True for documents that may be tables; written as in the index, which is not used otherwise. */
-export const isTable = ({ nameEnding }: Dialect) => `${nameEnding} IN (${ENDINGS})`
+export const isTable = ({ nameEnding, foundTables }: Dialect) =>
+  `(${nameEnding} IN (${ENDINGS}) OR ${foundTables} IS NOT NULL)`
 
 const SERVED = 'served_revision IS NOT NULL'
 

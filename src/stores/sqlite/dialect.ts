@@ -19,6 +19,7 @@ export const SQLITE: Dialect = {
   lockChunks: noLock,
   slot: '0',
   nameEnding: `lower(substr(coalesce(json_extract(file, '$.name'), title), -4))`,
+  foundTables: `json_extract(file, '$.notes.tables')`,
   fileName: `json_extract(file, '$.name')`,
   fold: (text) => `${FOLD}(${text})`,
 

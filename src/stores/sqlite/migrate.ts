@@ -7,9 +7,11 @@ import { unavailable } from './error.ts'
 const APPLICATION_ID = 0x41_67_53_76
 
 /** Step `n` migrates from version `n` to `n + 1`. A released step is never changed: its result is on users' disks. */
-export const MIGRATIONS: readonly string[] = ['./schema.sql', './feedback.sql'].map((file) =>
-  readFileSync(new URL(file, import.meta.url), 'utf8'),
-)
+export const MIGRATIONS: readonly string[] = [
+  './schema.sql',
+  './feedback.sql',
+  './found-tables.sql',
+].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {
   from: number

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist'
 import { z } from 'zod'
 import {
+  type BoundedText,
   createBoundedText,
   type Extracted,
   ExtractionError,
@@ -10,7 +11,11 @@ import {
 } from '../extracted.ts'
 import { MAX_RECOGNISED_PAGES, nothingRead, recogniserOf, tooManyPages } from '../recognise.ts'
 import { MAX_PIXELS } from '../recognition/pictures.ts'
+import { type Block, type Rule, toFragments } from './pdf-fragments.ts'
+import { layOut, mayHaveTable } from './pdf-page-layout.ts'
 import { type PdfPage, pagePictures } from './pdf-pictures.ts'
+import { rulesOf } from './pdf-rules.ts'
+import { toPageTexts } from './pdf-text.ts'
 
 /** Far more than any book has. */
 const MAX_PAGES = 50_000
@@ -31,22 +36,27 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
   if (pdf.numPages > MAX_PAGES) {
     throw new ExtractionError('file_too_complex', `The file has more than ${MAX_PAGES} pages`)
   }
+  const fields = await readFields(pdf)
+  const read: PageReader = {
+    pdf,
+    sight: createSight(recognition),
+    lines: createLines(bytes),
+    room: createBoundedText(),
+  }
+  const pages: Page[] = []
+  for (let number = 1; number <= pdf.numPages; number++) pages.push(await readPage(read, number))
+  if (pages.every(({ isUnread }) => isUnread)) throw damaged()
   const text = createBoundedText()
   const pageStarts: number[] = []
-  const fields = await readFields(pdf)
-  const sight = createSight(recognition)
-  let unread = 0
-  for (let number = 1; number <= pdf.numPages; number++) {
+  for (const [index, laidOut] of toPageTexts(pages.map(({ blocks }) => blocks)).entries()) {
     pageStarts.push(text.length)
-    const page = await readPage(pdf, number, sight)
-    if (page === undefined) unread++
-    else if (page !== '') text.add(`${page}\n\n`)
-    const filled = fields.get(number)
-    if (filled !== undefined) text.add(`${filled}\n\n`)
+    for (const part of [laidOut, pages[index]?.rest, fields.get(index + 1)]) {
+      if (part) text.add(`${part}\n\n`)
+    }
   }
-  if (unread === pdf.numPages) throw damaged()
   if (text.toString().trim() === '') throw nothingRead(recognition)
-  return { text: text.toString(), pageStarts }
+  const tables = pages.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === 'table')).length
+  return { text: text.toString(), pageStarts, ...(tables > 0 && { tables }) }
 }
 
 type Sight = (page: PdfPage, number: number) => Promise<string>
@@ -70,12 +80,12 @@ function createSight(recognition: Recognition | undefined): Sight {
 }
 
 /** The parser takes over the memory of the buffer that it is given, so it gets a copy. */
-async function open(bytes: Buffer): Promise<Pdf> {
+async function open(bytes: Buffer, maxImageSize = MAX_PIXELS): Promise<Pdf> {
   try {
     return await getDocument({
       data: Uint8Array.from(bytes),
       verbosity: QUIET,
-      maxImageSize: MAX_PIXELS,
+      maxImageSize,
       // Decoders for CCITT, JBIG2 and JPEG 2000, and character maps of fonts not embedded.
       wasmUrl: `${PARSER}/wasm/`,
       cMapUrl: `${PARSER}/cmaps/`,
@@ -98,112 +108,63 @@ async function readFields(pdf: Pdf): Promise<Map<number, string>> {
   }
 }
 
-async function readPage(pdf: Pdf, number: number, sight: Sight): Promise<string | undefined> {
+interface Page {
+  blocks: readonly Block[]
+  /** Text without a place: of images, or turned. */
+  rest: string
+  isUnread?: boolean
+}
+
+interface PageReader {
+  pdf: Pdf
+  sight: Sight
+  lines: (number: number, view: readonly number[]) => Promise<Rule[]>
+  /** Limits the text of all pages that is held. */
+  room: BoundedText
+}
+
+async function readPage({ pdf, sight, lines, room }: PageReader, number: number): Promise<Page> {
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
-    const text = toPageText(items.flatMap(toItem)) || (await sight(page, number))
+    const view = page.getViewport({ scale: 1 }).transform.map(Number)
+    const { upright, turned } = toFragments(
+      items.flatMap((item) => ('str' in item ? [item] : [])),
+      view,
+    )
+    const rules = mayHaveTable(upright) ? await lines(number, view) : []
+    const blocks = layOut(upright, rules)
+    const hasText = blocks.length + turned.length > 0
+    const rest = hasText ? turned.join('\n') : await sight(page, number)
     page.cleanup()
-    return text
+    for (const { text } of upright) room.add(text)
+    return { blocks, rest }
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
     // The page is left out, whatever is wrong with it; later pages may be intact.
-    return undefined
+    return { blocks: [], rest: '', isUnread: true }
   }
 }
 
-type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>
+/** Pages whose lines are drawn to find tables; further ones have tables by their gaps alone. */
+const MAX_DRAWN_PAGES = 2_000
 
-function toItem(item: TextContent['items'][number]): PdfItem[] {
-  if (!('str' in item)) return []
-  const { str: text, height, hasEOL: endsLine, transform } = item
-  return [{ text, height, endsLine, bottom: Number(transform[5]) }]
+/** Finds the lines on pages. The file is opened once more for them, so that no image on these pages is decoded. */
+function createLines(bytes: Buffer): PageReader['lines'] {
+  let opened: Promise<Pdf> | undefined
+  let pages = 0
+  return async (number, view) => {
+    if (++pages > MAX_DRAWN_PAGES) return []
+    opened ??= open(bytes, 1)
+    const page = await (await opened).getPage(number)
+    const rules = rulesOf(await page.getOperatorList(), view)
+    page.cleanup()
+    return rules
+  }
 }
 
 function damaged(cause?: unknown): ExtractionError {
   return new ExtractionError('damaged_file', 'The PDF is damaged or incomplete', cause)
-}
-
-/** A run of text on a page; `bottom` and `height` in points. */
-export interface PdfItem {
-  text: string
-  bottom: number
-  height: number
-  endsLine: boolean
-}
-
-interface Line {
-  text: string
-  bottom: number
-  height: number
-}
-
-/** Lines that are further apart than this many line heights belong to different paragraphs. */
-const PARAGRAPH_GAP = 1.9
-/** A line is a heading if its letters are larger than those of most of the page by this factor. */
-const HEADING_FACTOR = 1.25
-const MAX_HEADING = 120
-/** A word hyphenated at the end of a line: letter, hyphen, lower-case letter. */
-const DIVIDED = /(\p{L})-\n(\p{Ll})/gu
-
-/** The text of a page in paragraphs, with lines in larger letters as headings. */
-export function toPageText(items: readonly PdfItem[]): string {
-  const lines = toLines(items)
-  const usual = usualHeight(lines)
-  let text = ''
-  let before: Line | undefined
-  for (const line of lines) {
-    const isHeading = usual > 0 && line.height >= usual * HEADING_FACTOR && isTitle(line.text)
-    const isApart = !before || isHeading || gapAbove(line, before) > PARAGRAPH_GAP
-    text += `${before ? (isApart ? '\n\n' : '\n') : ''}${isHeading ? '## ' : ''}${line.text}`
-    if (isHeading) text += '\n'
-    before = line
-  }
-  return text.replaceAll(DIVIDED, '$1$2')
-}
-
-function toLines(items: readonly PdfItem[]): Line[] {
-  const lines: Line[] = []
-  let open: Line | undefined
-  for (const { text, bottom, height, endsLine } of items) {
-    open ??= { text: '', bottom, height: 0 }
-    open.text += text
-    open.height = Math.max(open.height, height)
-    if (!endsLine) continue
-    lines.push(open)
-    open = undefined
-  }
-  if (open) lines.push(open)
-  return lines.map((line) => ({ ...line, text: tidy(line.text) })).filter(({ text }) => text !== '')
-}
-
-function tidy(text: string): string {
-  return text
-    .replaceAll('\0', '')
-    .replaceAll(/[^\S\n]+/g, ' ')
-    .trim()
-}
-
-/** The height that most characters have. */
-function usualHeight(lines: readonly Line[]): number {
-  const characters = new Map<number, number>()
-  let usual = 0
-  for (const { text, height } of lines) {
-    characters.set(height, (characters.get(height) ?? 0) + text.length)
-  }
-  for (const [height, count] of characters) {
-    if (count > (characters.get(usual) ?? 0)) usual = height
-  }
-  return usual
-}
-
-function isTitle(text: string): boolean {
-  return text.length <= MAX_HEADING && /\p{L}/u.test(text)
-}
-
-function gapAbove(line: Line, before: Line): number {
-  const height = Math.max(line.height, before.height)
-  return height > 0 ? Math.abs(before.bottom - line.bottom) / height : 0
 }
 
 /** Forms have hundreds of fields; any beyond this limit are left out. */

@@ -1,0 +1,34 @@
+import type { SheetTable } from '../../knowledge/extraction/sheet-tables.ts'
+
+const TABLE = /^\|.*\|\n\|(?: --- \|)+(?:\n\|.*\|)*$/gm
+const PAGE_BREAK = '\f'
+
+/**
+ * The tables of a text in the Markdown that readers of files write, each with the line above it. One that goes on at the
+ * top of the next page, under the same head, is one table.
+ */
+export function markdownTables(text: string): SheetTable[] {
+  const tables: SheetTable[] = []
+  let end = 0
+  for (const found of text.matchAll(TABLE)) {
+    const between = text.slice(end, found.index)
+    end = found.index + found[0].length
+    const [head = [], , ...rows] = found[0].split('\n').map(cellsOf)
+    const last = tables.at(-1)
+    const isAcross = between.trim() === '' && between.includes(PAGE_BREAK)
+    if (last && isAcross && last.head?.join('|') === head.join('|')) last.rows.push(...rows)
+    else tables.push({ notes: notesIn(between), head, first: 0, rows })
+  }
+  return tables
+}
+
+const cellsOf = (line: string) =>
+  line
+    .slice(1, -1)
+    .split('|')
+    .map((cell) => cell.trim())
+
+function notesIn(text: string): string[] {
+  const note = text.trimEnd().split('\n').at(-1)?.replace(/^#+ /, '').trim()
+  return note ? [note] : []
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+
+/** A run of text on a page. All measures are in points; `base` is its baseline, counted from the top of the page. */
+export interface Fragment {
+  text: string
+  left: number
+  right: number
+  base: number
+  height: number
+}
+
+/** A rectangle that is as thin as a line, or the edge of one that is not. */
+export interface Rule {
+  isHorizontal: boolean
+  /** The position across its direction. */
+  at: number
+  from: number
+  to: number
+}
+
+/** What was found on a page, in reading order. */
+export type Block = Line | Table
+
+export interface Line {
+  kind: 'line'
+  text: string
+  base: number
+  height: number
+}
+
+export interface Table {
+  kind: 'table'
+  /** The baselines of its first and last row. */
+  base: number
+  end: number
+  /** The left edge of each column. */
+  lefts: number[]
+  rows: string[][]
+}
+
+/** Fragments on one baseline, from left to right. */
+export type Row = Fragment[]
+
+/** Superscripts are raised by up to this share of the height. */
+const BASELINE_SLACK = 0.45
+
+/** Rows from top to bottom. */
+export function toRows(fragments: readonly Fragment[]): Row[] {
+  const rows: Row[] = []
+  let [base, height] = [0, 0]
+  for (const fragment of fragments.toSorted((a, b) => a.base - b.base)) {
+    const row = rows.at(-1)
+    const slack = Math.max(height, fragment.height) * BASELINE_SLACK
+    if (row && fragment.base - base <= slack) row.push(fragment)
+    else {
+      rows.push([fragment])
+      base = fragment.base
+      height = 0
+    }
+    height = Math.max(height, fragment.height)
+  }
+  return rows.map((row) => row.toSorted((a, b) => a.left - b.left))
+}
+
+/** Fragments with a gap below this many heights belong together. */
+const SEGMENT_GAP = 0.9
+/** What begins an entry of a list stands further away from it. */
+const MARKER = /^(?:[•▪◦‣●○■*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
+const MARKER_GAP = 3.5
+
+/** Joins the fragments of a row that no gap separates. */
+export function toSegments(row: Row): Row {
+  const segments: Fragment[] = []
+  for (const fragment of row) {
+    const last = segments.at(-1)
+    const gap = last ? fragment.left - last.right : 0
+    const height = Math.max(last?.height ?? 0, fragment.height)
+    const most = last && MARKER.test(last.text) ? MARKER_GAP : SEGMENT_GAP
+    if (!last || gap > height * most) segments.push({ ...fragment })
+    else extend(last, fragment)
+  }
+  return segments
+}
+
+function extend(last: Fragment, { text, right, height, left }: Fragment): void {
+  const isApart = left - last.right > Math.max(height, last.height) * 0.12
+  const isLower = height < last.height * 0.8
+  last.text += (isApart && !isLower) || left - last.right > height * 0.25 ? ` ${text}` : text
+  last.right = Math.max(last.right, right)
+  last.height = Math.max(last.height, height)
+}
+
+/** Letters of scripts that are written from right to left. */
+const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}/u
+
+/** The text of the fragments of a row. */
+export function textOf(row: Row): string {
+  const isReversed = row.length > 1 && RIGHT_TO_LEFT.test(row.map(({ text }) => text).join(''))
+  if (isReversed)
+    return tidy(
+      row
+        .toReversed()
+        .map(({ text }) => text)
+        .join(' '),
+    )
+  return tidy(
+    toSegments(row)
+      .map(({ text }) => text)
+      .join(' '),
+  )
+}
+
+export function tidy(text: string): string {
+  return text
+    .replaceAll('\0', '')
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .trim()
+}
+
+const Matrix = z.array(z.number()).length(6)
+type Matrix = number[]
+
+function multiply(a: readonly number[], b: readonly number[]): Matrix {
+  const [a0 = 1, a1 = 0, a2 = 0, a3 = 1, a4 = 0, a5 = 0] = a
+  const [b0 = 1, b1 = 0, b2 = 0, b3 = 1, b4 = 0, b5 = 0] = b
+  return [
+    a0 * b0 + a2 * b1,
+    a1 * b0 + a3 * b1,
+    a0 * b2 + a2 * b3,
+    a1 * b2 + a3 * b3,
+    a0 * b4 + a2 * b5 + a4,
+    a1 * b4 + a3 * b5 + a5,
+  ]
+}
+
+export { Matrix, multiply }
+
+/** A text item of the parser, as far as it is used here. */
+export interface ParsedItem {
+  str: string
+  width: number
+  height: number
+  transform: readonly number[]
+}
+
+/** The upright fragments of a page, and the texts that are turned, in the order of the file. */
+export function toFragments(items: readonly ParsedItem[], view: readonly number[]) {
+  const upright: Fragment[] = []
+  const turned: string[] = []
+  for (const { str, width, height, transform } of items) {
+    const text = tidy(str)
+    if (text === '') continue
+    const [a = 0, b = 0, , , left = 0, base = 0] = multiply(view, transform)
+    if (a > 0 && Math.abs(b) <= a * 0.1) {
+      upright.push({ text, left, right: left + width, base, height: height || a })
+    } else turned.push(text)
+  }
+  return { upright, turned }
+}

@@ -1,0 +1,165 @@
+import {
+  type Block,
+  type Fragment,
+  type Row,
+  type Rule,
+  type Table,
+  textOf,
+  toRows,
+  toSegments,
+} from './pdf-fragments.ts'
+import { gapTable } from './pdf-gap-tables.ts'
+import { ruledTables } from './pdf-ruled-tables.ts'
+
+/** Columns within columns are read to this depth. */
+const MAX_DEPTH = 4
+/** Lines that columns have in common. */
+const MIN_COLUMN_LINES = 4
+/** Characters of a line of prose in a column. */
+const MIN_PROSE = 14
+/** The lines that are searched for the gap between columns. */
+const SAMPLED_ROWS = 400
+/** Edges that differ by less, in points, are at the same place. */
+const PLACE = 4
+/** The space between columns of text is at least this wide, in heights. */
+const GUTTER = 0.9
+/** A column that is narrower than the other by this factor is beside the text. */
+const SIDEBAR = 0.55
+
+/** The lines and tables of a page in reading order. */
+export function layOut(fragments: readonly Fragment[], rules: readonly Rule[]): Block[] {
+  const { tables, rest } = ruledTables(fragments, rules)
+  const blocks: Block[] = []
+  let left = rest
+  for (const table of tables.toSorted((a, b) => a.base - b.base)) {
+    blocks.push(
+      ...readRegion(
+        left.filter(({ base }) => base < table.base),
+        0,
+      ),
+      table,
+    )
+    left = left.filter(({ base }) => base >= table.base)
+  }
+  return [...blocks, ...readRegion(left, 0)]
+}
+
+/** Whether there are enough texts beside each other that lines may divide them. */
+export function mayHaveTable(fragments: readonly Fragment[]): boolean {
+  let rows = 0
+  for (const row of toRows(fragments)) if (row.length > 1 && ++rows === 2) return true
+  return false
+}
+
+function readRegion(fragments: readonly Fragment[], depth: number): Block[] {
+  const rows = toRows(fragments)
+  const gutter = depth < MAX_DEPTH ? findGutter(rows) : undefined
+  if (gutter === undefined) return readRows(rows)
+  const blocks: Block[] = []
+  let band: Row[] = []
+  const readBand = () => {
+    const [one, other] = [gutter.side(band, true), gutter.side(band, false)]
+    const isDivided = one.length > 0 && other.length > 0
+    if (!isDivided) blocks.push(...readRegion(band.flat(), MAX_DEPTH))
+    else {
+      const isSidebar = widthOf(one) < widthOf(other) * SIDEBAR
+      for (const side of isSidebar ? [other, one] : [one, other]) {
+        blocks.push(...readRegion(side, depth + 1))
+      }
+    }
+    band = []
+  }
+  for (const row of rows) {
+    if (gutter.isCrossedBy(row)) {
+      readBand()
+      blocks.push(...readRows([row]))
+    } else band.push(row)
+  }
+  readBand()
+  return blocks
+}
+
+function widthOf(fragments: readonly Fragment[]): number {
+  let [left, right] = [Infinity, 0]
+  for (const fragment of fragments) {
+    left = Math.min(left, fragment.left)
+    right = Math.max(right, fragment.right)
+  }
+  return right - left
+}
+
+/** The gap between two columns of prose: most lines that have text on both sides leave it free. */
+function findGutter(rows: readonly Row[]) {
+  const sampled = rows.slice(0, SAMPLED_ROWS).map(toSegments)
+  // The left edge of a column is the same in each of its lines.
+  const lines = new Map<number, number>()
+  for (const segment of sampled.flat().filter(isProse)) {
+    const place = Math.floor(segment.left / PLACE)
+    lines.set(place, (lines.get(place) ?? 0) + 1)
+  }
+  const places = [...lines].filter(([, count]) => count >= MIN_COLUMN_LINES / 2)
+  for (const [place] of places.toSorted(([a], [b]) => a - b)) {
+    const found = gutterAt(place * PLACE - 2, sampled)
+    if (found) return found
+  }
+  return undefined
+}
+
+const isProse = ({ text }: Fragment) => text.length >= MIN_PROSE && /\p{L}/u.test(text)
+
+function gutterAt(at: number, rows: readonly Row[]) {
+  const isCrossed = (row: Row) =>
+    row.some(
+      ({ left, right, height }) => left < at - height * 0.2 && right > at - height * GUTTER * 0.3,
+    )
+  const isLeft = ({ left }: Fragment) => left < at
+  const free = rows.filter((row) => !isCrossed(row))
+  const isColumn = (side: Row[]) => {
+    const lines = side.filter((line) => line.length > 0)
+    const prose = lines.filter(([first, ...more]) => first && more.length === 0 && isProse(first))
+    return prose.length >= MIN_COLUMN_LINES && prose.length >= lines.length * 0.4 && isFlush(lines)
+  }
+  const enough =
+    isColumn(free.map((row) => row.filter(isLeft))) &&
+    isColumn(free.map((row) => row.filter((segment) => !isLeft(segment))))
+  const beside = free.filter((row) => row.some(isLeft) && row.some((segment) => !isLeft(segment)))
+  if (!enough || beside.length < MIN_COLUMN_LINES / 2) return undefined
+  return {
+    isCrossedBy: (row: Row) => isCrossed(toSegments(row)),
+    side: (band: readonly Row[], wantsLeft: boolean) =>
+      band.flatMap((row) => row.filter((fragment) => isLeft(fragment) === wantsLeft)),
+  }
+}
+
+/** Whether most lines are nearly as wide as the widest, as those of paragraphs are and those of tables are not. */
+function isFlush(lines: readonly Row[]): boolean {
+  const widths = lines.map(widthOf)
+  const widest = Math.max(...widths)
+  return widths.filter((width) => width > widest * 0.7).length >= widths.length * 0.5
+}
+
+function readRows(rows: readonly Row[]): Block[] {
+  const blocks: Block[] = []
+  for (let n = 0; n < rows.length; ) {
+    const found = tableAt(rows, n)
+    if (found) {
+      blocks.push(found.table)
+      n += found.taken
+      continue
+    }
+    const row = rows[n] ?? []
+    const text = textOf(row)
+    const height = Math.max(...row.map((fragment) => fragment.height))
+    if (text !== '') blocks.push({ kind: 'line', text, base: row[0]?.base ?? 0, height })
+    n++
+  }
+  return blocks
+}
+
+/** Rows of one table; a longer one goes on as another. */
+const MAX_TABLE_ROWS = 300
+
+function tableAt(rows: readonly Row[], n: number): { table: Table; taken: number } | undefined {
+  const row = rows[n]
+  return row && row.length > 1 ? gapTable(rows.slice(n, n + MAX_TABLE_ROWS)) : undefined
+}

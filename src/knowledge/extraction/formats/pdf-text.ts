@@ -1,0 +1,154 @@
+import { tabled } from '../extracted.ts'
+import type { Block, Line, Table } from './pdf-fragments.ts'
+
+/** Lines that are further apart than this many line heights belong to different paragraphs. */
+const PARAGRAPH_GAP = 1.9
+/** A line is a heading if its letters are larger than those of most of the document by this factor. */
+const HEADING_FACTOR = 1.15
+const MAX_HEADING = 120
+const MAX_LEVEL = 6
+/** A word hyphenated at the end of a line: letter, hyphen, lower-case letter. */
+const DIVIDED = /(\p{L})[-\u{ad}‐]\n(\p{Ll})/gu
+
+/** The texts of pages in Markdown: headings, paragraphs, tables, and what heads or ends several pages only once. */
+export function toPageTexts(pages: readonly (readonly Block[])[]): string[] {
+  const kept = joinTables(withoutRepeats(pages))
+  const usual = usualHeight(kept)
+  const levelOf = levels(kept, usual)
+  return kept.map((blocks) => toText(blocks, levelOf))
+}
+
+function toText(blocks: readonly Block[], levelOf: (line: Line) => number): string {
+  const parts: string[] = []
+  for (const [n, block] of blocks.entries()) {
+    const before = blocks[n - 1]
+    if (block.kind === 'table') parts.push(before ? '\n\n' : '', tabled(block.rows))
+    else parts.push(...partsOfLine(block, before, levelOf))
+  }
+  return parts.join('').replaceAll(DIVIDED, '$1$2')
+}
+
+function partsOfLine(line: Line, before: Block | undefined, levelOf: (line: Line) => number) {
+  const level = levelOf(line)
+  const mark = level > 0 ? `${'#'.repeat(level)} ` : ''
+  if (!before) return [mark, line.text]
+  const isTight = before.kind === 'line' && Math.abs(gapAbove(line, before)) <= PARAGRAPH_GAP
+  const isSame = before.kind === 'line' && levelOf(before) === level
+  if (isTight && isSame) return [level > 0 ? ' ' : '\n', line.text]
+  return ['\n\n', mark, line.text]
+}
+
+function gapAbove(line: Line, before: Line): number {
+  const height = Math.max(line.height, before.height)
+  return height > 0 ? (line.base - before.base) / height : 0
+}
+
+/** The height that most characters of the lines have. */
+function usualHeight(pages: readonly (readonly Block[])[]): number {
+  const characters = new Map<number, number>()
+  for (const block of pages.flat()) {
+    if (block.kind === 'table') continue
+    const height = rounded(block.height)
+    characters.set(height, (characters.get(height) ?? 0) + block.text.length)
+  }
+  return [...characters].reduce((most, each) => (each[1] > most[1] ? each : most), [0, 0])[0]
+}
+
+const rounded = (height: number) => Math.round(height * 2) / 2
+
+/**
+ * The level of a line as a heading, 0 for any other. The largest letters are the title if they are used for one heading
+ * only.
+ */
+function levels(pages: readonly (readonly Block[])[], usual: number) {
+  const isHeading = ({ text, height }: Line) =>
+    usual > 0 &&
+    height >= usual * HEADING_FACTOR &&
+    text.length <= MAX_HEADING &&
+    /\p{L}/u.test(text)
+  const sizes = new Map<number, Line[]>()
+  for (const block of pages.flat()) {
+    if (block.kind === 'table' || !isHeading(block)) continue
+    const size = rounded(block.height)
+    sizes.set(size, [...(sizes.get(size) ?? []).slice(0, 3), block])
+  }
+  const order = [...sizes.keys()].toSorted((a, b) => b - a)
+  const [first, second] = sizes.get(order[0] ?? 0) ?? []
+  const hasTitle = order.length > 1 && first && (!second || gapAbove(second, first) < PARAGRAPH_GAP)
+  return (line: Line): number => {
+    if (!isHeading(line)) return 0
+    return Math.min(order.indexOf(rounded(line.height)) + (hasTitle ? 1 : 2), MAX_LEVEL)
+  }
+}
+
+/** Lines at the top and at the bottom of a page that may head or end it. */
+const EDGE_LINES = 3
+/** A line that this many pages have at the same place is no text of these pages. */
+const MIN_REPEATS = 3
+const PAGE_NUMBER =
+  /^[-–—\s]*(?:(?:page|seite|p\.)\s*)?\d{1,5}(?:\s*(?:of|von|\/)\s*\d{1,5})?[-–—\s]*$/i
+
+/** Leaves out lines that pages have in common at their edges, but for the first. */
+function withoutRepeats(pages: readonly (readonly Block[])[]): Block[][] {
+  const counts = new Map<string, number>()
+  const keys = pages.map((blocks, page) => edgeKeys(blocks, page))
+  for (const own of keys)
+    for (const key of new Set(own.values())) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const seen = new Set<string>()
+  return pages.map((blocks, page) =>
+    blocks.filter((block) => {
+      const key = keys[page]?.get(block)
+      if (key === undefined || (counts.get(key) ?? 0) < Math.min(MIN_REPEATS, pages.length))
+        return true
+      const isFirst = !seen.has(key)
+      seen.add(key)
+      return isFirst
+    }),
+  )
+}
+
+/** What the lines at the edges of a page are compared by; nothing for a page that has no other text. */
+function edgeKeys(blocks: readonly Block[], page: number): Map<Block, string> {
+  const sorted = blocks.toSorted((a, b) => a.base - b.base)
+  if (sorted.length < 3) return new Map()
+  const edges = [...sorted.slice(0, EDGE_LINES), ...sorted.slice(-EDGE_LINES)]
+  return new Map(
+    edges.flatMap((block) => {
+      if (block.kind === 'table') return []
+      const text = PAGE_NUMBER.test(block.text)
+        ? '#'
+        : block.text.replaceAll(/\d+/g, (digits) => (Number(digits) === page + 1 ? '#' : digits))
+      return [[block, `${Math.round(block.base / 3)} ${text}`] as const]
+    }),
+  )
+}
+
+/** A table that goes on at the top of the next page gets the same head there, so that each page can be read alone. */
+function joinTables(pages: readonly (readonly Block[])[]): Block[][] {
+  let last: Table | undefined
+  return pages.map((blocks) => {
+    const [first, ...more] = blocks
+    const isMore = first?.kind === 'table' && last && goesOn(first, last)
+    const head = isMore ? last?.rows[0] : undefined
+    const joined =
+      isMore && head && !sameRow(first.rows[0], head)
+        ? [{ ...first, rows: [head, ...first.rows] }, ...more]
+        : [...blocks]
+    const end = joined.at(-1)
+    last = end?.kind === 'table' ? end : undefined
+    return joined
+  })
+}
+
+const ALIGNED = 6
+
+function goesOn(table: Table, before: Table): boolean {
+  return (
+    table.lefts.length === before.lefts.length &&
+    (sameRow(table.rows[0], before.rows[0]) ||
+      table.lefts.every((left, c) => Math.abs(left - (before.lefts[c] ?? 0)) <= ALIGNED))
+  )
+}
+
+const sameRow = (one: readonly string[] | undefined, other: readonly string[] | undefined) =>
+  one?.length === other?.length && one?.every((text, c) => text === other?.[c])

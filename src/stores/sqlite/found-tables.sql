@@ -1,0 +1,6 @@
+-- Files of other kinds may have tables, too; `isTable` in `lookup.ts` is the same condition.
+DROP INDEX documents_tables;
+CREATE INDEX documents_tables ON documents (number)
+WHERE lower(substr(coalesce(json_extract(file, '$.name'), title), -4))
+  IN ('.csv', '.tsv', 'xlsx', 'quet', 'sonl', 'json')
+  OR json_extract(file, '$.notes.tables') IS NOT NULL;
