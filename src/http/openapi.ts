@@ -104,12 +104,10 @@ async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
 const describeRoute: typeof jsonSchemaTransform = (input) => {
   const { schema, url } = jsonSchemaTransform(input)
   const { toErrorBody = (body: ErrorBody) => body } = input.route.config ?? {}
-  const response = Object.entries(schema.response ?? {}).map(([status, described]) => [
-    status,
-    Number(status) < 400
-      ? described
-      : withExample(described, toErrorBody(errorExample(Number(status)))),
-  ])
+  const response = Object.entries(schema.response ?? {}).map(([status, described]) => {
+    const failure = Number(status) < 400 ? undefined : errorExample(Number(status))
+    return [status, failure ? withExample(described, toErrorBody(failure)) : described]
+  })
   return {
     url,
     schema: {

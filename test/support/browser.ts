@@ -39,6 +39,20 @@ export function useBrowser(): Profiles {
   }
 }
 
+/** The paths of the web UI, the chat last, where tests go on. */
+export const PAGES = [
+  'overview',
+  'documents',
+  'search',
+  'agent',
+  'models',
+  'keys',
+  'activity',
+  'deploy',
+  'settings',
+  'chat',
+]
+
 /** A page of its own profile, and what it said in its console or asked of other hosts than `url`. */
 export async function openPage(
   browser: Profiles,

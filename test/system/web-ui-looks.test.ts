@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { hasBrowser, openWebUi, PAGES, useBrowser } from '../support/browser.ts'
 import { startServer } from '../support/server.ts'
 
 const browser = useBrowser()
@@ -10,18 +10,6 @@ const SUM_SHIFTS = `window.shifts = 0
 new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts += value
 }).observe({ type: 'layout-shift', buffered: true })`
-const PATHS = [
-  'overview',
-  'documents',
-  'search',
-  'chat',
-  'agent',
-  'models',
-  'keys',
-  'activity',
-  'deploy',
-  'settings',
-]
 
 describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
   it.each([1_280, 390])('do not jump while they load, %d pixels wide', async (width) => {
@@ -30,7 +18,7 @@ describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
     const viewport = { width, height: 844 }
     const { page } = await openWebUi(browser, server.url, 'overview', { viewport })
     const shifts: Record<string, number> = {}
-    for (const path of [...PATHS, `documents/${id}`]) {
+    for (const path of [...PAGES, `documents/${id}`]) {
       await page.goto(`${server.url}/#/${path}`)
       await page.reload()
       await page.evaluate(SUM_SHIFTS)

@@ -9,6 +9,7 @@ import {
   hasBrowser,
   openPage,
   openWebUi,
+  PAGES,
   useBrowser,
 } from '../support/browser.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
@@ -290,19 +291,6 @@ const SMALL_FIELDS = `Array.from(document.querySelectorAll('input, select, texta
   .filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16)
   .map(({ outerHTML }) => outerHTML.slice(0, 100))`
 
-const PATHS = [
-  'overview',
-  'documents',
-  'search',
-  'agent',
-  'models',
-  'keys',
-  'activity',
-  'deploy',
-  'settings',
-  'chat',
-]
-
 describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
   it.each(['light', 'dark'] as const)(
     'axe finds nothing wrong on any page, %s',
@@ -312,7 +300,7 @@ describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
       const { page } = await openWebUi(browser, server.url, 'overview', { colorScheme })
       await page.getByRole('region', { name: 'What works' }).waitFor()
       await expectAccessible(page)
-      for (const path of PATHS.slice(1)) {
+      for (const path of PAGES.slice(1)) {
         await page.goto(`${server.url}/#/${path}`)
         if (path === 'documents')
           await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
@@ -343,7 +331,7 @@ describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
     const { page } = await openWebUi(browser, url, 'overview', {
       viewport: { width: 360, height: 740 },
     })
-    for (const path of PATHS) {
+    for (const path of PAGES) {
       await page.goto(`${url}/#/${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       expect(

@@ -1,7 +1,7 @@
 import type { SheetTable } from '../../knowledge/extraction/sheet-tables.ts'
+import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 
 const TABLE = /^\|.*\|\n\|(?: --- \|)+(?:\n\|.*\|)*$/gm
-const PAGE_BREAK = '\f'
 
 /**
  * The tables of a text in the Markdown that readers of files write, each with the line above it. One that goes on at the

@@ -57,7 +57,7 @@ export function mcpRoutes(
           },
           406: {
             description: '`Accept` must include both application/json and text/event-stream.',
-            content: { 'application/json': { schema: McpAnswer, example: NOT_ACCEPTABLE } },
+            content: { 'application/json': { schema: McpAnswer } },
           },
         },
       },
@@ -89,12 +89,6 @@ function challengeAt(origin: string | undefined, { headers }: FastifyRequest): s
   const error = headers.authorization === undefined ? '' : 'error="invalid_token", '
   const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`
   return `Bearer ${error}resource_metadata="${metadata}", scope="query chat"`
-}
-
-const NOT_ACCEPTABLE = {
-  jsonrpc: '2.0',
-  error: { code: -32_000, message: 'Not Acceptable' },
-  id: null,
 }
 
 function toWebRequest({ method, headers }: FastifyRequest, reply: FastifyReply): Request {
