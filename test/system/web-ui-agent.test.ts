@@ -216,6 +216,8 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
     upstream.script(toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } }))
     await tryDraft(page, 'When do owls hunt?')
     await page.getByRole('list', { name: 'Not available' }).getByText('./nowhere').waitFor()
+    // By then the first request has been answered.
+    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     const asked = upstream.nextRequest()
     await press(page, 'Approve')
     expect(toolResults(await asked).join()).toContain('Owls hunt at night.')
