@@ -1,8 +1,8 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { DraftFrame } from '../../client/src/agent-server.ts'
-import { Steps } from '../chat/steps.tsx'
-import { Answer, ArtifactView, ENDINGS, Sources, Waiting } from '../chat/turn-view.tsx'
+import { QuestionField } from '../chat/question-field.tsx'
+import { ENDINGS, WholeAnswer } from '../chat/turn-view.tsx'
 import { formatNumber, formatSeconds } from '../format.ts'
 import { ErrorNote } from '../parts/notes.tsx'
 import { closeReader, Reader, reading } from '../reader/reader.tsx'
@@ -104,19 +104,11 @@ function TriedView({ tried: one, draft, number }: { tried: Tried; draft: string;
         <p class="chunk-text">{turn.question}</p>
       </div>
       <Unavailable parts={unavailable} />
-      <Steps steps={turn.steps} isAnswering={state === 'answering'} />
-      <Answer turn={turn} />
-      {turn.approval && (
-        <Waiting
-          approval={turn.approval}
-          isBusy={isTrying.value}
-          onDecide={(isApproved) => void decideDraft(one, isApproved)}
-        />
-      )}
-      {turn.artifacts.map((artifact) => (
-        <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
-      ))}
-      <Sources hits={turn.hits} />
+      <WholeAnswer
+        turn={turn}
+        isBusy={isTrying.value}
+        onDecide={(isApproved) => void decideDraft(one, isApproved)}
+      />
       <ErrorNote message={failure} />
       {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
       {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
@@ -168,20 +160,12 @@ function Composer({
       }}
     >
       <ErrorNote message={refusal.value} />
-      <textarea
-        ref={field}
-        rows={2}
-        aria-label="Question to the draft"
+      <QuestionField
+        label="Question to the draft"
         placeholder="Ask the draft a question"
-        value={question.value}
-        onInput={({ currentTarget }) => {
-          question.value = currentTarget.value
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          ask()
-        }}
+        question={question}
+        field={field}
+        onAsk={ask}
       />
       <div class="row">
         {isTrying.value ? (

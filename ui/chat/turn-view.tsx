@@ -25,21 +25,36 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
   return (
     <article class="turn" aria-label={`Question ${place + 1}`}>
       <Question turn={turn} place={place} />
+      <WholeAnswer
+        turn={turn}
+        isBusy={isAnswering.value}
+        onDecide={(isApproved) => void decide(turn, isApproved)}
+      />
+      <Foot turn={turn} place={place} />
+    </article>
+  )
+}
+
+/** An answer with its steps, what waits for approval, files and sources. */
+export function WholeAnswer({
+  turn,
+  isBusy,
+  onDecide,
+}: {
+  turn: Turn
+  isBusy: boolean
+  onDecide: (isApproved: boolean) => void
+}) {
+  return (
+    <>
       <Steps steps={turn.steps} isAnswering={turn.state === 'answering'} />
       <Answer turn={turn} />
-      {turn.approval && (
-        <Waiting
-          approval={turn.approval}
-          isBusy={isAnswering.value}
-          onDecide={(isApproved) => void decide(turn, isApproved)}
-        />
-      )}
+      {turn.approval && <Waiting approval={turn.approval} isBusy={isBusy} onDecide={onDecide} />}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
       <Sources hits={turn.hits} />
-      <Foot turn={turn} place={place} />
-    </article>
+    </>
   )
 }
 
@@ -135,7 +150,7 @@ function Versions({ turn }: { turn: Turn }) {
   )
 }
 
-export function Answer({ turn }: { turn: Turn }) {
+function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!place.current) return
@@ -181,7 +196,7 @@ function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
 const FEW_SECONDS = 3
 
 /** Calls that wait for a word, with all that they would do. */
-export function Waiting({
+function Waiting({
   approval,
   isBusy,
   onDecide,
@@ -213,7 +228,7 @@ export function Waiting({
 }
 
 /** A picture where it is one, else a file to keep; what is older than a week may be gone. */
-export function ArtifactView({
+function ArtifactView({
   artifact: { name, mediaType, size, url },
   beside,
 }: {
@@ -251,7 +266,7 @@ export function ArtifactView({
   )
 }
 
-export function Sources({ hits }: { hits: readonly Hit[] }) {
+function Sources({ hits }: { hits: readonly Hit[] }) {
   if (hits.length === 0) return null
   return (
     <details class="settings">

@@ -14,6 +14,7 @@ import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
 import { draftOf } from '../chat/draft.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
+import { QuestionField } from '../chat/question-field.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
@@ -189,20 +190,12 @@ function Composer() {
     >
       <ErrorNote message={refusal.value} />
       <div class="search-form">
-        <textarea
-          ref={field}
-          rows={2}
-          aria-label="Question"
+        <QuestionField
+          label="Question"
           placeholder="Ask a question"
-          value={question.value}
-          onInput={({ currentTarget }) => {
-            question.value = currentTarget.value
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-            event.preventDefault()
-            void send()
-          }}
+          question={question}
+          field={field}
+          onAsk={() => void send()}
         />
         {isAnswering.value ? (
           <button type="button" onClick={() => void stop()}>

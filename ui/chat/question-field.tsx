@@ -1,0 +1,35 @@
+import type { Signal } from '@preact/signals'
+import type { RefObject } from 'preact'
+
+/** Where a question is written: Enter asks it, Shift and Enter begin a new line. */
+export function QuestionField({
+  label,
+  placeholder,
+  question,
+  field,
+  onAsk,
+}: {
+  label: string
+  placeholder: string
+  question: Signal<string>
+  field: RefObject<HTMLTextAreaElement | null>
+  onAsk: () => void
+}) {
+  return (
+    <textarea
+      ref={field}
+      rows={2}
+      aria-label={label}
+      placeholder={placeholder}
+      value={question.value}
+      onInput={({ currentTarget }) => {
+        question.value = currentTarget.value
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+        event.preventDefault()
+        onAsk()
+      }}
+    />
+  )
+}
