@@ -20,7 +20,11 @@ type Client = Awaited<ReturnType<OAuth['findClient']>>
 /** The page on which a person allows a program to connect. */
 export function addAuthorization(app: FastifyInstance, dependencies: Dependencies): void {
   const { oauth, issuerOf, serverApiKey, identify } = dependencies
-  const checkKey = createKeyCheck(serverApiKey, identify)
+  const checkKey = createKeyCheck({
+    serverApiKey,
+    identify,
+    refusal: 'The key is invalid',
+  })
 
   /** The code, or what to tell the person. */
   const decide = async (request: FastifyRequest, sent: Parameters, key: string) => {

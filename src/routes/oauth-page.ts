@@ -56,7 +56,7 @@ export function consentPage({ name, redirect, scopes, sent, failure }: Consent):
 ${fields.join('\n')}
 <p>A program that calls itself <strong>${escaped(name)}</strong> wants to:</p>
 <ul>${items.join('')}</ul>
-<p>It gets the answer at <strong>${escaped(redirect.host)}</strong>. Allow it only if you have just started to connect it.</p>
+<p>The answer goes to <strong>${escaped(redirect.host)}</strong>. Allow this only if you have just started to connect that program.</p>
 <label>Key<input type="password" name="key" autocomplete="current-password" maxlength="1000" autofocus></label>
 <p>A key of this server. The program gets a key of its own, which can do no more than yours and is listed with the keys.</p>
 ${failure === undefined ? '' : `<p class="alert" role="alert">${escaped(failure)}</p>`}

@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { createFailureLimit } from '../../lib/failure-limit.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 import { parseJson } from '../../lib/text/json.ts'
+import { createKeyCheck } from '../keys/key-check.ts'
 
 /** The lifetime of a session, counted from sign-in; use does not extend it. */
 export const SESSION_SECONDS = 7 * 24 * 3_600
@@ -35,7 +35,11 @@ interface Options {
 export async function openSessions(options: Options) {
   const { serverApiKey, now = Date.now } = options
   const sessions = await readSessions(options.file)
-  const limit = createFailureLimit(now)
+  const checkKey = createKeyCheck({
+    serverApiKey,
+    refusal: 'The key is invalid. Use the SERVER_API_KEY.',
+    now,
+  })
   let token: { value: string; endsAt: number } | undefined
   let written = Promise.resolve()
 
@@ -80,14 +84,8 @@ export async function openSessions(options: Options) {
         token = undefined
         return begin()
       }
-      const retryAfter = limit.waitSeconds(address)
-      if (retryAfter > 0) {
-        const message = 'Too many invalid keys from this address; try again in a minute'
-        throw new AppError('too_many_attempts', message, { retryAfter })
-      }
-      if (isSameSecret(secret.key, serverApiKey)) return begin()
-      limit.failed(address)
-      throw new AppError('unauthorized', 'The key is invalid. Use the SERVER_API_KEY.')
+      await checkKey(secret.key, address)
+      return begin()
     },
 
     isOpen(session: string): boolean {
