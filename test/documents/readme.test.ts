@@ -16,6 +16,11 @@ const RUN_ELSEWHERE = 'docs/guides/clients.md'
 
 /** The blocks of documents that no test runs, by their first line. */
 const NOT_RUN = new Map([
+  [
+    'npm run release -- --version 0.2.0           # shows what would change',
+    'commits and tags; test/scripts/release.test.ts runs it elsewhere',
+  ],
+  ['npm run pack', 'installs packages; test/system/packages.test.ts does the same'],
   ['npm ci && npm start', 'installs packages; test/e2e/first-start.test.ts runs npm start'],
   ['npm test', 'this is it'],
   ['OLLAMA_CONTEXT_LENGTH=8192 ollama serve', 'needs Ollama'],
