@@ -130,15 +130,17 @@ describe('An index that is watched', () => {
   })
 })
 
-const page = await readFile(new URL('../../../docs/guides/ingestion.md', import.meta.url), 'utf8')
+const read = (page: string) => readFile(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
 
-describe('docs/guides/ingestion.md', () => {
-  it('explains every code that a failed document may carry, and no other', () => {
+describe('The documentation', () => {
+  it('explains every code that a failed document may carry, and no other', async () => {
+    const page = await read('guides/ingestion.md')
     const explained = Array.from(page.matchAll(/^\| `([a-z_]+)` \|/gm), ([, code]) => code)
     expect(explained).toEqual([...FAILURE_CODES])
   })
 
-  it('tells the sizes of passages as they are', () => {
+  it('tells the sizes of passages as they are', async () => {
+    const page = await read('internals/ingestion.md')
     const { tokens, overlap, least, enough } = SPLIT_LIMITS
     expect(page).toContain(`at most ${tokens} tokens. A last one of less than ${least}`)
     expect(page).toContain(`once the one before holds ${enough} tokens`)
