@@ -2048,6 +2048,7 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["ChatMessage"][];
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
@@ -2262,6 +2263,7 @@ export interface components {
                 /** @enum {string} */
                 role: "user" | "assistant" | "system";
             }[];
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
@@ -2491,6 +2493,7 @@ export interface components {
                 /** @enum {string} */
                 role: "user" | "assistant" | "system";
             }[];
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
@@ -2806,6 +2809,7 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["ChatMessage"][];
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
@@ -3039,6 +3043,7 @@ export interface components {
             max_completion_tokens?: number | null;
             max_tokens?: number | null;
             messages: components["schemas"]["CompletionMessage"][];
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
@@ -3645,7 +3650,7 @@ export interface components {
         /**
          * @example {
          *       "id": "doc_0198c5f28f2e7c1b-1-0",
-         *       "score": 4.31,
+         *       "score": 0.61,
          *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
          *       "title": "Opening hours",
          *       "documentId": "doc_0198c5f28f2e7c1b",
@@ -3671,7 +3676,7 @@ export interface components {
             pageEnd?: number;
             /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
-            /** @description Relevance of the chunk to the query. Comparable only within one response. */
+            /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
             score: number;
             /** @description Sheet of the workbook that contains the row. */
             sheet?: string;
@@ -3681,7 +3686,7 @@ export interface components {
                 dense?: number;
                 /** @description BM25 score; absent if the chunk is not among the best keyword matches. */
                 lexical?: number;
-                /** @description Score from the reranking model, which is then also the score of the hit. */
+                /** @description Relevance according to the reranking model, 0 to 1. */
                 rerank?: number;
             };
             /** @description Start offset of the chunk in the document, in UTF-16 code units. */
@@ -4267,6 +4272,7 @@ export interface components {
                 /** @description In a result: the tool that was called. */
                 tool_name?: string | null;
             }[] | null;
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
             model: string;
@@ -4372,6 +4378,7 @@ export interface components {
             }) | null;
             /** @description JPEG, PNG, GIF or WebP in base64, for models that support images. */
             images?: string[] | null;
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
             model: string;
@@ -4475,6 +4482,7 @@ export interface components {
             /** @description Include the score from each stage of the search in each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The question or text to search for. */
             query: string;
@@ -4822,6 +4830,7 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
@@ -4909,6 +4918,10 @@ export interface components {
                     type: "and" | "or";
                 }) | null;
                 max_num_results?: number | null;
+                ranking_options?: {
+                    ranker?: ("auto" | "default-2024-11-15" | "none") | null;
+                    score_threshold?: number | null;
+                } | null;
                 /** @constant */
                 type: "file_search";
                 vector_store_ids: string[];
@@ -5032,7 +5045,7 @@ export interface components {
                 heading?: string;
                 /** @description Chunk identifier. */
                 id: string;
-                /** @description Relevance of the chunk to the query. Comparable only within one response. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
                 score: number;
                 /** @description The chunk’s score in each stage of the search. Only with `explain`. */
                 stages?: {
@@ -5040,7 +5053,7 @@ export interface components {
                     dense?: number;
                     /** @description BM25 score; absent if the chunk is not among the best keyword matches. */
                     lexical?: number;
-                    /** @description Score from the reranking model, which is then also the score of the hit. */
+                    /** @description Relevance according to the reranking model, 0 to 1. */
                     rerank?: number;
                 };
                 /** @description Chunk text. */
@@ -5626,7 +5639,6 @@ export interface components {
             query: string | string[];
             ranking_options?: {
                 ranker?: ("auto" | "default-2024-11-15" | "none") | null;
-                /** @description Results with a lower score are omitted. */
                 score_threshold?: number | null;
             } | null;
             rewrite_query?: false | null;
@@ -5642,7 +5654,7 @@ export interface components {
                 end: number;
                 file_id: string;
                 filename: string;
-                /** @description Comparable only within one response. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
                 score: number;
                 /** @description Start offset of the passage in the document. */
                 start: number;

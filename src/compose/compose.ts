@@ -274,6 +274,7 @@ function createSearch(
     index,
     store,
     analyseQuery: analyser.query,
+    termsOfChunk: (chunk) => analyser.batch([chunk]).terms,
     reranking,
     embedding,
     hasAllVectors: () => reconciliation.progress().state === 'ready',

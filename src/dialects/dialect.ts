@@ -114,11 +114,12 @@ export function readAgentFields(
   fields: AgentFields & { model?: string | null | undefined },
   { modelName, defaultTopK }: DialectSettings,
 ) {
-  const { topK, filter, rewrite, resume, mode, conversationId, model } = fields
+  const { topK, minScore, filter, rewrite, resume, mode, conversationId, model } = fields
   const prefix = `${modelName}:`
   const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
   return {
     topK: topK ?? defaultTopK,
+    minScore,
     filter: within({ filter, collection: fields.collection ?? named }),
     rewrite,
     resume,

@@ -4,11 +4,13 @@ import { byScore, createTopHits } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
 /** Weight of the lexical score next to the dense one. */
-const LEXICAL_WEIGHT = 0.4
+export const LEXICAL_WEIGHT = 0.4
 /** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
 const LONG_QUESTION = 7
 /** Weight of the lexical score in the choice of the first hits of a long question. */
 const FIRST_LEXICAL_WEIGHT = 0.5
+/** Among so few candidates, the lowest cosine may not be that of a chunk that has nothing to do with the question. */
+const FEW = 8
 /** Weights of the first hits' vectors relative to the long question's own, best hit first. */
 const FEEDBACK_WEIGHTS = [1, 1 / 2, 1 / 3, 1 / 4]
 
@@ -57,7 +59,8 @@ export async function rankHybrid(
 
 /**
  * Fuses two rankings into one, best first: a weighted sum of both scores, each normalised to the range from 0 to 1
- * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
+ * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934). If there are few
+ * candidates, their cosines count from 0: of two passages, both about the question, the second is not worth nothing.
  * A candidate without a lexical match has a lexical score of 0, which is also its BM25 score. If some candidates have
  * no vector yet, they keep their place in the lexical ranking; those with vectors are reordered among the places that
  * they hold in it.
@@ -100,7 +103,8 @@ function fusedScores(
   lexicalWeight: number,
 ): Float64Array {
   const [, highest] = rangeOf(byWords.values())
-  const [min, max] = rangeOf(cosines)
+  const [lowest, max] = rangeOf(cosines)
+  const min = cosines.length > FEW ? lowest : Math.min(lowest, 0)
   return cosines.map((cosine, place) => {
     const words = share(byWords.get(keys[place] ?? 0) ?? 0, 0, highest)
     return lexicalWeight * words + (1 - lexicalWeight) * share(cosine, min, max)

@@ -3,9 +3,8 @@ export interface Reranker {
   /** The model's name. */
   readonly name: string
   /**
-   * Returns the relevance of each text to the question, in the order of the texts: higher is better, comparable only
-   * within one answer. Of a text longer than the model's window, the beginning counts. Throws `RerankerError`, or the
-   * signal's reason if it is aborted.
+   * Returns the relevance of each text to the question, from 0 to 1, in the order of the texts. Of a text longer than
+   * the model's window, the beginning counts. Throws `RerankerError`, or the signal's reason if it is aborted.
    */
   rerank(query: string, texts: readonly string[], signal: AbortSignal): Promise<number[]>
 }

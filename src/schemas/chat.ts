@@ -10,7 +10,7 @@ import {
   REWRITE,
 } from './fields.ts'
 import { CollectionName, Filter } from './metadata.ts'
-import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
+import { ContextTopK, DEGRADED, Hit, MinScore, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
@@ -42,6 +42,7 @@ export const Resume = z
 /** Options of a question to the agent, whichever protocol the rest of the request uses. */
 export const AgentFields = {
   topK: optional(ContextTopK),
+  minScore: optional(MinScore),
   rewrite: REWRITE,
   resume: optional(Resume),
   filter: optional(Filter),

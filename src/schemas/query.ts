@@ -16,6 +16,16 @@ export const ContextTopK = z
     "Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K.",
   )
 
+const SCORE =
+  'From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives.'
+
+/** Of any search; `null` counts as absent. */
+export const MinScore = z
+  .number('must be a number from 0 to 1')
+  .min(0)
+  .max(1)
+  .describe('Leaves out chunks with a lower `score`, 0 to 1: an answer may then have no hits.')
+
 export const SearchMode = z
   .enum(['hybrid', 'lexical', 'dense'])
   .describe(
@@ -27,7 +37,9 @@ export const Hit = z
     id: z.string().describe('Chunk identifier.'),
     score: z
       .number()
-      .describe('Relevance of the chunk to the query. Comparable only within one response.'),
+      .describe(
+        `Relevance of the chunk to the query. ${SCORE} Never lower than the score of the next hit.`,
+      ),
     text: z.string().describe('Chunk text.'),
     title: z.string().describe('Title of the document; empty if it has none.'),
     documentId: z.string(),
@@ -74,7 +86,7 @@ export const Hit = z
         rerank: z
           .number()
           .optional()
-          .describe('Score from the reranking model, which is then also the score of the hit.'),
+          .describe('Relevance according to the reranking model, 0 to 1.'),
       })
       .optional()
       .describe('The chunk’s score in each stage of the search. Only with `explain`.'),
@@ -84,7 +96,7 @@ export const Hit = z
     examples: [
       {
         id: 'doc_0198c5f28f2e7c1b-1-0',
-        score: 4.31,
+        score: 0.61,
         text: 'The library opens at nine on weekdays and at ten on Saturdays.',
         title: 'Opening hours',
         documentId: 'doc_0198c5f28f2e7c1b',
@@ -115,6 +127,7 @@ export const QueryRequest = z
   .object({
     query: filledText(10_000).describe('The question or text to search for.'),
     topK: optionalOr(TopK, 5),
+    minScore: optional(MinScore),
     filter: optional(Filter),
     mode: optional(SearchMode),
     collection: optional(CollectionName),

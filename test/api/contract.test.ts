@@ -243,9 +243,15 @@ describe('GET /openapi.json', () => {
     },
   )
 
-  it('says that scores compare within one answer only', verifies('hits.score.documented'), () => {
+  it('says what a score means', verifies('hits.score.documented'), () => {
     expect(contract.components.schemas.Hit).toMatchObject({
-      properties: { score: { description: expect.stringMatching(/only within one response/) } },
+      properties: {
+        score: {
+          description: expect.stringMatching(
+            /^Relevance .* From 0 to 1, comparable between questions/,
+          ),
+        },
+      },
     })
   })
 

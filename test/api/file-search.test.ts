@@ -54,8 +54,11 @@ describe('A vector store', () => {
     expect(await search('corpus', { filters: both })).toEqual([])
     expect(await search('vs_waders')).toEqual(['Herons'])
     expect(await search('corpus', { max_num_results: 1 })).toHaveLength(1)
-    const ranking_options = { score_threshold: 1_000 }
-    expect(await search('corpus', { ranking_options })).toEqual([])
+    const ranking_options = { score_threshold: 1 }
+    expect(await search('corpus', { ranking_options, query: 'heron nests' })).toEqual(['Herons'])
+    expect(await search('corpus', { ranking_options, query: 'quagga dams' })).toEqual([])
+    const refused = search('corpus', { ranking_options: { score_threshold: 1_000 } })
+    await expect(refused).rejects.toMatchObject({ param: 'ranking_options.score_threshold' })
   })
 
   it('gives the content of its files, and takes their attributes', async () => {

@@ -120,6 +120,7 @@ describe('/mcp', verifies('mcp.serves'), () => {
       expect(ids(found)).toEqual([id])
       expect(found.hits[0]).toMatchObject({ score: expect.any(Number), start: 0 })
       expect(ids(await call('query', { query, collection: 'default' }))).toEqual([other])
+      expect(ids(await call('query', { query: 'library quagga', minScore: 0.6 }))).toEqual([])
       expect(await call('get_document', { id, start: 4 })).toMatchObject({
         id,
         url,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
+import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { startServer } from '../support/server.ts'
@@ -84,6 +86,46 @@ describe('POST /query', () => {
     expect(hits[0]?.title).toBe('Juist')
     expect(scores).toEqual(scores.toSorted((a, b) => b - a))
     expect(scores[0]).toBeGreaterThan(scores[1] ?? Infinity)
+  })
+
+  it('leaves out what scores lower than minScore', verifies('query.min-score'), async () => {
+    const asked = { query: 'ferry to Juist', topK: 100 }
+    const read = async (body: object) => QueryResponse.parse(await (await query(body)).json()).hits
+    const all = await read(asked)
+    const [best, second] = all
+    expect(best?.score).toBe(1)
+    for (const { score } of all) expect(score).toBeGreaterThan(0)
+    expect(await read({ ...asked, minScore: 0 })).toEqual(all)
+    expect(await read({ ...asked, minScore: second?.score })).toEqual(all)
+    expect(await read({ ...asked, minScore: (second?.score ?? 1) + 0.01 })).toEqual([best])
+    expect(await read({ query: 'ferry quagga', minScore: 0.51 })).toEqual([])
+  })
+
+  it('refuses a minScore out of its range, by name', verifies('query.min-score'), async () => {
+    for (const minScore of [-0.01, 1.01, '0.5']) {
+      const failure = await failureOf(await query({ query: 'ferry', minScore }))
+      expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'minScore' })
+    }
+  })
+
+  it('has a minScore in chat, too', verifies('query.min-score'), async () => {
+    const messages = [{ role: 'user', content: 'When does the ferry to Juist leave?' }]
+    const hitsOf = async (minScore: number) => {
+      const response = await server.request('/chat', { body: { messages, minScore } })
+      return (await readChat(response)).done?.hits.map(({ title }) => title)
+    }
+    expect((await hitsOf(0))?.length).toBeGreaterThan(1)
+    expect(await hitsOf(0.9)).toEqual(['Juist'])
+    for (const [path, body] of [
+      ['/chat', { messages }],
+      ['/v1/chat/completions', { model: 'agent', messages }],
+      ['/v1/responses', { model: 'agent', input: 'When?' }],
+      ['/api/chat', { model: 'agent', messages }],
+    ] as const) {
+      const response = await server.request(path, { body: { ...body, minScore: 2 } })
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('minScore')
+    }
   })
 
   it('finds a document from the moment that it is ready', verifies('documents.ready'), async () => {

@@ -150,12 +150,12 @@ describe('A response', () => {
   it('searches what file_search names', async () => {
     const search = (
       vector_store_ids: string[],
-      filters: { filters?: OpenAI.ComparisonFilter } = {},
+      options: Partial<OpenAI.Responses.FileSearchTool> = {},
     ) =>
       client.responses.create({
         ...ask,
         include: ['file_search_call.results'],
-        tools: [{ type: 'file_search', vector_store_ids, max_num_results: 1, ...filters }],
+        tools: [{ type: 'file_search', vector_store_ids, max_num_results: 1, ...options }],
       })
     const namesOf = ({ output: [item] }: OpenAI.Responses.Response) =>
       item?.type === 'file_search_call' && item.results?.map(({ filename }) => filename)
@@ -163,6 +163,9 @@ describe('A response', () => {
     expect(namesOf(await search(['vs_birds', 'corpus']))).toEqual(['Beavers'])
     const filters = { type: 'ne' as const, key: 'collection', value: 'birds' }
     expect(namesOf(await search(['corpus'], { filters }))).toEqual(['Beavers'])
+    const ranking_options = { score_threshold: 1 }
+    expect(namesOf(await search(['corpus'], { ranking_options }))).toEqual(['Beavers'])
+    expect(namesOf(await search(['vs_birds'], { ranking_options }))).toBeUndefined()
   })
 
   it('follows instructions, max_output_tokens and text.format', async () => {

@@ -10,11 +10,14 @@ const { signal } = new AbortController()
 /** What retrieval relies on, whichever model is behind it. */
 export function describeReranker(name: string, { create }: RerankerCase): void {
   describe(`${name} as a reranker`, () => {
-    it('gives one finite score per text, in the order of the texts', async () => {
+    it('gives one score from 0 to 1 per text, in the order of the texts', async () => {
       const texts = Array.from({ length: 100 }, (_, i) => `text number ${i} about topic ${i % 7}`)
       const scores = await (await create()).rerank('topic', texts, signal)
       expect(scores).toHaveLength(100)
-      for (const score of scores) expect(Number.isFinite(score)).toBe(true)
+      for (const score of scores) {
+        expect(score).toBeGreaterThanOrEqual(0)
+        expect(score).toBeLessThanOrEqual(1)
+      }
     })
 
     it('scores the answer above something else, wherever it stands', async () => {

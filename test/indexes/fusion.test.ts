@@ -107,8 +107,8 @@ describe('Two rankings fused', () => {
     const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }), 0.5)
     expect(fused.toSorted((a, b) => a.key - b.key)).toEqual([
       { key: 1, score: 1, lexical: 10 },
-      { key: 2, score: 0, lexical: 5, dense: 0.5 },
-      { key: 3, score: 0.5, dense: 0.9 },
+      { key: 2, score: 0.5, lexical: 5, dense: 0.5 },
+      { key: 3, score: 0, dense: 0.9 },
     ])
   })
 
@@ -132,6 +132,17 @@ describe('Two rankings fused', () => {
     const fused = fuse(words({ 1: 500, 2: 0.001 }), meaning({ 1: -0.9, 2: -0.2, 3: -0.5 }), 0.4)
     for (const { score } of fused) expect(score).toBeGreaterThanOrEqual(0)
     for (const { score } of fused) expect(score).toBeLessThanOrEqual(1)
+  })
+
+  it('of two passages that are equally near are decided by the words', () => {
+    expect(keysOf(fuse(words({ 1: 9 }), meaning({ 1: 0.62, 2: 0.64 }), 0.4))).toEqual([1, 2])
+    expect(keysOf(fuse(words({ 1: 9 }), meaning({ 1: 0.12, 2: 0.64 }), 0.4))).toEqual([2, 1])
+  })
+
+  it('spread the cosines of many passages, however little they differ', () => {
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [i + 1, 0.6 + i / 1_000]))
+    const near = meaning({ ...many, 20: 0.64 })
+    expect(keysOf(fuse(words({ 1: 9 }), near, 0.4))[0]).toBe(20)
   })
 
   it('order equals by key', () => {

@@ -78,7 +78,9 @@ export const DECISIONS = {
   'design: topK and hits': {
     'top-k.bounds': 'topK is an integer from 1 to 100.',
     'hits.order': 'Hits are ordered by score, best first.',
-    'hits.score.documented': 'The contract says that scores compare within one response only.',
+    'hits.score.documented': 'The contract says what a score means, which is from 0 to 1.',
+    'query.min-score':
+      'minScore leaves out hits that score lower, in every protocol; out of its range it is refused.',
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
     'hits.near-duplicates': 'So do passages that differ in next to nothing.',

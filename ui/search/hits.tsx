@@ -96,7 +96,7 @@ function HitCard({
           <span class="place">{place}</span>{' '}
           <a href={documentAddress(hit)}>{hit.title || hit.documentId}</a>
         </h2>
-        <span class="score" title="Comparable only within this response">
+        <span class="score" title="Relevance, from 0 to 1">
           {hit.score.toFixed(3)}
         </span>
       </div>

@@ -1748,11 +1748,17 @@ class Filters1(TypedDict):
     filters: list[Filters | Filters3]
 
 
+class RankingOptions(TypedDict):
+    ranker: NotRequired[Literal['auto', 'default-2024-11-15', 'none'] | None]
+    score_threshold: NotRequired[float | None]
+
+
 class Tools1(TypedDict):
     type: Literal['file_search']
     vector_store_ids: list[VectorStoreId]
     max_num_results: NotRequired[int | None]
     filters: NotRequired[Filters | Filters1 | None]
+    ranking_options: NotRequired[RankingOptions | None]
 
 
 class ToolChoice5(TypedDict):
@@ -2289,11 +2295,6 @@ class Filters9(TypedDict):
 class Filters7(TypedDict):
     type: Literal['and', 'or']
     filters: list[Filters6 | Filters9]
-
-
-class RankingOptions(TypedDict):
-    ranker: NotRequired[Literal['auto', 'default-2024-11-15', 'none'] | None]
-    score_threshold: NotRequired[float | None]
 
 
 class VectorStoreSearch(TypedDict):
@@ -2961,6 +2962,7 @@ class OllamaChatRequest(TypedDict):
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options | None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -2980,6 +2982,7 @@ class OllamaGenerateRequest(TypedDict):
     think: NotRequired[bool | Literal['low', 'medium', 'high', 'max'] | None]
     options: NotRequired[Options1 | None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -2991,6 +2994,7 @@ class OllamaGenerateRequest(TypedDict):
 class QueryRequest(TypedDict):
     query: str
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     collection: NotRequired[str | None]
@@ -3036,6 +3040,7 @@ class ResponseRequest(TypedDict):
     max_tool_calls: NotRequired[None]
     top_logprobs: NotRequired[None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -3047,6 +3052,7 @@ class ResponseRequest(TypedDict):
 class AgentQuestion(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -3065,6 +3071,7 @@ class AnthropicCountRequest(TypedDict):
     thinking: NotRequired[Thinking | None]
     output_config: NotRequired[OutputConfig | None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -3082,6 +3089,7 @@ class AnthropicRequest(TypedDict):
     thinking: NotRequired[Thinking | None]
     output_config: NotRequired[OutputConfig1 | None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -3098,6 +3106,7 @@ class AnthropicRequest(TypedDict):
 class ChatRequest(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
@@ -3127,6 +3136,7 @@ class CompletionRequest(TypedDict):
     tools: NotRequired[list[Tool3] | None]
     tool_choice: NotRequired[Literal['auto', 'none', 'required'] | ToolChoice4 | None]
     topK: NotRequired[int | None]
+    minScore: NotRequired[float | None]
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]

@@ -61,6 +61,8 @@ export interface AgentRequest {
   answerId?: string | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */
   topK: number
+  /** Score below which the run's searches leave chunks out. */
+  minScore?: number | undefined
   /** Whether a question that cannot stand alone is searched for with its context. */
   rewrite: boolean
   /** Restricts the documents that the run may search; all if absent. */

@@ -219,8 +219,8 @@ async function begin(
   signal: AbortSignal,
 ) {
   const { prompt, window } = parts
-  const { conversation: asked, clientTools, sampling, topK, filter, mode, caller } = request
-  const owner = caller?.key?.id
+  const { conversation: asked, clientTools, sampling, topK } = request
+  const owner = request.caller?.key?.id
   const citations = createCitations(paused)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const activeSkills = new Set(paused?.activeSkills)
@@ -234,8 +234,9 @@ async function begin(
     citations,
     artifacts,
     activeSkills,
-    filter,
-    mode,
+    filter: request.filter,
+    mode: request.mode,
+    minScore: request.minScore,
     owner,
     conversation,
     searched,
@@ -317,9 +318,9 @@ async function findChunks(
   asking: Pick<Parameters<typeof toQuery>[1], 'spend' | 'promptFor'>,
   signal: AbortSignal,
 ) {
-  const { topK, filter, mode } = request
+  const { topK, minScore, filter, mode } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const search = { ...query, topK, filter, mode, explain: true }
+  const search = { ...query, topK, minScore, filter, mode, explain: true }
   const { hits, degraded } = await retrieval.search(search, signal)
   const searchedFor = query.isRewritten ? query.query : undefined
   return { query: query.query, hits, degraded, searchedFor }

@@ -24,6 +24,8 @@ export interface ToolContext {
   owner?: string | undefined
   /** Mode of the run's searches. */
   mode?: SearchMode | undefined
+  /** Score below which the run's searches leave chunks out. */
+  minScore?: number | undefined
   /** Id of the conversation; unique to this run unless the client provided it. */
   conversation: string
   /** Names of the skills that the run has activated. */

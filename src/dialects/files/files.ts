@@ -91,12 +91,13 @@ export function createFileSearch(dependencies: Dependencies) {
         filter: filters ? toFilter(filters, 'filters') : undefined,
         collection: collectionOf(store),
       })
-      const { hits } = await retrieval.search({ query: text, topK, filter }, signal)
-      const threshold = ranking_options?.score_threshold ?? Number.NEGATIVE_INFINITY
+      const minScore = ranking_options?.score_threshold ?? undefined
+      const search = { query: text, topK, minScore, filter }
+      const { hits } = await retrieval.search(search, signal)
       return {
         object: 'vector_store.search_results.page',
         search_query: [text],
-        data: hits.filter(({ score }) => score >= threshold).map(toResult),
+        data: hits.map(toResult),
         has_more: false,
         next_page: null,
       }

@@ -4,6 +4,7 @@ import { boundedText, filledText, optional, optionalOr, unsupported } from '../.
 import { refusal } from '../../schemas/invalid-request.ts'
 import { CollectionName, Filter, Metadata, OPERATOR_NAMES, within } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'
+import { Hit, MinScore } from '../../schemas/query.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
@@ -114,6 +115,11 @@ export const NewVectorStore = z
   })
   .meta({ id: 'NewVectorStore', examples: [{ name: 'handbook' }] })
 
+export const RankingOptions = z.object({
+  ranker: z.enum(['auto', 'default-2024-11-15', 'none']).nullish(),
+  score_threshold: MinScore.nullish(),
+})
+
 export const StoreSearch = z
   .object({
     query: z.union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
@@ -121,12 +127,7 @@ export const StoreSearch = z
     }),
     max_num_results: optionalOr(z.int().min(1).max(50), 10),
     filters: AttributeFilter.nullish(),
-    ranking_options: z
-      .object({
-        ranker: z.enum(['auto', 'default-2024-11-15', 'none']).nullish(),
-        score_threshold: z.number().nullish().describe('Results with a lower score are omitted.'),
-      })
-      .nullish(),
+    ranking_options: RankingOptions.nullish(),
     rewrite_query: z.literal(false, 'is not supported: the query is used unchanged').nullish(),
   })
   .meta({ id: 'VectorStoreSearch', examples: [{ query: 'When does the library open?' }] })
@@ -139,7 +140,7 @@ export const StoreSearchResults = z
       z.object({
         file_id: z.string(),
         filename: z.string(),
-        score: z.number().describe('Comparable only within one response.'),
+        score: Hit.shape.score,
         attributes: Metadata,
         content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
         start: z.int().describe('Start offset of the passage in the document.'),

@@ -5,7 +5,7 @@ import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
 import { CollectionName, Filter, Metadata, within } from '../../schemas/metadata.ts'
-import { type Hit, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
+import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
 
 export const MAX_QUESTION = 10_000
 /** Maximum UTF-16 code units of document text in one answer. */
@@ -19,6 +19,7 @@ export const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
 /** Fields that restrict which chunks answer a question. */
 export const SCOPE_FIELDS = {
   topK: TopK.optional(),
+  minScore: MinScore.optional(),
   mode: SearchMode.optional(),
   collection: CollectionName.optional(),
   filter: Filter.optional(),

@@ -140,7 +140,10 @@ const inText = (text: string) => [{ type: 'text' as const, text }]
 /** The interval between progress notifications; clients give up a call that shows no progress. */
 const PROGRESS_MS = 1_000
 
-type Question = { question: string } & Pick<ChatRequest, 'topK' | 'mode' | 'collection' | 'filter'>
+type Question = { question: string } & Pick<
+  ChatRequest,
+  'topK' | 'minScore' | 'mode' | 'collection' | 'filter'
+>
 
 /** Returns the agent's answer and the sources that its citation numbers refer to. Throws AppError if the run fails. */
 export async function askAgent(

@@ -28,6 +28,7 @@ export function toAgentRequest(
   const fields = {
     ...request,
     topK: request.topK ?? searches[0]?.max_num_results ?? undefined,
+    minScore: request.minScore ?? searches[0]?.ranking_options?.score_threshold ?? undefined,
     filter: scoped(request.filter, searches),
   }
   return {

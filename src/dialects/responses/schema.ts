@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { boundedText, freeObject, optional, optionalOr, unsupported } from '../../schemas/fields.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from '../completions/schema.ts'
-import { AttributeFilter, VectorStoreId } from '../files/schema.ts'
+import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.ts'
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
 
@@ -65,6 +65,7 @@ const FileSearchTool = z.object({
   vector_store_ids: z.array(VectorStoreId).min(1).max(20),
   max_num_results: z.int().min(1).max(50).nullish(),
   filters: AttributeFilter.nullish(),
+  ranking_options: RankingOptions.nullish(),
 })
 
 const INCLUDABLE = [

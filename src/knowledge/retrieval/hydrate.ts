@@ -43,7 +43,11 @@ export async function hydrateChunks(
   return { found, missing }
 }
 
-export function toHit({ chunk, score, lexical, dense, rerank }: FoundChunk, explain: boolean): Hit {
+export function toHit(
+  { chunk, lexical, dense, rerank }: FoundChunk,
+  score: number,
+  explain: boolean,
+): Hit {
   const stages = {
     ...(lexical !== undefined && { lexical }),
     ...(dense !== undefined && { dense }),

@@ -8,7 +8,7 @@ import type { FoundChunk } from './hydrate.ts'
 export const MIN_RERANKED = 50
 
 /**
- * Returns the chunks in the order of the reranker, whose score is the final one. Returns them unchanged if there is
+ * Returns the chunks in the order of the reranker. Returns them unchanged if there is
  * no reranker, and undefined if it does not answer.
  */
 export async function rerank(
@@ -25,7 +25,7 @@ export async function rerank(
     .toSorted((a, b) => b.score - a.score || a.position - b.position)
     .flatMap(({ score, position }) => {
       const chunk = chunks[position]
-      return chunk ? { ...chunk, score, rerank: score } : []
+      return chunk ? { ...chunk, rerank: score } : []
     })
 }
 

@@ -8,6 +8,7 @@ import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
+import { scoresOf, type TermsOfChunk } from './relevance.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
 
 /** Extra matches requested beyond top-k, since some turn out to be deleted, uncommitted or duplicates. */
@@ -29,6 +30,7 @@ interface Dependencies {
   index: Pick<ChunkIndex, 'search'>
   store: Pick<DocumentStore, 'readChunks'>
   analyseQuery: (text: string) => QueryTerms
+  termsOfChunk: TermsOfChunk
   /** Absent if search is lexical only. */
   embedding?: Pick<Embedding, 'query'> | undefined
   /** Whether every vector of the document store is in the index. */
@@ -37,7 +39,8 @@ interface Dependencies {
   reranking?: Pick<Reranking, 'scores'> | undefined
 }
 
-export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter' | 'mode'> {
+export interface Search
+  extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'filter' | 'mode'> {
   /** Earlier questions, the latest first, if the query cannot stand alone. */
   context?: readonly string[] | undefined
   /** The API key that asks: where questions wait to be embedded, the keys take turns. */
@@ -63,7 +66,8 @@ export interface Retrieval {
 
 /** The pipeline from question to hits: search the index, hydrate, rerank. */
 export function createRetrieval(dependencies: Dependencies): Retrieval {
-  const { index, store, analyseQuery, embedding, hasAllVectors, reranking } = dependencies
+  const { index, store, analyseQuery, termsOfChunk, embedding, hasAllVectors, reranking } =
+    dependencies
   const minLimit = embedding ? MIN_FUSED : 0
 
   /** Not while vectors are incomplete: half of them would find half of the chunks, and nobody would notice. */
@@ -102,7 +106,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   return {
     async search(search, signal) {
-      const { topK, filter, sender, explain = false } = search
+      const { topK, minScore = 0, filter, sender, explain = false } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
       const { text, terms } = analyse(search)
@@ -111,8 +115,12 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
       const { found, degraded } = await retrieve({ mode, terms, vector, filter }, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
+      const best = (reranked ?? found).slice(0, topK)
+      const scores = scoresOf(best, { terms, mode }, termsOfChunk)
       return {
-        hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
+        hits: best
+          .map((chunk, place) => toHit(chunk, scores[place] ?? 0, explain))
+          .filter(({ score }) => score >= minScore),
         degraded: degraded || reranked === undefined,
       }
     },

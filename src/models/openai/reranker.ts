@@ -22,12 +22,20 @@ interface RerankerOptions extends RerankServer {
   log?: ModelLog | undefined
 }
 
-/** A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference. */
+/**
+ * A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference, llama.cpp.
+ */
 export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
   const { model, apiKey } = server
   // Learned from refusals and kept for all later calls.
   let request = askForDocuments
   let longest = MAX_TEXT
+  let givesLogits = false
+  /** Most servers answer relevance from 0 to 1; llama.cpp answers the model's logits. */
+  const toRelevance = (scores: number[]) => {
+    givesLogits ||= scores.some((score) => score < 0 || score > 1)
+    return givesLogits ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores
+  }
 
   return {
     name: model,
@@ -52,7 +60,8 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
         return true
       }
       try {
-        return await askRepeatedly(ask, { upstream: RERANK_MODEL.upstream, log, adapt }, signal)
+        const options = { upstream: RERANK_MODEL.upstream, log, adapt }
+        return toRelevance(await askRepeatedly(ask, options, signal))
       } catch (error) {
         signal.throwIfAborted()
         const { message, cause } = explainFailure(error, { names: RERANK_MODEL, model, apiKey })

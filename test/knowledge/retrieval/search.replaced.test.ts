@@ -34,6 +34,7 @@ function createForTest(searches: number[][], stored: number[]) {
       readChunks: async (keys) => keys.filter((key) => stored.includes(key)).map(chunkOf),
     },
     analyseQuery: () => TERMS,
+    termsOfChunk: () => TERMS.terms,
     hasAllVectors: () => true,
   })
   return {

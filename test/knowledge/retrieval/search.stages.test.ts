@@ -69,6 +69,7 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
     index,
     store: { readChunks: async (wanted) => wanted.map(chunkOf) },
     analyseQuery: analyser.query,
+    termsOfChunk: (chunk) => analyser.batch([chunk]).terms,
     reranking,
     embedding,
     hasAllVectors: () => hasAllVectors,
@@ -140,11 +141,12 @@ describe('A search by meaning', () => {
 
 describe('A reranked search', () => {
   it('is in the order of the model, whose equals keep theirs, and no longer than asked for', async () => {
-    const best = (texts: readonly string[]) => texts.map((text) => (text.endsWith('50') ? 2 : 1))
+    const best = (texts: readonly string[]) =>
+      texts.map((text) => (text.endsWith('50') ? 0.9 : 0.4))
     const { ask, reranked } = createForTest({ count: 100, scores: best })
     const { hits, found, degraded } = await ask()
     expect([found, degraded]).toEqual([[50, 1, 2], false])
-    expect(hits.map(({ score }) => score)).toEqual([2, 1, 1])
+    expect(hits.map(({ score }) => score)).toEqual([0.9, 0.4, 0.4])
     expect(reranked).toEqual([50])
   })
 

@@ -60,6 +60,7 @@ function createForTest({ matched, stored = matched.map((key) => chunkOf(key)) }:
       analysed.push(text)
       return TERMS
     },
+    termsOfChunk: () => TERMS.terms,
     hasAllVectors: () => true,
   })
   const search = (topK: number, signal?: AbortSignal) =>
@@ -85,9 +86,9 @@ describe('a search', () => {
     expect(await createForTest({ matched: keysTo(count) }).found(5)).toEqual(keysTo(count))
   })
 
-  it('gives each hit its own score', async () => {
+  it('scores each hit by what it contains of the question, whatever the index scored', async () => {
     const hits = await createForTest({ matched: [2, 1] }).search(5)
-    expect(hits.map(({ score }) => score)).toEqual([9_998, 9_999])
+    expect(hits.map(({ score }) => score)).toEqual([1, 1])
   })
 
   it('reads no more from the document store than it shows, where all of it is there', async () => {
@@ -112,7 +113,7 @@ describe('a hit', () => {
     expect(Hit.parse(hit)).toEqual(hit)
     expect(hit).toEqual({
       id: 'doc_7-1-0',
-      score: 9_993,
+      score: 1,
       text: 'Text 7',
       title: 'Title 7',
       documentId: 'doc_7',
@@ -199,6 +200,7 @@ describe('an abort', () => {
         },
       },
       analyseQuery: () => TERMS,
+      termsOfChunk: () => TERMS.terms,
       hasAllVectors: () => true,
     })
     const hits = retrieval.search({ query: 'a', topK: 5 }, call.signal)
@@ -221,6 +223,7 @@ it('a failure of the document store is the search’s own', async () => {
     index: { search: async () => found },
     store: { readChunks: () => Promise.reject(failure) },
     analyseQuery: () => TERMS,
+    termsOfChunk: () => TERMS.terms,
     hasAllVectors: () => true,
   })
   await expect(retrieval.search({ query: 'a', topK: 5 })).rejects.toBe(failure)

@@ -84,6 +84,24 @@ describe('a request', () => {
   })
 })
 
+describe('scores', () => {
+  const answering = (...scores: number[]) => ({
+    status: 200,
+    body: { results: scores.map((relevance_score, index) => ({ index, relevance_score })) },
+  })
+
+  it('that are logits become relevance from 0 to 1, from then on', async () => {
+    const { rerank } = await createForTest('cohere', answering(4.2, -7.5), answering(0.5, 0.25))
+    expect(await rerank()).toEqual([expect.closeTo(0.985, 3), expect.closeTo(0.00055, 5)])
+    expect(await rerank()).toEqual([expect.closeTo(0.622, 3), expect.closeTo(0.562, 3)])
+  })
+
+  it('that are relevance stay as they are', async () => {
+    const { rerank } = await createForTest('cohere', answering(1, 0.25))
+    expect(await rerank()).toEqual([1, 0.25])
+  })
+})
+
 describe('a failure', () => {
   it('that passes by itself is tried again', async () => {
     const { server, rerank } = await createForTest(
