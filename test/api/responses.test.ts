@@ -165,7 +165,7 @@ describe('A response', () => {
     expect(namesOf(await search(['corpus'], { filters }))).toEqual(['Beavers'])
     const ranking_options = { score_threshold: 1 }
     expect(namesOf(await search(['corpus'], { ranking_options }))).toEqual(['Beavers'])
-    expect(namesOf(await search(['vs_birds'], { ranking_options }))).toBeUndefined()
+    expect(namesOf(await search(['vs_birds'], { ranking_options }))).toEqual([])
   })
 
   it('follows instructions, max_output_tokens and text.format', async () => {
