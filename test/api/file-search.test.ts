@@ -95,6 +95,30 @@ describe('A vector store', () => {
     await client.files.delete(id)
   })
 
+  it('is renamed with its documents, unless the name is taken', async () => {
+    const store = await client.vectorStores.create({ name: 'pond' })
+    const id = await server.ingest({ title: 'Newts', text: 'Newts swim.', collection: 'pond' })
+    await server.ingest({ title: 'Toads', text: 'Toads hop.', collection: 'meadow' })
+    const taken = client.vectorStores.update(store.id, { name: 'meadow' })
+    await expect(taken).rejects.toMatchObject({ status: 400, param: 'name' })
+    const labelled = client.vectorStores.update(store.id, { name: 'x', metadata: { a: 'b' } })
+    await expect(labelled).rejects.toMatchObject({ status: 400, param: 'metadata' })
+    expect((await client.vectorStores.update(store.id, {})).file_counts.total).toBe(1)
+
+    const renamed = await client.vectorStores.update(store.id, { name: 'lagoon' })
+    expect(renamed).toMatchObject({
+      id: 'vs_lagoon',
+      name: 'lagoon',
+      file_counts: { completed: 1, total: 1 },
+    })
+    expect(await search(renamed.id, { query: 'Who swims?' })).toEqual(['Newts'])
+    expect(await search(store.id, { query: 'Who swims?' })).toEqual([])
+    const corpus = client.vectorStores.update('corpus', { name: 'all' })
+    await expect(corpus).rejects.toMatchObject({ status: 400, param: 'store' })
+    for (const other of ['vs_lagoon', 'vs_meadow']) await client.vectorStores.delete(other)
+    await client.files.delete(id)
+  })
+
   it('is deleted, and its documents stay', async () => {
     const ids: string[] = []
     for (const title of ['Rails', 'Cranes']) {
@@ -141,6 +165,7 @@ describe('A vector store', () => {
     ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters'],
     ['/v1/embeddings', { input: 'a' }, 'model'],
     ['/v1/embeddings', { input: [1, 2] }, 'input'],
+    ['/v1/embeddings', { input: [[1, 2]] }, 'input'],
     ['/v1/files', {}, null],
   ])('%s refuses %j', async (path, body, param) => {
     const response = await server.request(path, { body })

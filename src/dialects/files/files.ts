@@ -25,6 +25,7 @@ import {
   storeOf,
   toFilter,
   type VectorStore,
+  type VectorStoreUpdate,
   WHOLE_CORPUS,
 } from './schema.ts'
 
@@ -43,14 +44,32 @@ interface Dependencies {
 
 export type FileSearch = ReturnType<typeof createFileSearch>
 
-/** Documents of a collection that is deleted, read at once. */
-const REMOVED_AT_ONCE = 100
+/** Documents of a collection that is renamed or deleted, read at once. */
+const MOVED_AT_ONCE = 100
 
 /** Offers documents, collections and `/query` as OpenAI's files and vector stores. */
 export function createFileSearch(dependencies: Dependencies) {
   const { documents, retrieval, collections, records, owner } = dependencies
   const files = createStoreFiles(documents)
   const readStore = (id: string, signal: AbortSignal) => countStore(documents, id, signal)
+
+  /** Throws `invalid_request` for the whole corpus, which always has all documents. */
+  const emptied = async (
+    store: string,
+    takeOut: (id: string) => Promise<unknown>,
+    signal: AbortSignal,
+  ) => {
+    const collection = collectionOf(store)
+    if (collection === undefined) {
+      throw refusal('store', 'contains all documents, and cannot be renamed or deleted')
+    }
+    const asked = { collection, limit: MOVED_AT_ONCE, sort: 'createdAt' } as const
+    for (;;) {
+      const { documents: listed } = await documents.list(asked, signal)
+      if (listed.length === 0) break
+      for (const { id } of listed) await takeOut(id)
+    }
+  }
 
   return {
     ...files,
@@ -69,16 +88,22 @@ export function createFileSearch(dependencies: Dependencies) {
       for (const file_id of file_ids) await files.attach(store, { file_id }, signal)
       return readStore(store, signal)
     },
+    /** Moves all documents to the collection of the new name, which is refused if it has documents already. */
+    async rename(
+      store: string,
+      { name }: VectorStoreUpdate,
+      signal: AbortSignal,
+    ): Promise<VectorStore> {
+      const renamed = name === undefined ? store : storeOf(name)
+      if (renamed === store) return readStore(store, signal)
+      const { file_counts } = await readStore(renamed, signal)
+      if (file_counts.total > 0) throw refusal('name', 'is that of a store with documents already')
+      await emptied(store, (file_id) => files.attach(renamed, { file_id }, signal), signal)
+      return readStore(renamed, signal)
+    },
     /** Removes all documents from a collection; they stay in the corpus. */
     async remove(store: string, signal: AbortSignal) {
-      const collection = collectionOf(store)
-      if (collection === undefined) throw refusal('store', 'contains all documents; it stays')
-      const asked = { collection, limit: REMOVED_AT_ONCE, sort: 'createdAt' } as const
-      for (;;) {
-        const { documents: listed } = await documents.list(asked, signal)
-        if (listed.length === 0) break
-        for (const { id } of listed) await files.detach(store, id, signal)
-      }
+      await emptied(store, (id) => files.detach(store, id, signal), signal)
       return { id: store, object: 'vector_store.deleted', deleted: true as const }
     },
     async search(

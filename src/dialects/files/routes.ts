@@ -34,6 +34,7 @@ import {
   StoreSearchResults,
   VectorStore,
   VectorStoreList,
+  VectorStoreUpdate,
 } from './schema.ts'
 
 export interface FileServices extends UploadServices {
@@ -186,6 +187,20 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
     },
     handler: ({ params, caller }, reply) =>
       fileSearch(caller).readStore(params.store, callSignal(reply)),
+  })
+  app.post('/v1/vector_stores/:store', {
+    config: { scopes: ['ingest'] },
+    schema: {
+      operationId: 'updateVectorStore',
+      summary: 'Rename a vector store',
+      description:
+        'Moves all documents to the collection of the new name, which must not have any. The id of the store changes with its name.',
+      params: StoreParams,
+      body: VectorStoreUpdate,
+      response: { 200: VectorStore.describe('The store.'), ...errorResponses(404) },
+    },
+    handler: ({ params, body, caller }, reply) =>
+      fileSearch(caller).rename(params.store, body, callSignal(reply)),
   })
   app.delete('/v1/vector_stores/:store', {
     config: { scopes: ['ingest'] },

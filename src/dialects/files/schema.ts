@@ -120,6 +120,16 @@ export const RankingOptions = z.object({
   score_threshold: MinScore.nullish(),
 })
 
+export const VectorStoreUpdate = z
+  .object({
+    name: optional(CollectionName).describe('New name of the collection.'),
+    metadata: z
+      .strictObject({}, 'must be empty: a store has no metadata of its own, its files have')
+      .nullish(),
+    expires_after: unsupported('documents are kept until they are deleted'),
+  })
+  .meta({ id: 'VectorStoreUpdate', examples: [{ name: 'handbook-2026' }] })
+
 export const StoreSearch = z
   .object({
     query: z.union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
@@ -264,6 +274,7 @@ export const StoreFileParams = z.object({ store: VectorStoreId, id: DocumentId }
 
 export type VectorStore = z.output<typeof VectorStore>
 export type NewVectorStore = z.output<typeof NewVectorStore>
+export type VectorStoreUpdate = z.output<typeof VectorStoreUpdate>
 export type StoreSearch = z.output<typeof StoreSearch>
 export type StoreSearchResults = z.output<typeof StoreSearchResults>
 export type StoreFileInput = z.output<typeof StoreFileInput>
