@@ -1752,7 +1752,11 @@ export interface paths {
          */
         get: operations["getVectorStore"];
         put?: never;
-        post?: never;
+        /**
+         * Rename a vector store
+         * @description Moves all documents to the collection of the new name, which must not have any. The id of the store changes with its name.
+         */
+        post: operations["updateVectorStore"];
         /**
          * Delete a vector store
          * @description Removes all documents from the collection; they stay in the corpus.
@@ -5666,6 +5670,17 @@ export interface components {
             object: "vector_store.search_results.page";
             search_query: string[];
         };
+        /**
+         * @example {
+         *       "name": "handbook-2026"
+         *     }
+         */
+        VectorStoreUpdate: {
+            expires_after?: null;
+            metadata?: Record<string, never> | null;
+            /** @description New name of the collection. */
+            name?: string | null;
+        };
         WatchedFolder: {
             /** @description The collection that its documents are put into. */
             collection?: string;
@@ -5894,6 +5909,7 @@ export type VectorStoreFileUpdate = components['schemas']['VectorStoreFileUpdate
 export type VectorStoreList = components['schemas']['VectorStoreList'];
 export type VectorStoreSearch = components['schemas']['VectorStoreSearch'];
 export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
+export type VectorStoreUpdate = components['schemas']['VectorStoreUpdate'];
 export type WatchedFolder = components['schemas']['WatchedFolder'];
 export type WatchedFolders = components['schemas']['WatchedFolders'];
 export type $defs = Record<string, never>;
@@ -8422,6 +8438,33 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description The store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+        };
+    };
+    updateVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` for all documents, or `vs_<collection>` for a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VectorStoreUpdate"];
+            };
+        };
         responses: {
             /** @description The store. */
             200: {

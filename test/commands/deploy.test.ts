@@ -43,6 +43,17 @@ describe('npm run deploy', () => {
     expect(await deploy('compose', '--check')).toEqual({ code: 0, said: 'No changes\n' })
   })
 
+  it('checks with the options that the files were written with', async () => {
+    const { deploy, folder } = deployer()
+    const domain = ['--domain', 'agent.example.org']
+    await deploy('compose', ...domain)
+    expect(await readFile(join(folder, 'DEPLOY.md'), 'utf8')).toContain(domain.join(' '))
+    expect(await deploy('compose', '--check')).toEqual({ code: 0, said: 'No changes\n' })
+    const other = await deploy('compose', '--check', '--domain', 'other.example.org')
+    expect(other.code).toBe(1)
+    expect(other.said).toContain('Caddyfile')
+  })
+
   it('replaces what was edited only when it is forced', async () => {
     const { deploy, folder } = deployer()
     const file = join(folder, 'Caddyfile')

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { generate, TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Deployment, generate, TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
 import { refusalsOf, warningsOf } from '../../src/operator/deployment/problems.ts'
 import { compose } from '../../src/operator/deployment/targets/compose.ts'
 import { kubernetes } from '../../src/operator/deployment/targets/kubernetes.ts'
+import { connectionSettings } from '../../src/stores/postgres/connection.ts'
 import { createSeededRandom } from '../e2e/crash/seeded-random.ts'
 import { readText } from './deployment-files.ts'
 import { agentOf, FULL_AGENT, filesOf, full, minimal, SECRETS, settingsOf } from './deployments.ts'
@@ -19,6 +21,15 @@ describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
     if (Dockerfile !== undefined) expect(Dockerfile).toBe(readText('Dockerfile'))
     const text = Object.entries(files).map(([name, content]) => `=== ${name}\n${content}\n`)
     await expect(text.join('')).toMatchFileSnapshot(`golden/${target}-${size}.txt`)
+  })
+
+  it('names the domain in a step on its DNS records, and in none without a domain', () => {
+    const steps = (made: Deployment) =>
+      'commands' in made ? made.commands.map(({ title, run }) => `${title}: ${run}`) : []
+    const ofDomain = steps(full(target)).filter((step) => step.includes('agent.example.org'))
+    expect(ofDomain.join()).toMatch(/DNS record|CNAME record/)
+    expect(ofDomain.join()).toMatch(/certificate/i)
+    expect(steps(minimal(target)).join()).not.toMatch(/DNS|undefined/)
   })
 
   it('holds no value of a secret, and names every one', () => {
@@ -266,6 +277,37 @@ describe('What is deployed', () => {
     expect(made({ TRUST_PROXY: '3' })).toBe('"3"')
     const warned = warningsOf(agentOf(), settingsOf(), kubernetes).map(({ field }) => field)
     expect(warned).toContain('TRUST_PROXY')
+  })
+})
+
+describe('The password of a database that is deployed along', () => {
+  it.each(['deployment', 'docker-compose.yml with engines.env', 'docker-compose.cluster.yml'])(
+    'reaches it with every character: %s',
+    (where) => {
+      const text = {
+        deployment: filesOf(full('compose'))['compose.yaml'],
+        'docker-compose.yml with engines.env': `${readText('docker-compose.yml')}${readText('deploy/engines.env')}`,
+        'docker-compose.cluster.yml': readText('docker-compose.cluster.yml'),
+      }[where]
+      expect(text).toMatch(/PGPASSWORD: \$\{POSTGRES_PASSWORD:/)
+      const [, url = ''] = /DATABASE_URL(?:: |=)(postgres:\S+)/.exec(text ?? '') ?? []
+      const password = `p@ss/w?o#r:d%41$x"'\\`
+      vi.stubEnv('PGPASSWORD', password)
+      onTestFinished(() => void vi.unstubAllEnvs())
+      expect(new pg.Client(connectionSettings(url))).toMatchObject({
+        user: 'agent',
+        host: 'postgres',
+        database: 'agent',
+        password,
+      })
+    },
+  )
+
+  it('is generated, and written to .env so that Compose takes it literally', () => {
+    const guide = filesOf(full('compose'))['DEPLOY.md'] ?? ''
+    expect(guide).toContain(
+      `echo "POSTGRES_PASSWORD='$(openssl rand -hex 24)'" >> deployment/compose/.env`,
+    )
   })
 })
 

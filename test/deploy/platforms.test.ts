@@ -72,7 +72,9 @@ describe('What is generated', () => {
     'for digitalocean fills its secrets in on the way, whatever they hold (needs envsubst)',
     async () => {
       const made = full('digitalocean')
-      const { run = '' } = ('commands' in made ? made.commands.at(-1) : undefined) ?? {}
+      const commands = 'commands' in made ? made.commands : []
+      const { run = '' } =
+        commands.find((command) => command.run.includes('doctl apps create')) ?? {}
       const folder = await temporaryDirectory()
       await mkdir(join(folder, 'deployment/digitalocean'), { recursive: true })
       const at = join(folder, 'deployment/digitalocean')

@@ -73,7 +73,7 @@ async function startDeployment(): Promise<void> {
   const [setKey = 'false'] = /^echo "SERVER_API_KEY=.*$/m.exec(guide) ?? []
   await inProject(['sh', '-c', setKey])
   const [, value = ''] = (await readFile(join(project, FOLDER, '.env'), 'utf8')).trim().split('=')
-  key = value
+  key = value.replaceAll("'", '')
   await build()
   await compose('up', '--detach')
   await locate()

@@ -2328,6 +2328,12 @@ class VectorStoreSearchResults(TypedDict):
     next_page: None
 
 
+class VectorStoreUpdate(TypedDict):
+    name: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+    expires_after: NotRequired[None]
+
+
 class RefusedItem(TypedDict):
     path: str
     reason: str

@@ -57,11 +57,16 @@ export function createDeployments({ root, settings }: Dependencies) {
 const WITHOUT_PROJECT = {
   field: 'target',
   message:
-    'cannot be generated here: this installation, such as a container image, lacks files of the project',
-  remedy: 'use a server started from a clone of the project, or run npm run deploy there',
+    'cannot be generated here: this installation, an npm package or a container image, lacks the files of the project that images are built from',
+  remedy:
+    'clone the project, copy agent.json, the files that it names and .env into it, and run npm run deploy there',
 }
 
-async function readSource(root: string, agentConfig: string): Promise<AgentSource | Problem> {
+/** The agent and its project, or why there is none to deploy. */
+export async function readSource(
+  root: string,
+  agentConfig: string,
+): Promise<AgentSource | Problem> {
   const { readAgentSource } = await import('./project.ts')
   try {
     return await readAgentSource(root, agentConfig)

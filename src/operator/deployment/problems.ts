@@ -169,16 +169,20 @@ const files: Check = ({ agent, settings: { folder } }) => {
     { field: 'AGENT_CONFIG', name: path },
     ...skills.map((name) => ({ field: 'skills.sources', name })),
     ...plugins.map((name) => ({ field: 'plugins', name })),
-    { field: '--out', name: folder },
   ]
   const outside = named.filter(({ name }) => isOutside(name))
   const lost = named.filter(({ name }) => missing.includes(name))
   return [
     ...outside.map(({ field, name }) => ({
       field,
-      message: `${name} is outside the project, so it cannot be included in the image`,
+      message: `${name} is outside the project: the image is built from the project's folder, and a build reads no files outside of it`,
       remedy: 'move it into the project and update its path',
     })),
+    ...when(isOutside(folder), {
+      field: '--out',
+      message: `${folder} is outside the project: the image is built from the project's folder, with the Dockerfile and its ignore file that are written there`,
+      remedy: 'choose a folder within the project; the files may be moved only together with it',
+    }),
     ...lost.map(({ field, name }) => ({
       field,
       message: `${name} does not exist`,

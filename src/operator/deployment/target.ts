@@ -92,6 +92,11 @@ export interface Target {
 
 export const IMAGE = 'agent-server'
 
+/** The domain's name for DNS and certificates, without a port. */
+export function hostOf({ domain }: Plan): string | undefined {
+  return domain?.replace(/:\d+$/, '')
+}
+
 /** `SERVER_API_KEY` as `server-api-key`, for platforms that allow no underscores in the names of secrets. */
 export function dashed(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-')
@@ -107,9 +112,11 @@ export function entriesOf<Entry>(
   return [...settings, ...secrets.map(toSecret)]
 }
 
-/** A command with the value of a secret: the server's own key is generated, any other is asked for. */
+const GENERATED = ['SERVER_API_KEY', 'POSTGRES_PASSWORD']
+
+/** A command with the value of a secret: what only this deployment uses is generated, any other is asked for. */
 export function withSecret(name: string, command: (value: string) => string): string {
-  if (name === 'SERVER_API_KEY') return command('$(openssl rand -hex 24)')
+  if (GENERATED.includes(name)) return command('$(openssl rand -hex 24)')
   return `read -rs value && ${command('$value')}`
 }
 

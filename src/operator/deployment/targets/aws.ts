@@ -1,5 +1,14 @@
 import { buildAndPush } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target, toYaml, withSecret } from '../target.ts'
+import {
+  type Command,
+  hostOf,
+  IMAGE,
+  type Plan,
+  type Rendering,
+  type Target,
+  toYaml,
+  withSecret,
+} from '../target.ts'
 
 export const aws: Target = {
   name: 'aws',
@@ -42,12 +51,33 @@ aws ecr get-login-password | docker login --username AWS --password-stdin "${REG
         title: 'Show the URL',
         run: `aws cloudformation describe-stacks --stack-name ${IMAGE} --query "Stacks[0].Outputs"`,
       },
+      ...domainSteps(hostOf(plan)),
     ],
     update: `${tag}\n${deploy}`,
     rollback: `export IMAGE=${REGISTRY}/${IMAGE}:PREVIOUS_COMMIT\n${deploy.split('\n')[1]}`,
     costs:
       'the tasks per second, the load balancer per hour, outgoing traffic, PostgreSQL and Qdrant',
   }
+}
+
+function domainSteps(host: string | undefined): Command[] {
+  if (host === undefined) return []
+  return [
+    {
+      title: 'Request the certificate, and create the DNS record that is shown',
+      run: `export CERTIFICATE=$(aws acm request-certificate --domain-name ${host} --validation-method DNS --query CertificateArn --output text)
+aws acm describe-certificate --certificate-arn "$CERTIFICATE" --query "Certificate.DomainValidationOptions[0].ResourceRecord"
+aws acm wait certificate-validated --certificate-arn "$CERTIFICATE"`,
+    },
+    {
+      title: `Add certificate and name to the load balancer of the service, with the ARNs that the commands show, and create a CNAME record of ${host} with its DNSName`,
+      run: `aws elbv2 describe-load-balancers --query "LoadBalancers[].[DNSName,LoadBalancerArn]"
+aws elbv2 describe-listeners --load-balancer-arn LOAD_BALANCER
+aws elbv2 add-listener-certificates --listener-arn LISTENER --certificates CertificateArn="$CERTIFICATE"
+aws elbv2 describe-rules --listener-arn LISTENER   # the rule whose host-header is the URL above
+aws elbv2 modify-rule --rule-arn RULE --conditions Field=host-header,Values=URL,${host}`,
+    },
+  ]
 }
 
 const POLICIES = `arn:\${AWS::Partition}:iam::aws:policy/service-role`

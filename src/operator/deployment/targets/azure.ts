@@ -2,6 +2,7 @@ import { buildAndPush } from '../image.ts'
 import {
   dashed,
   entriesOf,
+  hostOf,
   IMAGE,
   type Plan,
   type Rendering,
@@ -36,6 +37,7 @@ const TAG = '$REGISTRY.azurecr.io/agent-server:$(git rev-parse --short HEAD)'
 
 function render(plan: Plan): Rendering {
   const app = `--name ${IMAGE} --resource-group "$GROUP"`
+  const host = hostOf(plan)
   const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naz containerapp update ${app} --yaml <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/containerapp.yaml)`
   return {
     files: {
@@ -55,7 +57,21 @@ az containerapp env create --name ${IMAGE} --resource-group "$GROUP"
 az containerapp create ${app} --environment ${IMAGE} --image mcr.microsoft.com/k8se/quickstart --ingress external --target-port 3000 --registry-server "$REGISTRY.azurecr.io" --registry-identity system`,
       },
     ],
-    deploy: [{ title: 'Build, push and start the server', run: deploy }],
+    deploy: [
+      { title: 'Build, push and start the server', run: deploy },
+      ...(host
+        ? [
+            {
+              title: `Create a CNAME record of ${host} with the first value shown, and a TXT record of asuid.${host} with the second`,
+              run: `az containerapp show ${app} --query "[properties.configuration.ingress.fqdn, properties.customDomainVerificationId]"`,
+            },
+            {
+              title: 'Add the domain with a certificate that Azure manages',
+              run: `az containerapp hostname add ${app} --hostname ${host}\naz containerapp hostname bind ${app} --hostname ${host} --environment ${IMAGE} --validation-method CNAME`,
+            },
+          ]
+        : []),
+    ],
     update: `export IMAGE=${TAG}\n${deploy}`,
     rollback: `az containerapp revision list ${app} --output table\naz containerapp revision copy ${app} --from-revision REVISION`,
     costs:

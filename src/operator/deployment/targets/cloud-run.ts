@@ -2,6 +2,7 @@ import { buildAndPush } from '../image.ts'
 import {
   dashed,
   entriesOf,
+  hostOf,
   IMAGE,
   type Plan,
   type Rendering,
@@ -34,6 +35,9 @@ const TAG =
   '$REGION-docker.pkg.dev/$PROJECT/agent-server/agent-server:$(git rev-parse --short HEAD)'
 
 function render(plan: Plan): Rendering {
+  const host = hostOf(plan)
+  const mappings = 'gcloud beta run domain-mappings'
+  const mapped = `--domain ${host} --region "$REGION"`
   const deploy = `${buildAndPush(plan, '"$IMAGE"')}\ngcloud run services replace <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/service.yaml) --region "$REGION"`
   return {
     files: { 'service.yaml': toYaml(service(plan)) },
@@ -57,6 +61,14 @@ function render(plan: Plan): Rendering {
         title: 'Allow public access; the server checks its own key',
         run: `gcloud run services add-iam-policy-binding ${IMAGE} --region "$REGION" --member=allUsers --role=roles/run.invoker`,
       },
+      ...(host
+        ? [
+            {
+              title: `Map ${host}, and create the DNS records that the last command shows; the certificate follows. Regions without domain mappings need a load balancer`,
+              run: `gcloud domains verify ${host}\n${mappings} create --service ${IMAGE} ${mapped}\n${mappings} describe ${mapped}`,
+            },
+          ]
+        : []),
     ],
     update: `export IMAGE=${TAG}\n${deploy}`,
     rollback: `gcloud run revisions list --service ${IMAGE} --region "$REGION"\ngcloud run services update-traffic ${IMAGE} --region "$REGION" --to-revisions REVISION=100`,

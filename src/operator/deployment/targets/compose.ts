@@ -2,7 +2,15 @@ import { posix } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { readSandboxSettings } from '../../../agent/sandbox/code-sandbox.ts'
-import { IMAGE, type Plan, type Rendering, setInFile, type Target, toYaml } from '../target.ts'
+import {
+  hostOf,
+  IMAGE,
+  type Plan,
+  type Rendering,
+  type Target,
+  toYaml,
+  withSecret,
+} from '../target.ts'
 
 const PASSWORD = 'POSTGRES_PASSWORD'
 const Service = z.record(z.string(), z.unknown())
@@ -24,18 +32,29 @@ export const compose: Target = {
     instances: 1,
     proxies: 1,
   },
-  setSecret: (name, { folder }) => setInFile(name, folder),
+  // In single quotes, since Compose would replace what follows a dollar sign.
+  setSecret: (name, { folder }) =>
+    withSecret(name, (value) => `echo "${name}='${value}'" >> ${folder}/.env`),
   render,
 }
 
 function render(plan: Plan): Rendering {
   const { folder, domain = 'localhost', engines } = plan
+  const host = hostOf(plan)
   const run = `docker compose --file ${folder}/compose.yaml --env-file ${folder}/.env`
   return {
     files: {
       'compose.yaml': toYaml(composeFile(plan)),
       Caddyfile: `${domain} {\n\treverse_proxy agent-server:3000\n}\n`,
     },
+    prepare: host
+      ? [
+          {
+            title: `Point the DNS records of ${host} to this machine and open ports 80 and 443; Caddy obtains the certificate itself`,
+            run: `getent ahosts ${host}   # must show the address of this machine`,
+          },
+        ]
+      : [],
     deploy: [
       { title: 'Build the image', run: `${run} build` },
       { title: 'Start all services', run: `${run} up --detach --wait` },
@@ -93,12 +112,16 @@ function environment({ plain, secrets, engines }: Plan) {
     name,
     value.replaceAll('$', '$$$$'),
   ])
-  const url = `postgres://agent:${asked(PASSWORD)}@postgres:5432/agent`
-  return Object.fromEntries([
-    ...settings,
-    ...secrets.filter((name) => name !== PASSWORD).map((name) => [name, asked(name)]),
-    ...(engines.includes('postgres') ? [['DATABASE_URL', url]] : []),
-  ])
+  // The password is not in the URL, where special characters would have to be escaped.
+  const database = {
+    DATABASE_URL: 'postgres://agent@postgres:5432/agent',
+    PGPASSWORD: asked(PASSWORD),
+  }
+  const named = secrets.filter((name) => name !== PASSWORD).map((name) => [name, asked(name)])
+  return {
+    ...Object.fromEntries([...settings, ...named]),
+    ...(engines.includes('postgres') && database),
+  }
 }
 
 /** The engine as in docker-compose.yml, with its secrets taken from variables. */

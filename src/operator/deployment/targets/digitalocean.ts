@@ -1,6 +1,7 @@
 import { buildAndPush } from '../image.ts'
 import {
   entriesOf,
+  hostOf,
   IMAGE,
   type Plan,
   type Rendering,
@@ -24,6 +25,7 @@ export const digitalocean: Target = {
 
 function render(plan: Plan): Rendering {
   const { folder, secrets, agent } = plan
+  const host = hostOf(plan)
   const image = `registry.digitalocean.com/$REGISTRY/${IMAGE}:${agent.project.version}`
   const push = buildAndPush(plan, image)
   // Read line by line, since a shell would interpret special characters in URLs; only the named
@@ -44,6 +46,14 @@ function render(plan: Plan): Rendering {
           'Start the app. The secrets are filled in on the way; the file contains only their names',
         run: `${filled} | doctl apps create --wait --spec -`,
       },
+      ...(host
+        ? [
+            {
+              title: `Create a CNAME record of ${host} with the host name shown; the certificate follows`,
+              run: 'doctl apps list --format Spec.Name,DefaultIngress',
+            },
+          ]
+        : []),
     ],
     update: `${push}\n${filled} | doctl apps update APP_ID --wait --update-sources --spec -   # see doctl apps list`,
     rollback:
@@ -59,6 +69,7 @@ function quoteNames(yaml: string): string {
 
 function specification(plan: Plan) {
   const { agent, instances, killSeconds } = plan
+  const host = hostOf(plan)
   const scope = 'RUN_TIME'
   return {
     name: IMAGE,
@@ -80,6 +91,7 @@ function specification(plan: Plan) {
         ),
       },
     ],
+    ...(host && { domains: [{ domain: host, type: 'PRIMARY' }] }),
     ingress: { rules: [{ match: { path: { prefix: '/' } }, component: { name: IMAGE } }] },
   }
 }

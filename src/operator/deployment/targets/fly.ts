@@ -1,5 +1,5 @@
 import { makeVolume } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target, withSecret } from '../target.ts'
+import { hostOf, IMAGE, type Plan, type Rendering, type Target, withSecret } from '../target.ts'
 
 /** The largest `http_options.idle_timeout` that Fly.io allows. */
 const MAX_IDLE_SECONDS = 900
@@ -25,6 +25,7 @@ export const fly: Target = {
 function render(plan: Plan): Rendering {
   const { folder, instances } = plan
   const config = `--config ${folder}/fly.toml`
+  const host = hostOf(plan)
   const deploy = `fly deploy ${config} --dockerfile ${folder}/Dockerfile --ignorefile ${folder}/Dockerfile.dockerignore .`
   return {
     files: { 'fly.toml': flyToml(plan) },
@@ -41,6 +42,14 @@ function render(plan: Plan): Rendering {
         title: 'Set the number of machines',
         run: `fly scale count ${instances} ${config}`,
       },
+      ...(host
+        ? [
+            {
+              title: `Request the certificate of ${host}, and create the DNS records that the second command names`,
+              run: `fly certs add ${host} ${config}\nfly certs check ${host} ${config}   # until the certificate is issued`,
+            },
+          ]
+        : []),
     ],
     update: deploy,
     rollback: `fly releases --image ${config}   # lists the images\nfly deploy ${config} --image IMAGE`,

@@ -1,4 +1,12 @@
-import { IMAGE, type Plan, type Rendering, setInFile, type Target, toYaml } from '../target.ts'
+import {
+  hostOf,
+  IMAGE,
+  type Plan,
+  type Rendering,
+  setInFile,
+  type Target,
+  toYaml,
+} from '../target.ts'
 
 export const kamal: Target = {
   name: 'kamal',
@@ -18,14 +26,25 @@ export const kamal: Target = {
 
 function render(plan: Plan): Rendering {
   const { folder } = plan
+  const host = hostOf(plan)
   const config = `--config-file ${folder}/deploy.yml`
   return {
     files: { 'deploy.yml': toYaml(configuration(plan)) },
     prepare: [
       {
-        title: `In ${folder}/deploy.yml, replace ADDRESS, agent.example.org and registry.example.org with your machine, host name and registry, then set the registry's password`,
+        title: host
+          ? `In ${folder}/deploy.yml, replace ADDRESS and registry.example.org with your machine and registry, then set the registry's password`
+          : `In ${folder}/deploy.yml, replace ADDRESS, agent.example.org and registry.example.org with your machine, host name and registry, then set the registry's password`,
         run: setInFile('KAMAL_REGISTRY_PASSWORD', folder),
       },
+      ...(host
+        ? [
+            {
+              title: `Point the DNS records of ${host} to the machine and open ports 80 and 443; Kamal's proxy obtains the certificate itself`,
+              run: `getent ahosts ${host}   # must show the address of the machine`,
+            },
+          ]
+        : []),
     ],
     deploy: [
       {

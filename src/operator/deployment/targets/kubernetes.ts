@@ -2,6 +2,7 @@ import { type Document, parse, parseAllDocuments } from 'yaml'
 import { buildAndPush } from '../image.ts'
 import {
   dashed,
+  hostOf,
   IMAGE,
   type Plan,
   type Rendering,
@@ -44,6 +45,7 @@ function render(plan: Plan): Rendering {
     images: [{ name: IMAGE, newName: image.split(':')[0], newTag: version }],
   }
   const apply = `kubectl apply --kustomize ${folder}`
+  const host = hostOf(plan)
   const own = `--namespace ${IMAGE}`
   return {
     files: {
@@ -68,11 +70,20 @@ function render(plan: Plan): Rendering {
         title: 'Start all services',
         run: `${apply} && kubectl ${own} rollout status deployment/${IMAGE}`,
       },
-      {
-        title:
-          'Open the server from this machine. For public access, point your own ingress to port 80 of the service agent-server; it must not buffer responses or end connections that are silent for 15 s',
-        run: `kubectl ${own} port-forward service/${IMAGE} 3000:80`,
-      },
+      ...(host
+        ? [
+            {
+              title: `Create the ingress of ${host}, with your ingress class and the issuer of certificates in cert-manager, and point the DNS records of ${host} to its address. It must not limit request bodies, buffer responses or end connections that are silent for 15 s`,
+              run: `kubectl ${own} create ingress ${IMAGE} --class=CLASS --rule="${host}/*=${IMAGE}:80,tls=${IMAGE}-tls" --annotation=cert-manager.io/cluster-issuer=ISSUER\nkubectl ${own} get ingress,certificate`,
+            },
+          ]
+        : [
+            {
+              title:
+                'Open the server from this machine. For public access, point your own ingress to port 80 of the service agent-server; it must not buffer responses or end connections that are silent for 15 s',
+              run: `kubectl ${own} port-forward service/${IMAGE} 3000:80`,
+            },
+          ]),
     ],
     update: `${buildAndPush(plan, image)}\n${apply} && kubectl ${own} rollout restart deployment/${IMAGE}`,
     rollback: `kubectl ${own} rollout undo deployment/${IMAGE}`,

@@ -1,5 +1,5 @@
 import { makeVolume } from '../image.ts'
-import { type Plan, type Rendering, type Target, withSecret } from '../target.ts'
+import { hostOf, type Plan, type Rendering, type Target, withSecret } from '../target.ts'
 
 export const railway: Target = {
   name: 'railway',
@@ -18,6 +18,7 @@ export const railway: Target = {
 
 function render(plan: Plan): Rendering {
   const { folder, plain } = plan
+  const host = hostOf(plan)
   const settings = Object.entries(plain).map(
     ([name, value]) => `--set ${quote(`${name}=${value}`)}`,
   )
@@ -43,7 +44,12 @@ function render(plan: Plan): Rendering {
             },
           ]),
       { title: 'Build and start the server', run: 'railway up' },
-      { title: 'Create a domain', run: 'railway domain' },
+      host
+        ? {
+            title: `Add ${host}, and create the DNS record that is shown; the certificate follows`,
+            run: `railway domain ${host}`,
+          }
+        : { title: 'Create a domain', run: 'railway domain' },
     ],
     update: 'railway up',
     rollback: 'railway open   # select Deployments, the previous one, Rollback',

@@ -1,4 +1,4 @@
-import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+import { hostOf, IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
 
 export const render: Target = {
   name: 'render',
@@ -20,6 +20,7 @@ export const render: Target = {
 
 function renderFiles(plan: Plan): Rendering {
   const { folder } = plan
+  const host = hostOf(plan)
   return {
     files: { 'render.yaml': toYaml(blueprint(plan)) },
     deploy: [
@@ -35,6 +36,14 @@ function renderFiles(plan: Plan): Rendering {
         title: `Create a blueprint from the repository, with ${folder}/render.yaml as its path`,
         run: 'open https://dashboard.render.com/blueprints',
       },
+      ...(host
+        ? [
+            {
+              title: `Create the DNS record that the dashboard shows for ${host}; the certificate follows`,
+              run: 'open https://dashboard.render.com   # the service, Settings, Custom Domains',
+            },
+          ]
+        : []),
     ],
     update: 'git push',
     rollback: 'open https://dashboard.render.com   # the service, Events, Rollback',
@@ -44,7 +53,9 @@ function renderFiles(plan: Plan): Rendering {
   }
 }
 
-function blueprint({ folder, plain, secrets, instances, isShared }: Plan) {
+function blueprint(plan: Plan) {
+  const { folder, plain, secrets, instances, isShared } = plan
+  const host = hostOf(plan)
   const disk = { name: 'data', mountPath: '/data', sizeGB: 10 }
   return {
     services: [
@@ -57,6 +68,7 @@ function blueprint({ folder, plain, secrets, instances, isShared }: Plan) {
         dockerContext: '.',
         // Its failure causes a restart, so it does not check readiness.
         healthCheckPath: '/health',
+        ...(host && { domains: [host] }),
         ...(isShared ? { numInstances: instances } : { disk }),
         envVars: [
           ...Object.entries(plain).map(([key, value]) => ({ key, value })),
