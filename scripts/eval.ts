@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { SearchMode } from '../src/schemas/query.ts'
 import { CORPUS } from './eval/collection.ts'
 import { type Evaluation, evaluate } from './eval/evaluate.ts'
 import { startLocalServer } from './eval/local-server.ts'
@@ -15,6 +16,7 @@ Without --url a server with a directory of its own is started for it and ended a
   --url URL   a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
               as in a set that the web UI's search page exports
   --key KEY   its SERVER_API_KEY
+  --mode MODE lexical, dense or hybrid; by default what the server does by default
   --graded    count relevance as it was graded; otherwise each relevant document counts the same
   --json      print JSON only`
 
@@ -23,6 +25,7 @@ const { values, positionals } = parseArgs({
   options: {
     url: { type: 'string' },
     key: { type: 'string' },
+    mode: { type: 'string' },
     graded: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -49,6 +52,7 @@ try {
     folder: resolve(folder),
     url: values.url ?? local?.url ?? '',
     key: values.key ?? local?.key ?? '',
+    mode: values.mode === undefined ? undefined : SearchMode.parse(values.mode),
     graded: values.graded,
     progress: (done) => {
       if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${done}`)

@@ -7,8 +7,8 @@ import { VARIABLES, Variables } from './variables.ts'
 /** The `CHAT_MODEL` that quotes the documents instead of asking a model; it needs no key. */
 export const EXTRACTIVE = 'extractive'
 
-/** The `EMBEDDING_MODEL` that ships with the server. */
-export const BUILTIN = 'builtin'
+/** The `EMBEDDING_MODEL` of models that need no server. */
+const BUILTIN = ['builtin', 'builtin-multilingual']
 /** The `EMBEDDING_MODEL` for no embedder: search is by keywords alone. */
 export const NO_EMBEDDER = 'none'
 
@@ -59,16 +59,6 @@ export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
   return { variables: Object.fromEntries(set), grace, fileLimit }
 }
 
-/**
- * The model to embed with: `builtin` if none is chosen and the documents are English, the only language it knows;
- * undefined if search is by keywords alone.
- */
-export function embeddingModel(config: Config): string | undefined {
-  const { EMBEDDING_MODEL: chosen, SEARCH_LANGUAGE: language } = config
-  const model = chosen ?? (language === 'english' ? BUILTIN : NO_EMBEDDER)
-  return model === NO_EMBEDDER ? undefined : model
-}
-
 /** The mistakes for which `loadConfig` would throw; empty if there are none. */
 export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   try {
@@ -87,7 +77,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
   const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = '1' } = set
   const isSet = (name: string) => set[name] !== undefined
-  const isServed = (name: string) => ![undefined, BUILTIN, NO_EMBEDDER].includes(set[name])
+  const isServed = (name: string) => ![undefined, ...BUILTIN, NO_EMBEDDER].includes(set[name])
   const mistakes: [string, boolean][] = [
     [
       `CHAT_API_KEY is required ${ANY_KEY}, or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,

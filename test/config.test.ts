@@ -170,6 +170,7 @@ describe('a variable', () => {
       ['https://a.example', 'http://localhost:5173'],
     ],
     ['CHAT_MODEL', 'extractive', 'extractive'],
+    ['EMBEDDING_MODEL', 'builtin-multilingual', 'builtin-multilingual'],
     [
       'WATCH_FOLDERS',
       './inbox/, handbook=/srv//handbook, ./a=b, data2',

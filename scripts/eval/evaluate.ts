@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentServer } from '../../client/src/agent-server.ts'
+import type { SearchMode } from '../../src/schemas/query.ts'
 import {
   DEPTH,
   type JudgedQuery,
@@ -21,6 +22,7 @@ export interface EvaluationOptions {
   folder: string
   url: string
   key: string
+  mode: SearchMode | undefined
   graded: boolean
   progress: (done: string) => void
 }
@@ -48,7 +50,7 @@ export async function evaluate(options: EvaluationOptions): Promise<Evaluation> 
   const queries = await readQueries(options.folder)
   const results = []
   for (const query of queries) {
-    results.push(await ask(query, ids, client, options.graded))
+    results.push(await ask(query, ids, client, options))
     options.progress(`${results.length} of ${queries.length} queries asked`)
   }
   const latencies = results.map(({ milliseconds }) => milliseconds)
@@ -113,10 +115,10 @@ async function ask(
   query: JudgedQuery,
   ids: Map<string, string>,
   client: AgentServer,
-  graded: boolean,
+  { mode, graded }: Pick<EvaluationOptions, 'mode' | 'graded'>,
 ) {
   const started = performance.now()
-  const { hits } = await client.query({ query: query.text, topK: TOP_K })
+  const { hits } = await client.query({ query: query.text, topK: TOP_K, ...(mode && { mode }) })
   const milliseconds = performance.now() - started
   const ranking = [...new Set(hits.map(({ documentId }) => ids.get(documentId) ?? documentId))]
   return { milliseconds, ...measure(ranking.slice(0, DEPTH), { relevant: query.relevant, graded }) }

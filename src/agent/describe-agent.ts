@@ -19,6 +19,8 @@ interface Dependencies {
   roomForTools: () => number
   /** The embedding model, if there is one. */
   embedder?: EmbedderRecord | undefined
+  /** Why there is no embedder. */
+  lexicalOnly?: string | undefined
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
@@ -65,7 +67,7 @@ export function describeAgent(dependencies: Dependencies) {
       plugins: plugins.records(),
       chat: chat(),
       retrieval,
-      embedder: embedderRecord(embedder),
+      embedder: embedderRecord(embedder, dependencies.lexicalOnly),
       reranker:
         reranker === undefined
           ? { state: 'off', reason: 'RERANK_MODEL is not set' }
@@ -75,9 +77,11 @@ export function describeAgent(dependencies: Dependencies) {
   }
 }
 
-function embedderRecord(embedder: EmbedderRecord | undefined): Capabilities['embedder'] {
-  if (!embedder)
-    return { state: 'off', reason: 'There is no embedding model: search is lexical only' }
+function embedderRecord(
+  embedder: EmbedderRecord | undefined,
+  lexicalOnly = 'EMBEDDING_MODEL is none',
+): Capabilities['embedder'] {
+  if (!embedder) return { state: 'off', reason: `Search is lexical only: ${lexicalOnly}` }
   const { kind, model, progress } = embedder
   const { missing, reason } = progress()
   return { state: 'on', kind, model, missing, ...(reason !== undefined && { reason }) }

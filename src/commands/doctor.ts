@@ -4,8 +4,9 @@ import { arch, availableParallelism, platform, release, totalmem } from 'node:os
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { AgentServer, ConnectionError } from '../../client/src/agent-server.ts'
+import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
-import { BUILTIN, type Config, embeddingModel } from '../config.ts'
+import type { Config } from '../config.ts'
 import { isMissing } from '../lib/files.ts'
 import { checkProcess } from '../lib/processes/child-process.ts'
 import { type Command, parseParameters } from './command.ts'
@@ -91,7 +92,7 @@ function checkProcesses(config: Config): Promise<Finding[]> {
       return { part, words, remedy: PROCESS_REMEDY }
     }
   }
-  return Promise.all(processesOf(embeddingModel(config) === BUILTIN).map(check))
+  return Promise.all(processesOf(embedsHere(config)).map(check))
 }
 
 /** The free space where the data are, or will be. */

@@ -1,5 +1,5 @@
+import { embeddingModel } from '../compose/models.ts'
 import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
-import { embeddingModel } from '../config.ts'
 import { type Command, createProgressBar } from './command.ts'
 
 /** `npm run re-embed`. If interrupted, it resumes when it is run again. */

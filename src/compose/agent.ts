@@ -42,6 +42,8 @@ interface Parts {
   store: OpenedStore
   retrieval: Retrieval
   embedder: Parameters<typeof describeAgent>[0]['embedder']
+  /** Why there is no embedder. */
+  lexicalOnly: string | undefined
   /** The reranking model's name, if there is one. */
   reranker: string | undefined
   /** The terms by which a text is searched. */
@@ -60,7 +62,7 @@ export interface Draft {
 
 /** The agent side: model, tools, artifacts, and the loop that combines them. */
 export async function composeAgent(parts: Parts) {
-  const { config, loaded, log, store, embedder, reranker } = parts
+  const { config, loaded, log, store, embedder, lexicalOnly, reranker } = parts
   const { configuration } = loaded
   const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
   const artifacts = artifactLinks.withLinks(store.artifacts)
@@ -84,6 +86,7 @@ export async function composeAgent(parts: Parts) {
         window,
         roomForTools: () => roomForTools(prompt, window),
         embedder,
+        lexicalOnly,
         reranker,
         mcp,
         skills,

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { loadConfiguration } from '../agent/configuration.ts'
-import { type Config, embeddingModel, VARIABLE_NAMES } from '../config.ts'
+import { type Config, VARIABLE_NAMES } from '../config.ts'
 import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
@@ -21,7 +21,7 @@ import type { Caller } from '../schemas/operator/api-key.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
-import { createReranker } from './models.ts'
+import { createReranker, embeddingModel } from './models.ts'
 import { createProcessChecks, processesOf } from './processes.ts'
 
 /** What the process passes in. */
@@ -51,14 +51,13 @@ export async function compose(
   await using opened = new AsyncDisposableStack()
   const knowledge = await openKnowledge(config, log, onFatal, signal)
   opened.defer(knowledge.close)
-  const { store, embedding, metrics } = knowledge
+  const { store, embedding, lexicalOnly, backlog, metrics } = knowledge
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
   const { limitedTo, folders, ...intake } = openCorpus(config, knowledge, retrieval, log)
   opened.defer(intake.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
-  const { backlog } = knowledge
   const runs = createRunHistory({
     maximum: config.RUNS_KEPT,
     secrets: secretsIn(
@@ -79,6 +78,7 @@ export async function compose(
     reranker: search.reranker?.name,
     termsOf: search.termsOf,
     embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
+    lexicalOnly,
   })
   opened.defer(agent.close)
   const processes = createProcessChecks({

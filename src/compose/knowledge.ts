@@ -43,7 +43,7 @@ export async function openKnowledge(
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   await using unfinished = new AsyncDisposableStack()
   unfinished.defer(store.close)
-  const embedding = await openEmbedding(config, store, log)
+  const { embedding, lexicalOnly } = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
   unfinished.defer(preparer.close)
   const index = await openChunkIndex(config, store, log, onFatal)
@@ -100,6 +100,7 @@ export async function openKnowledge(
     reconciliation,
     metrics,
     embedding,
+    lexicalOnly,
     backlog,
     nextModel,
     preparer,

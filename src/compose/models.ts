@@ -1,11 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { BUILTIN, type Config, EXTRACTIVE, embeddingModel, NO_EMBEDDER } from '../config.ts'
+import { type Config, EXTRACTIVE, NO_EMBEDDER } from '../config.ts'
 import { createOnlineReEmbedding, openEmbedder } from '../knowledge/embedding/re-embed.ts'
+import { createBuiltinEmbedder } from '../models/builtin/embedder.ts'
 import {
-  BUILTIN_MODEL,
-  createBuiltinEmbedder,
+  builtinFor,
+  builtinModel,
+  isInstalled,
+  MINILM,
   reasonAgainstDefault,
-} from '../models/builtin/embedder.ts'
+} from '../models/builtin/models.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
@@ -31,6 +34,19 @@ export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
   })
 }
 
+/**
+ * The model to embed with. If none is chosen, the built-in one for the language of the documents, which for others than
+ * English has to be installed; undefined if search is by keywords alone.
+ */
+export function embeddingModel(config: Config): string | undefined {
+  const { EMBEDDING_MODEL: chosen, SEARCH_LANGUAGE: language } = config
+  if (chosen !== undefined) return chosen === NO_EMBEDDER ? undefined : chosen
+  const model = builtinFor(language)
+  return model === MINILM || isInstalled(model) ? model.setting : undefined
+}
+
+export const embedsHere = (config: Config) => builtinModel(embeddingModel(config)) !== undefined
+
 /** The embedder that is configured; `dimension` is that of the stored vectors. */
 export function createEmbedder(
   config: Config,
@@ -38,12 +54,13 @@ export function createEmbedder(
   dimension: number | undefined,
   log: FastifyBaseLogger,
 ): Embedder {
-  if (model === BUILTIN) return createBuiltinEmbedder({ log })
+  const builtin = builtinModel(model)
+  if (builtin) return createBuiltinEmbedder({ model: builtin, log })
   return createOpenAiEmbedder({ ...embeddingServer(config), model, dimension, log })
 }
 
 /** The model name stored with an embedder's vectors. */
-const nameOfVectors = (model: string) => (model === BUILTIN ? BUILTIN_MODEL : model)
+const nameOfVectors = (model: string) => builtinModel(model)?.name ?? model
 
 /** Like `nameOfVectors`, but only for a model set explicitly: the default yields to vectors that already exist. */
 export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
@@ -71,15 +88,15 @@ function createNextEmbedder(
   )
 }
 
-/** Opens the configured embedder; undefined if search is by keywords alone. */
+/** Opens the configured embedder; if search is by keywords alone, says why. */
 export async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   const model = embeddingModel(config)
   const isDefault = config.EMBEDDING_MODEL === undefined
   const reason = isDefault && (await reasonAgainstDefault(config.SEARCH_LANGUAGE, store))
   if (reason) log.info(`search is lexical only: ${reason}`)
-  if (model === undefined || reason) return undefined
+  if (reason || model === undefined) return { lexicalOnly: reason || undefined }
   const createIt = (dimension?: number) => createEmbedder(config, model, dimension, log)
-  return openEmbedder(nameOfVectors(model), createIt, { store, log })
+  return { embedding: await openEmbedder(nameOfVectors(model), createIt, { store, log }) }
 }
 
 /** Starts making the vectors of the model to change to, if there is one. */

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, embeddingModel } from '../config.ts'
+import type { Config } from '../config.ts'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -13,7 +13,7 @@ import {
 } from '../knowledge/ingestion/replace-index.ts'
 import { qdrantOptions } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
-import { createEmbedder } from './models.ts'
+import { createEmbedder, embeddingModel } from './models.ts'
 import { withStore } from './stores.ts'
 
 type Progress = (done: number, total: number) => void

@@ -122,7 +122,7 @@ describe('GET /agent/capabilities', () => {
         plugins: [],
         chat: { model: 'extractive', tools: false, window: 32_768 },
         retrieval: 'lexical',
-        embedder: { state: 'off', reason: 'There is no embedding model: search is lexical only' },
+        embedder: { state: 'off', reason: 'Search is lexical only: EMBEDDING_MODEL is none' },
         reranker: { state: 'off', reason: 'RERANK_MODEL is not set' },
         restartRequired: false,
       })

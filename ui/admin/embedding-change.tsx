@@ -5,7 +5,7 @@ import { formatNumber } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
-import { BUILT_IN, PRESETS } from './presets.ts'
+import { BUILT_IN, BUILT_IN_MULTILINGUAL, PRESETS } from './presets.ts'
 import { begin, serverState, transition } from './server-state.ts'
 import { useWork } from './work.ts'
 
@@ -76,7 +76,7 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
   const change = (name: string, value: string) => {
     typed.value = { ...typed.value, [name]: value }
   }
-  const presets = [BUILT_IN, ...PRESETS]
+  const presets = [BUILT_IN, BUILT_IN_MULTILINGUAL, ...PRESETS]
   const fields = [
     ['EMBEDDING_MODEL', 'New model'],
     ['EMBEDDING_BASE_URL', 'Base URL, if different'],

@@ -21,10 +21,18 @@ export const PRESETS: readonly Preset[] = [
 ]
 
 export const BUILT_IN: Preset = { name: 'Built in (English, needs no server)', model: 'builtin' }
+export const BUILT_IN_MULTILINGUAL: Preset = {
+  name: 'Built in (100 languages, to be installed)',
+  model: 'builtin-multilingual',
+}
 
 /** What needs no server, by what it is for. */
 export const SERVERLESS: Readonly<Record<ModelTestRequest['kind'], readonly Preset[]>> = {
   chat: [{ name: 'Built in (quotes the documents)', model: 'extractive' }],
-  embedding: [BUILT_IN, { name: 'None (keyword search only)', model: 'none' }],
+  embedding: [
+    BUILT_IN,
+    BUILT_IN_MULTILINGUAL,
+    { name: 'None (keyword search only)', model: 'none' },
+  ],
   reranking: [],
 }

@@ -3,6 +3,8 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { readChecked } from '../../lib/checked-file.ts'
 import { endWithParent } from '../../lib/processes/job.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
+import type { BuiltinModel } from './models.ts'
+import { createUnigramTokenizer } from './sentence-piece.ts'
 import { createTokenizer } from './word-piece.ts'
 
 // Entry file of a separate process: keeps the runtime and the weights out of the server's memory, and a crash in native
@@ -10,17 +12,19 @@ import { createTokenizer } from './word-piece.ts'
 
 export interface ToEmbedding {
   text: string
-  /** The model's package and the threads that work on a text: the same in each message. */
+  /** Stands before each window of the text. */
+  prefix: string
+  /** The model's package, what it takes, and the threads that work on a text: the same in each message. */
   directory: string
+  tokenizer: BuiltinModel['tokenizer']
+  window: number
   threads: number
 }
 export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
 
 /** A nice value: on a busy machine a third of the CPU time of other processes, as questions wait for this one, too. */
 const PRIORITY = 5
-/** The window with which the model was published, in tokens, including `[CLS]` and `[SEP]`. */
-const WINDOW = 256
-/** Maximum windows per text, about eight pages; the rest is ignored. */
+/** Maximum windows per text, eight pages or more; the rest is ignored. */
 const MAX_WINDOWS = 16
 
 type Model = Awaited<ReturnType<typeof load>>
@@ -33,7 +37,7 @@ process.on('message', (message: ToEmbedding) => void answer(message))
 async function answer(message: ToEmbedding): Promise<void> {
   try {
     model ??= load(message)
-    reply({ vector: await embed(await model, message.text) })
+    reply({ vector: await embed(await model, message) })
   } catch (error) {
     reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
@@ -43,31 +47,40 @@ function reply(answer: FromEmbedding): void {
   process.send?.(answer)
 }
 
-async function load({ directory, threads }: ToEmbedding) {
-  const [weights, vocabulary] = await Promise.all([
-    readChecked(directory, 'model.onnx'),
-    readChecked(directory, 'vocab.txt'),
-  ])
+async function load({ directory, tokenizer, threads }: ToEmbedding) {
+  const weights = await readChecked(directory, 'model.onnx')
   const session = await InferenceSession.create(weights, {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     // Idle threads must not take CPU time.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   })
-  return { session, tokenizer: createTokenizer(vocabulary.toString('utf8').trimEnd().split('\n')) }
+  return { session, tokenizer: await TOKENIZERS[tokenizer](directory) }
+}
+
+const TOKENIZERS = {
+  'word-piece': async (directory: string) => {
+    const vocabulary = await readChecked(directory, 'vocab.txt')
+    return createTokenizer(vocabulary.toString('utf8').trimEnd().split('\n'))
+  },
+  unigram: async (directory: string) => {
+    const vocabulary = await readChecked(directory, 'vocabulary.tsv')
+    return createUnigramTokenizer(vocabulary.toString('utf8'))
+  },
 }
 
 /** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */
-async function embed({ session, tokenizer }: Model, text: string) {
+async function embed({ session, tokenizer }: Model, { text, prefix, window }: ToEmbedding) {
   const { begin, end, tokenize } = tokenizer
   const tokens = tokenize(text)
-  const room = WINDOW - 2
+  const start = [begin, ...tokenize(prefix)]
+  const room = window - start.length - 1
   const windows = Math.min(MAX_WINDOWS, Math.max(1, Math.ceil(tokens.length / room)))
   const length = Math.min(room, Math.ceil(tokens.length / windows))
   let sum: Float32Array<ArrayBuffer> | undefined
-  for (let window = 0; window < windows; window++) {
-    const part = tokens.slice(window * length, (window + 1) * length)
-    const vector = await run(session, [begin, ...part, end])
+  for (let at = 0; at < windows; at++) {
+    const part = tokens.slice(at * length, (at + 1) * length)
+    const vector = await run(session, [...start, ...part, end])
     sum =
       sum?.map((value, i) => value + part.length * (vector[i] ?? 0)) ??
       vector.map((value) => value * Math.max(1, part.length))

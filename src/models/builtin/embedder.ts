@@ -1,18 +1,12 @@
-import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
-import { SetupError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createNextAnswer } from '../../lib/next-answer.ts'
 import { startProcess } from '../../lib/processes/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
+import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
 
-/** Stored with the vectors: different weights need a different name. */
-export const BUILTIN_MODEL = 'builtin/all-MiniLM-L6-v2'
-const DIMENSION = 384
-const PACKAGE = 'agent-server-minilm'
 export const EMBED_ENTRY = new URL('./embed-process.ts', import.meta.url)
 /** The process takes about 100 MB: the runtime, the weights and the memory for one window. */
 export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640 }
@@ -24,6 +18,7 @@ const MAX_THREADS = 8
 const IDLE_MS = 300_000
 
 interface BuiltinOptions {
+  model?: BuiltinModel
   log?: { warn(fields: object, message: string): void } | undefined
   idleMs?: number
   /** Directory of the model's package; by default that of the installed one. */
@@ -31,57 +26,37 @@ interface BuiltinOptions {
 }
 
 /**
- * all-MiniLM-L6-v2 with 8-bit weights, in a separate process that starts on demand. It takes one text at a time, and
+ * A model in a separate process that starts on demand. It takes one text at a time, and
  * no more than one document's is before a question. Throws an Error that says what to do if the model's package is
  * not installed.
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
-  const { log, idleMs = IDLE_MS, directory = findPackage() } = options
+  const { model = MINILM, log, idleMs = IDLE_MS, directory = findPackage(model) } = options
+  const { prefixes, tokenizer, window } = model
   const threads = Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1))
-  const worker = createWorker({ directory, threads }, idleMs, log)
+  const worker = createWorker({ directory, threads, tokenizer, window }, idleMs, log)
   const documents = createSemaphore(1)
 
   return {
     kind: 'builtin',
-    name: BUILTIN_MODEL,
+    name: model.name,
     dimension: DIMENSION,
     async embedDocuments(texts, signal) {
       const vectors: Float32Array<ArrayBuffer>[] = []
+      const embed = (text: string) => worker.embed({ text, prefix: prefixes.document }, signal)
       for (const text of texts) {
-        vectors.push(await documents.run(() => worker.embed(text, signal), signal))
+        vectors.push(await documents.run(() => embed(text), signal))
       }
       return vectors
     },
-    embedQuery: worker.embed,
+    embedQuery: (text, signal, sender) =>
+      worker.embed({ text, prefix: prefixes.query }, signal, sender),
     close: worker.end,
   }
 }
 
-/** Why this is not the default embedder for a store and its language; undefined if it is. */
-export async function reasonAgainstDefault(
-  language: string,
-  store: { embedding(): Promise<{ model: string } | undefined> },
-): Promise<string | undefined> {
-  if (language !== 'english') {
-    return `the built-in embedder supports only English, and SEARCH_LANGUAGE is ${language}; set EMBEDDING_MODEL to a model for that language`
-  }
-  const kept = await store.embedding()
-  if (!kept || kept.model === BUILTIN_MODEL) return undefined
-  return `the documents were embedded with "${kept.model}"; set EMBEDDING_MODEL to it, or change to builtin on the Models page of the web UI, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
-}
-
-function findPackage(): string {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`))
-  } catch (cause) {
-    throw new SetupError(
-      `EMBEDDING_MODEL=builtin requires the package ${PACKAGE}, which is not installed: install it, or set EMBEDDING_MODEL=none`,
-      { cause },
-    )
-  }
-}
-
-type Settings = Omit<ToEmbedding, 'text'>
+type Asking = Pick<ToEmbedding, 'text' | 'prefix'>
+type Settings = Omit<ToEmbedding, 'text' | 'prefix'>
 
 /** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
@@ -94,13 +69,13 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
     running?.kill()
     running = undefined
   }
-  const embed = async (text: string) => {
+  const embed = async (asking: Asking) => {
     clearTimeout(idleTimer)
     if (!running?.isAlive()) running = startModel(settings)
     const asked = running
     using deadline = startDeadline(DEADLINE_MS)
     try {
-      return await untilAborted(asked.embed(text), deadline.signal)
+      return await untilAborted(asked.embed(asking), deadline.signal)
     } catch (cause) {
       if (running === asked) log?.warn({ err: cause }, 'restarting the built-in embedder')
       end()
@@ -112,9 +87,9 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   return {
     end,
     /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
-    embed: (text: string, signal: AbortSignal, sender?: string) =>
+    embed: (asking: Asking, signal: AbortSignal, sender?: string) =>
       untilAborted(
-        turns.run(() => embed(text), signal, sender),
+        turns.run(() => embed(asking), signal, sender),
         signal,
       ),
   }
@@ -138,9 +113,9 @@ function startModel(settings: Settings) {
   return {
     isAlive,
     kill,
-    async embed(text: string) {
+    async embed(asking: Asking) {
       const answered = answers.next()
-      const message: ToEmbedding = { ...settings, text }
+      const message: ToEmbedding = { ...settings, ...asking }
       await send(message)
       return answered
     },
