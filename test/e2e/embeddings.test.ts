@@ -32,6 +32,10 @@ async function titles({ request }: TestServer, body: object): Promise<string[]> 
   return degraded ? ['degraded'] : hits.map(({ title }) => title)
 }
 
+async function readMeaning({ request }: TestServer) {
+  return Readiness.parse(await (await request('/readiness')).json()).embeddings
+}
+
 describe('Documents that are being embedded', () => {
   it('are all ready in the end and found by meaning, though embedder and server die again and again', {
     ...onlyLong,
@@ -81,8 +85,6 @@ it.each(someOf(['a', 'builtin'], 1))(
     // Questions only, so that the kill meets all that is to be done.
     embedder.reply = ({ input }) => (input.length > 1 ? { status: 503, body: 'busy' } : undefined)
     const killed = await startServerProcess(environment(model), { directory })
-    const readMeaning = async ({ request }: TestServer) =>
-      Readiness.parse(await (await request('/readiness')).json()).embeddings
     if (model === 'a')
       await expect.poll(() => readMeaning(killed)).toMatchObject({ missing: DOCUMENTS })
     await killed.crash()

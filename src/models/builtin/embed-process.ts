@@ -11,6 +11,7 @@ import { createTokenizer } from './word-piece.ts'
 // code does not end the server.
 
 export interface ToEmbedding {
+  id: number
   text: string
   /** Stands before each window of the text. */
   prefix: string
@@ -20,7 +21,10 @@ export interface ToEmbedding {
   window: number
   threads: number
 }
-export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
+export type FromEmbedding = { id: number } & (
+  | { vector: Float32Array<ArrayBuffer> }
+  | { failure: string }
+)
 
 /** A nice value: on a busy machine a third of the CPU time of other processes, as questions wait for this one, too. */
 const PRIORITY = 5
@@ -35,11 +39,12 @@ setPriority(PRIORITY)
 process.on('message', (message: ToEmbedding) => void answer(message))
 
 async function answer(message: ToEmbedding): Promise<void> {
+  const { id } = message
   try {
     model ??= load(message)
-    reply({ vector: await embed(await model, message) })
+    reply({ id, vector: await embed(await model, message) })
   } catch (error) {
-    reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    reply({ id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 }
 
