@@ -54,6 +54,8 @@ import type { FeedbackStore } from './stores/feedback-store.ts'
 
 export interface Services {
   limitedTo: LimitedTo
+  /** Deletes the documents of a conversation that was deleted. */
+  conversationDeleted: (id: string) => Promise<void>
   /** The largest file accepted, in bytes. */
   maxFileBytes: number
   admission: Admission
@@ -98,7 +100,10 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
-  const conversations = createConversations(services.conversationStore)
+  const conversations = createConversations(
+    services.conversationStore,
+    services.conversationDeleted,
+  )
   const stored = { conversations, answers: createAnswers({ ...services, conversations }) }
   const kept = createKeptResponses(services.records, conversations)
   await app.register(queryRoutes, services)

@@ -3256,6 +3256,8 @@ export interface components {
             characters: number;
             /** @description Number of chunks. */
             chunks: number;
+            /** @description The conversation that the document belongs to: only its questions find it. */
+            conversation?: string;
             /** Format: date-time */
             createdAt: string;
             /** @description Progress of the embeddings; absent if search is lexical only. */
@@ -3345,8 +3347,10 @@ export interface components {
          *     }
          */
         DocumentPatch: {
+            /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
+            conversation?: null;
             /** @description Fields to set, or null to remove a field. Fields not listed are unchanged. */
-            metadata: {
+            metadata?: {
                 [key: string]: (string | number | boolean) | null;
             };
         };
@@ -4020,6 +4024,7 @@ export interface components {
         NewDocument: {
             /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
+            conversation?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
             refresh?: string | null;
             /** @description Text of the document. If absent, the content at `url` is fetched. */
@@ -4043,6 +4048,11 @@ export interface components {
              * @example default
              */
             collection?: string;
+            /**
+             * @description A stored conversation, from `POST /v1/conversations`: only its questions find the document, and it is deleted with it. Only with `POST /documents`.
+             * @example conv_0198c5f28f2e7c1b
+             */
+            conversation?: string;
             /**
              * Format: binary
              * @description Content of the file, with its name. At most FILE_LIMIT.
@@ -7064,6 +7074,8 @@ export interface operations {
             query?: {
                 /** @description Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents. */
                 collection?: string;
+                /** @description Only the documents of this conversation. If absent, those that belong to no conversation. */
+                conversation?: string;
                 /** @description The `nextCursor` of the previous page. */
                 cursor?: string;
                 /** @description Only documents whose metadata match this filter: a JSON `Filter` as in `/query`. */

@@ -3,6 +3,10 @@ import { loadConfiguration } from '../agent/configuration.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
 import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
+import {
+  createConversationDocuments,
+  createConversationSweep,
+} from '../knowledge/conversation-documents.ts'
 import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
 import { createLineIngestion } from '../knowledge/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../knowledge/ingestion/documents.ts'
@@ -54,7 +58,7 @@ export async function compose(
   const { store, embedding, lexicalOnly, backlog, metrics } = knowledge
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
-  const { limitedTo, folders, ...intake } = openCorpus(config, knowledge, retrieval, log)
+  const { forClients, folders, ...intake } = openCorpus(config, knowledge, retrieval, log)
   opened.defer(intake.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
@@ -89,7 +93,7 @@ export async function compose(
   const services = {
     metrics,
     keys,
-    limitedTo,
+    ...forClients,
     maxFileBytes: config.FILE_LIMIT,
     embed: createEmbeddings(embedding),
     records: store.responses,
@@ -229,8 +233,17 @@ function openCorpus(
     },
     { store, documents, wake, log },
   )
+  const { conversations } = store
+  const sweep = createConversationSweep({
+    store,
+    lookup: store.lookup,
+    documents,
+    conversations,
+    log,
+  })
   const services = {
     documents,
+    conversationDocuments: createConversationDocuments({ documents, conversations }),
     retrieval,
     pages: web.pages,
     collections: listCollections(store.lookup),
@@ -247,13 +260,18 @@ function openCorpus(
     { store, documents, log },
   )
   return {
-    limitedTo: (caller: Caller) => limitTo(caller, services),
+    forClients: {
+      limitedTo: (caller: Caller) => limitTo(caller, services),
+      conversationDeleted: sweep.conversationDeleted,
+    },
     folders,
     start() {
       web.start()
       folders.start()
+      sweep.start()
     },
     async close() {
+      await sweep.close()
       await folders.close()
       await web.close()
     },

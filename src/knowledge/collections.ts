@@ -13,6 +13,8 @@ import type { NewDocument } from '../stores/document-store.ts'
 export interface Content extends Omit<NewDocument, 'id'> {
   /** The collection that the document is added to. */
   collection?: string | undefined
+  /** The conversation that it belongs to. */
+  conversation?: string | undefined
 }
 
 /**

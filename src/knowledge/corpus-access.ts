@@ -1,9 +1,19 @@
-import { COLLECTION } from '../schemas/bounds.ts'
-import { CollectionName, collectionValue, type Filter, withinAny } from '../schemas/metadata.ts'
+import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'
+import type { Document } from '../schemas/document.ts'
+import { refusal } from '../schemas/invalid-request.ts'
+import {
+  allOf,
+  CollectionName,
+  collectionValue,
+  type Filter,
+  OF_NO_CONVERSATION,
+  withinAny,
+} from '../schemas/metadata.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
 import { documentNotFound } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
-import { collectionIn, isIn, placeInCollection, refuseOther } from './collections.ts'
+import { type Content, collectionIn, isIn, placeInCollection, refuseOther } from './collections.ts'
+import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
 import { type Documents, storeAll } from './ingestion/documents.ts'
 import type { createFiles, Uploads } from './ingestion/uploads.ts'
@@ -28,31 +38,31 @@ interface Dependencies extends Omit<CorpusServices, 'collections'> {
   collections: ReturnType<typeof listCollections>
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
+  conversationDocuments: ReturnType<typeof createConversationDocuments>
   log: { error(fields: object, message: string): void }
 }
 
 /**
  * The corpus as a caller may see and change it: a key with collections only sees their documents, as if no others
- * existed. Idempotency keys are separate for each API key, and ids that a key with collections chooses for each
- * collection.
+ * existed. Documents of conversations are seen by whoever the conversation belongs to, by their ids, and in no list or
+ * search that does not name it. Idempotency keys are separate for each API key, and ids that a key with collections
+ * chooses for each collection.
  */
-export function limitTo({ key, ...caller }: Caller, services: Dependencies): CorpusServices {
-  if (!key) {
-    return { ...services, collections: (signal) => services.collections(undefined, signal) }
-  }
+export function limitTo(caller: Caller, services: Dependencies): CorpusServices {
   const { retrieval, files, log } = services
-  const documents = limitDocuments(services.documents, key.id, caller)
+  const sender = caller.key?.id
+  const documents = limitDocuments(services, caller)
   const limited: Retrieval = {
     search: (query, signal) => {
       const filter = withinAny(caller.collections, query.filter)
-      return retrieval.search({ ...query, filter, sender: key.id }, signal)
+      return retrieval.search({ ...query, filter, sender }, signal)
     },
   }
   return {
     documents,
     retrieval: limited,
-    files: limitFiles(files.into(documents, key.id), documents),
-    pages: services.pages.into(documents, key.id),
+    files: limitFiles(files.into(documents, sender), documents),
+    pages: services.pages.into(documents, sender),
     lines: createLineIngestion({ documents, log }),
     collections: (signal) => services.collections(caller.collections, signal),
   }
@@ -66,7 +76,8 @@ const MAX_COLLECTIONS = 100
  */
 export function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
   return async (named: readonly string[] | undefined, signal: AbortSignal): Promise<string[]> => {
-    const query = { field: COLLECTION, filter: withinAny(named), limit: MAX_COLLECTIONS }
+    const filter = allOf(OF_NO_CONVERSATION, withinAny(named))
+    const query = { field: COLLECTION, filter, limit: MAX_COLLECTIONS }
     const values = await lookup.metadataValues(query, signal)
     return values.flatMap(({ value }) => CollectionName.safeParse(value).data ?? [])
   }
@@ -85,18 +96,25 @@ function limitFiles(files: Uploads, documents: Pick<Documents, 'get'>): Uploads 
 }
 
 function limitDocuments(
-  documents: Documents,
-  keyId: string,
-  { collections, verify }: Pick<Caller, 'collections' | 'verify'>,
+  {
+    documents,
+    conversationDocuments: own,
+  }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
+  { key, collections, verify }: Caller,
 ): Documents {
+  const sender = key?.id
   const among = collections?.map(collectionValue)
-  const scoped = (filter: Filter | undefined) => withinAny(collections, filter)
+  const refTo = (conversation: string) => ({ id: conversation, owner: sender })
+  const shared = (filter: Filter | undefined) =>
+    allOf(OF_NO_CONVERSATION, withinAny(collections, filter))
+  const isSeen = async ({ metadata, conversation }: Document) =>
+    isIn(collections, metadata) && (conversation === undefined || own.has(refTo(conversation)))
 
   /** Finds a document by its id or by the id that the caller chose for it. */
   const find = async (named: string) => {
     for (const id of [named, ...(collections ?? []).map((name) => idIn(name, named))]) {
       const document = await documents.find(id)
-      if (document && isIn(collections, document.metadata)) return document
+      if (document && (await isSeen(document))) return document
     }
     return undefined
   }
@@ -113,15 +131,23 @@ function limitDocuments(
   // Verified here too, because a stream or an upload may outlive its key.
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
-    const own = idempotencyKey && `${keyId}:${idempotencyKey}`
-    const placed = placeInCollection(content, collections)
-    return documents.create({ ...placed, sender: keyId }, own, digest)
+    const { conversation, ...others } = content
+    if (conversation !== undefined) await own.admit(refTo(conversation), content)
+    const ownKey = sender && idempotencyKey ? `${sender}:${idempotencyKey}` : idempotencyKey
+    const placed = inConversation(placeInCollection(others, collections), conversation)
+    return documents.create({ ...placed, sender }, ownKey, digest)
   }
   const put: Documents['put'] = async (named, content) => {
     await verify()
-    const placed = placeInCollection(content, collections)
-    const own = collections ? idIn(collectionIn(placed.metadata), named) : named
-    return documents.put((await find(named))?.id ?? own, { ...placed, sender: keyId }, among)
+    if (content.conversation !== undefined) {
+      throw refusal('conversation', 'can be given only with POST /documents')
+    }
+    const found = await find(named)
+    const placed = inConversation(placeInCollection(content, collections), found?.conversation)
+    const id = found?.id ?? (collections ? idIn(collectionIn(placed.metadata), named) : named)
+    // Somebody else's conversation has it.
+    if (!found && (await documents.find(id))?.conversation !== undefined) throw documentNotFound(id)
+    return documents.put(id, { ...placed, sender }, among)
   }
   return {
     find,
@@ -130,23 +156,37 @@ function limitDocuments(
     put,
     createAll: (items) => storeAll(items, { create, put }),
     awaitCompletion: documents.awaitCompletion,
-    list: ({ filter, ...query }, signal) =>
-      documents.list({ ...query, filter: scoped(filter) }, signal),
+    async list({ filter, ...query }, signal) {
+      const { conversation } = query
+      if (conversation === undefined) {
+        return documents.list({ ...query, filter: shared(filter) }, signal)
+      }
+      await own.check(refTo(conversation))
+      return documents.list({ ...query, filter: withinAny(collections, filter) }, signal)
+    },
     chunks: ofSeen(documents.chunks),
     text: ofSeen(documents.text),
     openText: ofSeen(documents.openText),
     retry: ofSeen(documents.retry),
     remove: ofSeen((id) => documents.remove(id, among)),
     removeAll: ({ filter, ...query }, signal) =>
-      documents.removeAll({ ...query, filter: scoped(filter), among }, signal),
-    async patch(named, { metadata }, signal) {
-      const { [COLLECTION]: place } = metadata
+      documents.removeAll({ ...query, filter: shared(filter), among }, signal),
+    async patch(named, change, signal) {
+      const place = change.metadata?.[COLLECTION]
       if (place !== undefined) {
         refuseOther(place === null ? {} : { [COLLECTION]: place }, collections)
       }
-      return documents.patch((await get(named)).id, { metadata, among }, signal)
+      return documents.patch((await get(named)).id, { ...change, among }, signal)
     },
   }
+}
+
+function inConversation<Placed extends Omit<Content, 'collection' | 'conversation'>>(
+  content: Placed,
+  conversation: string | undefined,
+): Placed {
+  if (conversation === undefined) return content
+  return { ...content, metadata: { ...content.metadata, [CONVERSATION]: conversation } }
 }
 
 /**

@@ -73,6 +73,10 @@ export const Document = z
     title: z.string().optional(),
     url: z.string().optional(),
     metadata: Metadata.optional(),
+    conversation: z
+      .string()
+      .optional()
+      .describe('The conversation that the document belongs to: only its questions find it.'),
     file: DocumentFile.optional(),
     source: DocumentSource.optional().describe(
       'The last fetch, if the document was fetched from `url`. Not included in lists.',
@@ -144,6 +148,13 @@ export const DocumentSort = z
 
 export const DocumentListQuery = PageQuery.extend({
   ...Selection.shape,
+  conversation: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Only the documents of this conversation. If absent, those that belong to no conversation.',
+    ),
   cursor: z.string().min(1).max(600).optional().describe('The `nextCursor` of the previous page.'),
   sort: DocumentSort.default('-createdAt').describe('`-` turns the order round.'),
   total: Flag.default(false).describe('Also tell how many documents there are on all pages.'),
@@ -167,7 +178,15 @@ export const DocumentList = z
 
 /** Changes to a document's metadata: null removes a field, fields not named stay as they are. */
 export const DocumentPatch = z
-  .strictObject({ metadata: MetadataPatch })
+  .strictObject({
+    metadata: MetadataPatch.optional(),
+    conversation: z
+      .null()
+      .optional()
+      .describe(
+        'Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted.',
+      ),
+  })
   .meta({ id: 'DocumentPatch', examples: [{ metadata: { year: 2027, draft: null } }] })
 
 export const DeletionQuery = Selection.extend({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { COLLECTION, MAX_METADATA_FIELDS } from './bounds.ts'
+import { COLLECTION, CONVERSATION, MAX_METADATA_FIELDS } from './bounds.ts'
 import { boundedText, optional } from './fields.ts'
 
 const MAX_VALUES = 100
@@ -168,6 +168,30 @@ export function withinAny(
 export function allOf(...filters: readonly (Filter | undefined)[]): Filter | undefined {
   const given = filters.filter((filter) => filter !== undefined)
   return given.length > 1 ? { and: given } : given[0]
+}
+
+/** Takes the documents of a conversation. */
+export const ofConversation = (id: string): Filter => ({ field: CONVERSATION, eq: id })
+
+/** Takes the documents that belong to no conversation. */
+export const OF_NO_CONVERSATION: Filter = { not: { field: CONVERSATION, gte: '' } }
+
+/** What is seen in a conversation, or outside of all: its own documents, and what the filter takes of all others. */
+export function seenIn(conversation: string | undefined, filter?: Filter): Filter {
+  const others = allOf(OF_NO_CONVERSATION, filter) ?? OF_NO_CONVERSATION
+  return conversation === undefined ? others : { or: [others, ofConversation(conversation)] }
+}
+
+/** Metadata as clients see it. */
+export function shownMetadata(stored: Metadata | undefined): {
+  metadata?: Metadata
+  conversation?: string
+} {
+  if (!stored) return {}
+  const { [CONVERSATION]: conversation, ...metadata } = stored
+  if (conversation === undefined) return { metadata }
+  const isEmpty = Object.keys(metadata).length === 0
+  return { ...(!isEmpty && { metadata }), conversation: String(conversation) }
 }
 
 /** The value of the field `collection` that places a document: null, for no such field, in the default collection. */

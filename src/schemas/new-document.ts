@@ -35,6 +35,15 @@ export const RefreshInterval = z
     examples: ['1d'],
   })
 
+const ConversationId = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({ examples: ['conv_0198c5f28f2e7c1b'] })
+  .describe(
+    'A stored conversation, from `POST /v1/conversations`: only its questions find the document, and it is deleted with it. Only with `POST /documents`.',
+  )
+
 /** UTF-16 code units; the body limit bounds it further. */
 const MAX_TEXT = 50_000_000
 
@@ -54,6 +63,7 @@ export const DocumentInput = TextInput.extend({
     'Text of the document. If absent, the content at `url` is fetched.',
   ),
   refresh: optional(RefreshInterval),
+  conversation: optional(ConversationId),
 })
   .refine(({ text, url }) => text !== undefined || url !== undefined, {
     path: ['text'],
@@ -96,6 +106,7 @@ export const FileFields = z.object({
   collection: CollectionName.optional()
     .describe('The collection of the document.')
     .meta({ examples: [DEFAULT_COLLECTION] }),
+  conversation: ConversationId.optional(),
 })
 
 /** The form as the contract shows it, with examples that `/reference` fills in; what arrives is read part by part. */
@@ -108,6 +119,7 @@ export const DocumentForm = z
     title: FileFields.shape.title,
     url: FileFields.shape.url,
     collection: FileFields.shape.collection,
+    conversation: FileFields.shape.conversation,
     metadata: z
       .string()
       .max(MAX_METADATA)

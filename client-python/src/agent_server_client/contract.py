@@ -838,7 +838,8 @@ class DocumentFile(TypedDict):
 
 
 class DocumentPatch(TypedDict):
-    metadata: dict[str, str | float | bool | None]
+    metadata: NotRequired[dict[str, str | float | bool | None]]
+    conversation: NotRequired[None]
 
 
 DocumentSort: TypeAlias = Literal[
@@ -1260,6 +1261,7 @@ class NewDocument(TypedDict):
     metadata: NotRequired[Metadata | None]
     collection: NotRequired[str | None]
     refresh: NotRequired[str | None]
+    conversation: NotRequired[str | None]
 
 
 class NewDocumentFile(TypedDict):
@@ -1267,6 +1269,7 @@ class NewDocumentFile(TypedDict):
     title: NotRequired[str]
     url: NotRequired[str]
     collection: NotRequired[str]
+    conversation: NotRequired[str]
     metadata: NotRequired[str]
 
 
@@ -2428,6 +2431,7 @@ class Document(TypedDict):
     title: NotRequired[str]
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
+    conversation: NotRequired[str]
     file: NotRequired[DocumentFile]
     source: NotRequired[DocumentSource]
     status: DocumentStatus

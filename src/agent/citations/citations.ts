@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { shownMetadata } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'
@@ -62,7 +63,9 @@ export function withoutStages({ stages: _, ...hit }: Hit): Hit {
 type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
 
 /** Makes a citable hit of what a tool has read from a document. */
-export function toHit({ id, title = '', url, metadata }: StoredDocument, source: Source): Hit {
+export function toHit(document: StoredDocument, source: Source): Hit {
+  const { id, title = '', url } = document
+  const { metadata } = shownMetadata(document.metadata)
   return {
     score: 1,
     title,

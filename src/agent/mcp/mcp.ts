@@ -133,6 +133,7 @@ async function testConnection(
     const context = {
       artifacts,
       citations: createCitations(),
+      search: {},
       conversation: `test of ${name}`,
       activeSkills: new Set<string>(),
     }

@@ -57,6 +57,8 @@ export interface AgentRequest {
   conversation: Conversation
   /** The client's id of the conversation; without one, nothing is kept after the run. */
   conversationId?: string | undefined
+  /** The stored conversation whose documents the run sees as well; the caller's own. */
+  storedConversation?: string | undefined
   /** The answer in a stored conversation, by which the run is found later. */
   answerId?: string | undefined
   /** Number of chunks to retrieve for the question; 0 retrieves none. */

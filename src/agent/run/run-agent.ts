@@ -4,7 +4,7 @@ import { streamInSpan } from '../../lib/tracing.ts'
 import { type ChatModel, type ModelTool, PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
-import { withinAny } from '../../schemas/metadata.ts'
+import { seenIn, withinAny } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
@@ -234,9 +234,8 @@ async function begin(
     citations,
     artifacts,
     activeSkills,
-    filter: request.filter,
-    mode: request.mode,
-    minScore: request.minScore,
+    filter: seenIn(request.storedConversation, request.filter),
+    search: scopeOf(request),
     owner,
     conversation,
     searched,
@@ -318,12 +317,17 @@ async function findChunks(
   asking: Pick<Parameters<typeof toQuery>[1], 'spend' | 'promptFor'>,
   signal: AbortSignal,
 ) {
-  const { topK, minScore, filter, mode } = request
+  const { topK } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const search = { ...query, topK, minScore, filter, mode, explain: true }
+  const search = { ...query, ...scopeOf(request), topK, explain: true }
   const { hits, degraded } = await retrieval.search(search, signal)
   const searchedFor = query.isRewritten ? query.query : undefined
   return { query: query.query, hits, degraded, searchedFor }
+}
+
+/** What every search of a run has in common. */
+function scopeOf({ filter, storedConversation: conversation, mode, minScore }: AgentRequest) {
+  return { filter, conversation, mode, minScore }
 }
 
 /** The events after an answer of the model, and the end of the run unless it continues. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { Search } from '../../knowledge/retrieval/search.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { Hit, SearchMode } from '../../schemas/query.ts'
+import type { Hit } from '../../schemas/query.ts'
 import type { Citations, NumberedHit } from '../citations/citations.ts'
 import type { Artifacts } from './artifacts.ts'
 
@@ -18,14 +19,12 @@ export type Approval = (typeof APPROVALS)[number]
 /** The parts of a run that its tools may use. */
 export interface ToolContext {
   citations: Citations
-  /** Restricts what the run may search; everything if absent. */
+  /** Takes the documents that the run may see; all if absent. */
   filter?: Filter | undefined
+  /** The same for a search, with what all searches of the run have in common. */
+  search: Pick<Search, 'filter' | 'conversation' | 'mode' | 'minScore'>
   /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
-  /** Mode of the run's searches. */
-  mode?: SearchMode | undefined
-  /** Score below which the run's searches leave chunks out. */
-  minScore?: number | undefined
   /** Id of the conversation; unique to this run unless the client provided it. */
   conversation: string
   /** Names of the skills that the run has activated. */

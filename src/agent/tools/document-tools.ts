@@ -20,9 +20,8 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
       query: filledText(2_000),
       topK: z.int().min(1).max(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
-    async run(query, { citations, filter, mode, minScore, searched }, signal) {
-      const search = { ...query, filter, mode, minScore, explain: true }
-      const { hits } = await retrieval.search(search, signal)
+    async run(query, { citations, search, searched }, signal) {
+      const { hits } = await retrieval.search({ ...query, ...search, explain: true }, signal)
       const numbered = citations.add(hits.map(withoutStages))
       searched?.(query.query, numbered, hits)
       return renderChunks(numbered, citations.key)

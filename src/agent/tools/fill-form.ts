@@ -7,7 +7,7 @@ import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { FormField, FormKind } from '../forms/form.ts'
 import type { Forms } from '../forms/forms.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { isVisible, unservedReason } from './tool-files.ts'
+import { getVisible, unservedReason } from './tool-files.ts'
 
 const MAX_BYTES = 20_000_000
 const MAX_FIELDS = 500
@@ -110,7 +110,7 @@ async function openForm(
     if (!found) throw new Refusal('The artifact does not exist or has expired')
     return toForm(found.artifact.name, found.bytes)
   }
-  const document = isVisible(documentId, context) && (await parts.store.get(documentId))
+  const document = await getVisible(parts.store, documentId, context)
   if (!document) throw new Refusal(`There is no document "${documentId}"`)
   const mistake = unservedReason(document)
   if (mistake) throw new Refusal(mistake)

@@ -1,4 +1,5 @@
 import { isFileName, type SandboxFile } from '../../sandboxes/sandbox.ts'
+import { takes } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
@@ -51,9 +52,14 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
   }
 }
 
-/** Whether a run may see a document: if it has a filter, only documents that it found, since these match. */
-export function isVisible(id: string, { citations, filter }: Scope): boolean {
-  return !filter || citations.all().some(({ documentId }) => documentId === id)
+/** A document that the run may see; undefined if there is none with this id. */
+export async function getVisible(
+  documents: Pick<DocumentStore, 'get'>,
+  id: string,
+  { filter }: Pick<Scope, 'filter'>,
+): Promise<StoredDocument | undefined> {
+  const document = await documents.get(id)
+  return document && (!filter || takes(filter, document.metadata)) ? document : undefined
 }
 
 /** Failures after which the file is still usable: a form may have fields but no text, code can read a picture. */
@@ -76,7 +82,7 @@ export async function findDocument(
   scope: Scope,
   field: string,
 ): Promise<StoredDocument> {
-  const document = await documents.get(documentId(name, scope, field))
+  const document = await getVisible(documents, documentId(name, scope, field), scope)
   const mistake = document ? unservedReason(document) : `there is no document "${name}"`
   if (!document || mistake) throw new ToolInputError(`${field}: ${mistake}`)
   return document
@@ -89,7 +95,6 @@ function documentId(name: string, scope: Scope, field: string): string {
     if (!hit) throw new ToolInputError(`${field}: there is no passage ${number}`)
     return hit.documentId
   }
-  if (!isVisible(name, scope)) throw new ToolInputError(`${field}: there is no document "${name}"`)
   return name
 }
 

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Agent } from '../../agent/run/run-agent.ts'
 import { AppError } from '../../errors.ts'
+import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import { pause, settlesWithin } from '../../lib/abort.ts'
 import type { ChatRequest } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
@@ -17,9 +19,11 @@ import type { StoredAnswer } from './schema.ts'
 
 const POLL_MS = 1_000
 const CLOSE_MS = 5_000
+const MOST_DESCRIBED = 20
 
 interface Dependencies {
   agent: Agent
+  limitedTo: LimitedTo
   conversationStore: ConversationStore
   conversations: Pick<Conversations, 'get' | 'history'>
   dialects: DialectSettings
@@ -33,7 +37,7 @@ export const isStored = (body: ChatRequest): body is StoredChat => body.conversa
 export type Answers = ReturnType<typeof createAnswers>
 
 /** The answers of stored conversations; any number of clients can follow one, on any server. */
-export function createAnswers({ agent, dialects, ...parts }: Dependencies) {
+export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependencies) {
   const { conversationStore: store } = parts
   /** Those that this server generates. */
   const running = new Map<string, AnswerRun>()
@@ -69,6 +73,7 @@ export function createAnswers({ agent, dialects, ...parts }: Dependencies) {
       const { ref, record, history } = turn
       const request = toAgentRequest(body, caller, dialects)
       const { messages, instructions } = request.conversation
+      const files = await describeDocuments(limitedTo(caller).documents, ref.id)
       const run = startAnswer({
         agent,
         store,
@@ -78,8 +83,12 @@ export function createAnswers({ agent, dialects, ...parts }: Dependencies) {
         request: {
           ...request,
           conversationId: request.conversationId ?? ref.id,
+          storedConversation: ref.id,
           answerId: ref.item,
-          conversation: { instructions, messages: [...toMessages(history), ...messages] },
+          conversation: {
+            instructions: [...instructions, ...files],
+            messages: [...toMessages(history), ...messages],
+          },
         },
       })
       running.set(ref.item, run)
@@ -110,6 +119,20 @@ export function createAnswers({ agent, dialects, ...parts }: Dependencies) {
       await settlesWithin(Promise.all(runs.map(({ ended }) => ended)), CLOSE_MS)
     },
   }
+}
+
+/** Tells the model which documents belong to the conversation, so that it can read what it was just sent. */
+async function describeDocuments(
+  documents: Pick<Documents, 'list'>,
+  conversation: string,
+): Promise<string[]> {
+  const listed = (await documents.list({ conversation, limit: MOST_DESCRIBED })).documents
+  if (listed.length === 0) return []
+  const lines = listed.map(({ id, title = id, status }) => {
+    const state = status === 'ready' ? '' : status === 'failed' ? ', unreadable' : ', not read yet'
+    return `- ${JSON.stringify(title)} (id ${id}${state})`
+  })
+  return [['Documents that the user has added to this conversation:', ...lines].join('\n')]
 }
 
 type Parts = Pick<Dependencies, 'conversationStore' | 'conversations'>

@@ -29,8 +29,11 @@ type AnyItem = InputItem | OutputItem
 
 export type Conversations = ReturnType<typeof createConversations>
 
-/** Conversations as clients see them; each key sees only its own. */
-export function createConversations(store: ConversationStore) {
+/** Conversations as clients see them; each key sees only its own. `deleted` is told which one was deleted. */
+export function createConversations(
+  store: ConversationStore,
+  deleted: (id: string) => Promise<void>,
+) {
   /** Throws AppError `conversation_not_found`. */
   const find = async (id: string, caller: Caller): Promise<StoredConversation> => {
     const found = await store.find(refOf(id, caller))
@@ -85,6 +88,7 @@ export function createConversations(store: ConversationStore) {
     async remove(id: string, caller: Caller): Promise<void> {
       await find(id, caller)
       await store.remove(refOf(id, caller))
+      await deleted(id)
     },
   }
 }

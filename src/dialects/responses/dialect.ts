@@ -15,7 +15,10 @@ export function createResponsesDialect(
   return {
     async read(body, caller) {
       const items = await kept.gather(body, caller)
-      const request = toAgentRequest(body, items, caller, settings)
+      const request = {
+        ...toAgentRequest(body, items, caller, settings),
+        storedConversation: conversationOf(body),
+      }
       const withResults = body.include?.includes('file_search_call.results') ?? false
       const givesSearch = body.tools?.some(({ type }) => type === 'file_search') ?? false
       const writer = createResponseWriter(toResponse(body, settings.modelName), {

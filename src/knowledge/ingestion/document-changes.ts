@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { CONVERSATION } from '../../schemas/bounds.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
 import { within } from '../../schemas/metadata.ts'
 import type {
@@ -92,11 +93,15 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
      */
     async patch(
       id: string,
-      { metadata, among }: DocumentPatch & Bounded,
+      { metadata, conversation, among }: DocumentPatch & Bounded,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       await index.check(signal)
-      const document = await store.patchMetadata(id, metadata, among)
+      const document = await store.patchMetadata(
+        id,
+        { ...metadata, ...(conversation === null && { [CONVERSATION]: null }) },
+        among,
+      )
       if (!document) return undefined
       wake()
       await refreshMetadata({ store, index }, id)

@@ -8,7 +8,7 @@ import type {
   DocumentSource,
   TextQuery,
 } from '../../schemas/document.ts'
-import { within } from '../../schemas/metadata.ts'
+import { allOf, ofConversation, shownMetadata, within } from '../../schemas/metadata.ts'
 import {
   type DocumentStore,
   documentNotFound,
@@ -23,6 +23,8 @@ import type { VectorBacklog } from '../embedding/backlog.ts'
 /** Selects documents, their order and how many to return. */
 export interface DocumentsQuery extends ListQuery {
   collection?: string | undefined
+  /** Only documents of this conversation. */
+  conversation?: string | undefined
   /** Whether to count all matching documents too. */
   total?: boolean | undefined
 }
@@ -81,10 +83,12 @@ export function createDocumentReads({ store, lookup, backlog }: ReadDependencies
     },
 
     async list(
-      { total, collection, ...page }: DocumentsQuery,
+      { total, collection, conversation, ...page }: DocumentsQuery,
       signal?: AbortSignal,
     ): Promise<DocumentList> {
-      const query = { ...page, filter: within({ filter: page.filter, collection }) }
+      const own = conversation === undefined ? undefined : ofConversation(conversation)
+      const filter = allOf(own, within({ filter: page.filter, collection }))
+      const query = { ...page, filter }
       const { documents, nextCursor } = await store.list(query, signal)
       return {
         documents: documents.map(toDocument),
@@ -226,7 +230,7 @@ export function toDocument(stored: StoredDocument): Document {
     ...plain,
     ...(title !== undefined && { title }),
     ...(url !== undefined && { url }),
-    ...(metadata && { metadata }),
+    ...shownMetadata(metadata),
     ...(file && { file: { name: file.name, mediaType: file.mediaType, size: file.size } }),
     ...(source && { source: toSource(source) }),
     ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),

@@ -1,5 +1,5 @@
 import type { Candidate } from '../../indexes/chunk-index.ts'
-import { type Filter, takes } from '../../schemas/metadata.ts'
+import { type Filter, shownMetadata, takes } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
@@ -19,7 +19,7 @@ export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly Candidate[],
   wanted: number,
-  filter?: Filter | undefined,
+  filter: Filter,
 ) {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
@@ -34,7 +34,7 @@ export async function hydrateChunks(
       const candidate = part.get(chunk.key)
       part.delete(chunk.key)
       // An index that keeps metadata may not have the latest change yet.
-      if (filter && !takes(filter, chunk.metadata)) continue
+      if (!takes(filter, chunk.metadata)) continue
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }
@@ -48,6 +48,7 @@ export function toHit(
   score: number,
   explain: boolean,
 ): Hit {
+  const { metadata } = shownMetadata(chunk.metadata)
   const stages = {
     ...(lexical !== undefined && { lexical }),
     ...(dense !== undefined && { dense }),
@@ -60,7 +61,7 @@ export function toHit(
     title: chunk.title ?? '',
     documentId: chunk.documentId,
     ...(chunk.url !== undefined && { url: chunk.url }),
-    ...(chunk.metadata && { metadata: chunk.metadata }),
+    ...(metadata && { metadata }),
     ...(chunk.heading !== '' && { heading: chunk.heading }),
     start: chunk.start,
     end: chunk.end,

@@ -4,6 +4,7 @@ import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { inSpan } from '../../lib/tracing.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
+import { ofConversation, seenIn } from '../../schemas/metadata.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
@@ -41,6 +42,8 @@ interface Dependencies {
 
 export interface Search
   extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'filter' | 'mode'> {
+  /** Searches the documents of this conversation as well, whatever `filter` says; those of others are never found. */
+  conversation?: string | undefined
   /** Earlier questions, the latest first, if the query cannot stand alone. */
   context?: readonly string[] | undefined
   /** The API key that asks: where questions wait to be embedded, the keys take turns. */
@@ -76,15 +79,24 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   /** Returns the first `wanted` chunks of the ranking; searches deeper, or again, if it finds fewer. */
   const retrieve = async (
-    query: Omit<ChunkQuery, 'limit'>,
+    { conversation, ...query }: Omit<ChunkQuery, 'limit'> & Pick<Search, 'conversation'>,
     wanted: number,
     signal?: AbortSignal,
   ) => {
     const isStale = createStaleness()
+    // Documents of other conversations are few: dropping those found is cheaper than a filter of the whole index.
+    const seen = seenIn(conversation, query.filter)
+    const filter =
+      query.filter && conversation !== undefined
+        ? { or: [query.filter, ofConversation(conversation)] }
+        : query.filter
     let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
     for (;;) {
-      const { candidates, exhausted, degraded } = await index.search({ ...query, limit }, signal)
-      const { found, missing } = await hydrateChunks(store, candidates, wanted, query.filter)
+      const { candidates, exhausted, degraded } = await index.search(
+        { ...query, filter, limit },
+        signal,
+      )
+      const { found, missing } = await hydrateChunks(store, candidates, wanted, seen)
       if (isStale(missing)) continue
       if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return { found, degraded }
       limit = Math.min(limit * DEEPER, MAX_MATCHES)
@@ -106,14 +118,18 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   return {
     async search(search, signal) {
-      const { topK, minScore = 0, filter, sender, explain = false } = search
+      const { topK, minScore = 0, filter, conversation, sender, explain = false } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
       const { text, terms } = analyse(search)
       const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
       if (vector) void ignore(vector, 'the index hears of it, unless the filter fails first')
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
-      const { found, degraded } = await retrieve({ mode, terms, vector, filter }, wanted, signal)
+      const { found, degraded } = await retrieve(
+        { mode, terms, vector, filter, conversation },
+        wanted,
+        signal,
+      )
       const reranked = await rerank(reranking, text, found, signal)
       const best = (reranked ?? found).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)

@@ -143,6 +143,8 @@ function digestOf(content: Hash, { collection }: FolderToWatch): string {
 
 /** The bytes of a file as far as it reached when it was seen. */
 function piecesOf({ handle, size }: OpenFile, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  // A stream that begins aborted emits its error before anybody reads it.
+  signal.throwIfAborted()
   return handle.createReadStream({ start: 0, end: size - 1, autoClose: false, signal })
 }
 

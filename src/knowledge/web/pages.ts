@@ -102,7 +102,7 @@ export function createPages(dependencies: Dependencies) {
   return {
     ...own,
     /** Returns the same operations on another view of the documents, for an API key, within the same limits. */
-    into(documents: Dependencies['documents'], sender: string): Pages {
+    into(documents: Dependencies['documents'], sender: string | undefined): Pages {
       const { refreshDue: _, ...pages } = view(documents, sender)
       return pages
     },

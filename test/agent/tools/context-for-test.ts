@@ -8,6 +8,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
   const store = createMemoryArtifactStore()
   const context: ToolContext = {
     citations: { ...createCitations(), key: 'k' },
+    search: {},
     conversation: 'a-conversation',
     artifacts: createArtifacts(store),
     activeSkills: new Set(),

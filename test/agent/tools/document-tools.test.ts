@@ -133,8 +133,11 @@ describe('read_document', () => {
     const citations = createCitations()
     citations.add([{ ...hitOf('x'), documentId: 'd' }])
     const context = createContext({ citations, filter: { field: 'team', eq: 'red' } })
-    expect(await createTool().run({ document: '[1]' }, context, signal)).toContain('aaa')
-    expect(await createTool().run({ document: 'd' }, context, signal)).toContain('aaa')
+    const tool = createTool({ metadata: { team: 'red' } })
+    expect(await tool.run({ document: '[1]' }, context, signal)).toContain('aaa')
+    expect(await tool.run({ document: 'd' }, context, signal)).toContain('aaa')
+    const blue = createTool({ metadata: { team: 'blue' } }).run({ document: 'd' }, context, signal)
+    await expect(blue).rejects.toThrow('there is no document "d"')
   })
 
   it.each([

@@ -28,7 +28,7 @@ function create(result: Partial<FormResult> = {}, tables: FakeTable[] = []) {
   const { lookup, store } = createFakeLookup(tables)
   const get = async (id: string) => {
     const table = tables.find((each) => each.id === id)
-    return table && documentOf(table)
+    return table && { ...documentOf(table), metadata: { public: table.id === 'doc_a' } }
   }
   const documents = { ...store, get }
   const tool = fillForm({ forms, store: documents, lookup, artifacts: context.store })
@@ -90,7 +90,7 @@ describe('fill_form', () => {
     await expect(run({ documentId: 'gone' })).rejects.toThrow('no document "gone"')
   })
 
-  it('opens no document that a filtered run has not found', async () => {
+  it('opens no document that a filtered run may not see', async () => {
     const { run, asked } = create({}, [
       { id: 'doc_a', content: '' },
       { id: 'doc_b', content: '' },

@@ -26,7 +26,7 @@ async function create() {
   const citations = createCitations()
   citations.add([hitOf('a'), hitOf('text')])
   const readNames = (names: string[], { most = 1_000, filtered = false } = {}) =>
-    read(names, { citations, ...(filtered && { filter: FILTER }) }, most)
+    read(names, { citations, filter: filtered ? FILTER : undefined }, most)
   return { readNames, artifacts }
 }
 
@@ -41,7 +41,7 @@ function documentOf(id: string, name: string | undefined): StoredDocument {
     id,
     title: undefined,
     url: undefined,
-    metadata: undefined,
+    metadata: id === 'doc_a' ? { public: true } : undefined,
     status: 'ready',
     file: name === undefined ? undefined : { name, mediaType: 'text/csv', size: 1 },
     error: undefined,
@@ -102,7 +102,7 @@ describe('The files that a tool is given', () => {
     expect(await readNames(['doc_a', 'doc_b'], { most: 26 })).toHaveLength(2)
   })
 
-  it('are of documents that a filtered run has found, and no other', async () => {
+  it('are of documents that the run may see, and no other', async () => {
     const { readNames } = await create()
     expect(await readNames(['doc_a'], { filtered: true })).toHaveLength(1)
     await expect(readNames(['doc_b'], { filtered: true })).rejects.toThrow('there is no document')

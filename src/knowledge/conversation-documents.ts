@@ -1,0 +1,112 @@
+import { AppError } from '../errors.ts'
+import { pause } from '../lib/abort.ts'
+import { ignore } from '../lib/ignore.ts'
+import { CONVERSATION } from '../schemas/bounds.ts'
+import { ofConversation } from '../schemas/metadata.ts'
+import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+import { type DocumentLookup, documentPages } from '../stores/lookup.ts'
+import type { Content } from './collections.ts'
+import type { Documents } from './ingestion/documents.ts'
+
+/** The limits of the documents of one conversation; bytes are those of files, or of text in UTF-8. */
+const MAX_DOCUMENTS = 20
+const MAX_BYTES = 100_000_000
+
+const SWEEP_MS = 60_000
+/** Conversations that are looked at in one sweep. */
+const SWEPT = 1_000
+
+interface Dependencies {
+  documents: Pick<Documents, 'list' | 'remove'>
+  conversations: Pick<ConversationStore, 'find' | 'exists'>
+}
+
+/** Documents that belong to a conversation: who sees them, and how many there may be. */
+export function createConversationDocuments({ documents, conversations }: Dependencies) {
+  /** Throws `conversation_not_found`. */
+  const check = async (conversation: ConversationRef): Promise<void> => {
+    if (await conversations.find(conversation)) return
+    const message = `conversation: there is no conversation "${conversation.id}". It was deleted, has expired, or belongs to another key.`
+    throw new AppError('conversation_not_found', message, { param: 'conversation' })
+  }
+
+  return {
+    check,
+    has: async (conversation: ConversationRef) =>
+      (await conversations.find(conversation)) !== undefined,
+    /** Throws `conversation_not_found`, and `conversation_full` if the content would be too much. */
+    async admit(conversation: ConversationRef, { file, text }: Content): Promise<void> {
+      await check(conversation)
+      const query = { conversation: conversation.id, limit: MAX_DOCUMENTS }
+      const listed = (await documents.list(query)).documents
+      const sizes = listed.map(({ file, characters }) => file?.size ?? characters)
+      const size = file?.size ?? Buffer.byteLength(text)
+      const total = sizes.reduce((sum, each) => sum + each, size)
+      if (listed.length < MAX_DOCUMENTS && total <= MAX_BYTES) return
+      const message = `A conversation takes at most ${MAX_DOCUMENTS} documents of ${MAX_BYTES / 1e6} MB in all: delete some, or keep them in the documents`
+      throw new AppError('conversation_full', message, { param: 'conversation' })
+    },
+  }
+}
+
+interface Sweeping extends Dependencies {
+  store: Pick<DocumentStore, 'list'>
+  lookup: Pick<DocumentLookup, 'metadataValues'>
+  log: { warn(fields: object, message: string): void }
+}
+
+/**
+ * Deletes the documents of conversations that are gone, whichever way these went; until then nobody sees them. Begins
+ * with those that an earlier process left behind.
+ */
+export function createConversationSweep({
+  store,
+  lookup,
+  documents,
+  conversations,
+  log,
+}: Sweeping) {
+  const closing = new AbortController()
+  let running: Promise<void> | undefined
+
+  const removeAll = async (conversation: string): Promise<void> => {
+    const query = { filter: ofConversation(conversation) }
+    for await (const page of documentPages(store, query, closing.signal)) {
+      await Promise.all(page.map(({ id }) => ignore(documents.remove(id), 'somebody else did')))
+    }
+  }
+  const removedLater = (error: unknown) => {
+    if (!closing.signal.aborted) {
+      log.warn({ err: error }, 'documents of deleted conversations are removed later')
+    }
+  }
+
+  const sweep = async (): Promise<void> => {
+    const query = { field: CONVERSATION, limit: SWEPT }
+    const values = await lookup.metadataValues(query, closing.signal)
+    for (const { value } of values) {
+      const conversation = String(value)
+      if (!(await conversations.exists(conversation))) await removeAll(conversation)
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await sweep().catch(removedLater)
+      await ignore(pause(SWEEP_MS, closing.signal), 'only the signal ends it')
+    }
+  }
+
+  return {
+    start() {
+      running = run()
+    },
+    /** Deletes the documents of a conversation that was just deleted. */
+    conversationDeleted: (conversation: string) => removeAll(conversation).catch(removedLater),
+    async close() {
+      closing.abort(new Error('The server is shutting down'))
+      await running
+    },
+  }
+}
