@@ -7,6 +7,8 @@ export interface Fragment {
   right: number
   base: number
   height: number
+  /** A table at this place, with no other text. */
+  table?: Table
 }
 
 /** A rectangle that is as thin as a line, or the edge of one that is not. */
@@ -63,19 +65,22 @@ export function toRows(fragments: readonly Fragment[]): Row[] {
 }
 
 /** Fragments with a gap below this many heights belong together. */
-const SEGMENT_GAP = 0.9
+export const SEGMENT_GAP = 0.9
 /** What begins an entry of a list stands further away from it. */
 const MARKER = /^(?:[•▪◦‣●○■*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
 const MARKER_GAP = 3.5
 
+/** A gap below this many heights is a blank. */
+export const BLANK = 0.5
+
 /** Joins the fragments of a row that no gap separates. */
-export function toSegments(row: Row): Row {
+export function toSegments(row: Row, usualGap = SEGMENT_GAP): Row {
   const segments: Fragment[] = []
   for (const fragment of row) {
     const last = segments.at(-1)
     const gap = last ? fragment.left - last.right : 0
     const height = Math.max(last?.height ?? 0, fragment.height)
-    const most = last && MARKER.test(last.text) ? MARKER_GAP : SEGMENT_GAP
+    const most = last && MARKER.test(last.text) ? MARKER_GAP : usualGap
     if (!last || gap > height * most) segments.push({ ...fragment })
     else extend(last, fragment)
   }

@@ -1,4 +1,4 @@
-import { type Row, type Table, tidy, toSegments } from './pdf-fragments.ts'
+import { BLANK, type Row, SEGMENT_GAP, type Table, tidy, toSegments } from './pdf-fragments.ts'
 
 /** Rows of a table are at most this many heights apart. */
 const ROW_GAP = 3.2
@@ -47,12 +47,15 @@ function alignedRows(rows: readonly Row[]): { own: Row[]; columns: readonly Colu
   const own: Row[] = []
   let columns: readonly Column[] = []
   for (const row of rows) {
-    const cells = toSegments(row)
     const before = own.at(-1)
-    const wider = before && isElsewhere(before, cells) ? undefined : widened(columns, cells)
-    if (!wider || (!before && cells.length < 2)) break
-    columns = wider
-    own.push(cells)
+    // Where columns are close, a cell may nearly reach the next.
+    const fitting = [SEGMENT_GAP, BLANK]
+      .map((gap) => toSegments(row, gap))
+      .map((cells) => ({ cells, wider: widened(columns, cells) }))
+      .find(({ wider }) => wider)
+    if (!fitting?.wider || (before ? isElsewhere(before, row) : fitting.cells.length < 2)) break
+    columns = fitting.wider
+    own.push(fitting.cells)
   }
   const full = own.findLastIndex((row) => row.length > 1) + 1
   return { own: own.slice(0, full + wrappedAfter(own, full, columns)), columns }
@@ -60,13 +63,20 @@ function alignedRows(rows: readonly Row[]): { own: Row[]; columns: readonly Colu
 
 /** The number of rows after the last with several texts that continue cells of it. */
 function wrappedAfter(rows: readonly Row[], full: number, columns: readonly Column[]): number {
-  const [label] = columns
+  const [label, second] = columns
+  const gaps = rows.slice(1, full).flatMap((row, n) => {
+    const above = rows[n]
+    return above && row.length > 1 ? [distance(above, row)] : []
+  })
+  const rowGap = Math.min(...gaps)
   const end = rows.findIndex((row, n) => {
     const [first] = row
     const above = rows[n - 1]
     if (n < full || !first || !above) return false
-    const isClose = distance(above, row) <= LINE_GAP
-    return !isClose || (first.left <= (label?.right ?? 0) && distance(above, row) >= SAME_ROW)
+    const gap = distance(above, row)
+    if (gap > LINE_GAP || first.left > (label?.right ?? 0)) return gap > LINE_GAP
+    const isWithin = first.right < (second?.left ?? 0) && gap < rowGap * TIGHT
+    return !isWithin && gap >= SAME_ROW
   })
   return full > 0 ? (end < 0 ? rows.length : end) - full : 0
 }
@@ -110,6 +120,7 @@ function widened(columns: readonly Column[], cells: Row): Column[] | undefined {
 function isTable(rows: readonly Row[], columns: readonly Column[]): boolean {
   const full = rows.filter((row) => row.length > 1)
   if (columns.length < 2 || full.length < (columns.length > 2 ? 2 : 3)) return false
+  if (full.every(isJustified)) return false
   const cells = rows.flat()
   if (cells.filter(({ text }) => LEADERS.test(text)).length * 3 > rows.length) return false
   if (cells.length < rows.length * columns.length * 0.3) return false
@@ -119,6 +130,13 @@ function isTable(rows: readonly Row[], columns: readonly Column[]): boolean {
   })
   const isLong = prose.length > 1 || (prose.length === 1 && columns.length === 2)
   return !isLong || (prose.length === 1 && cells.some(({ text }) => NUMBER.test(text)))
+}
+
+/** Whether a row is a line of words that equal blanks spread over its width. */
+function isJustified(row: Row): boolean {
+  const gaps = row.slice(1).map(({ left }, n) => left - (row[n]?.right ?? 0))
+  const isEven = Math.max(...gaps) - Math.min(...gaps) < 1
+  return gaps.length > 1 && isEven && !row.some(({ text }) => NUMBER.test(text))
 }
 
 const median = (numbers: readonly number[]) =>
@@ -137,22 +155,30 @@ function toCells(row: Row, columns: readonly Column[]): string[] {
 function withWrapped(texts: readonly string[][], rows: readonly Row[]): string[][] {
   const joined: string[][] = []
   const gaps = rows.slice(1).map((row, n) => distance(rows[n] ?? row, row))
-  const widest = Math.max(...gaps)
+  const begins = gaps.filter((_, n) => isWhole(texts[n + 1] ?? []))
+  const rowGap = begins.length > 0 ? Math.min(...begins) : Math.max(...gaps)
   for (const [n, cells] of texts.entries()) {
     const above = joined.at(-1)
     const gap = gaps[n - 1] ?? Infinity
-    const isPart = above && (gap < SAME_ROW || continues(cells, above, gap, widest))
+    const isPart = above && (gap < SAME_ROW || continues(cells, above, gap, rowGap))
     if (isPart) joined[joined.length - 1] = above.map((text, c) => tidy(`${text} ${cells[c]}`))
     else joined.push([...cells])
   }
   return joined
 }
 
+/** Whether cells are no mere lines of those above them: every column has one, or the first and a number. */
+function isWhole([first, ...more]: readonly string[]): boolean {
+  return (
+    first !== '' && (more.every((text) => text !== '') || more.some((text) => NUMBER.test(text)))
+  )
+}
+
 /** Whether cells are the next lines of those above them, `gap` heights below. */
-function continues(cells: string[], above: string[], gap: number, widest: number): boolean {
+function continues(cells: string[], above: string[], gap: number, rowGap: number): boolean {
   const filled = cells.filter((text) => text !== '')
   if (gap > LINE_GAP || filled.length === cells.length) return false
   if (!cells.every((text, c) => text === '' || above[c] !== '')) return false
   const isWords = cells[0] === '' && !filled.some((text) => NUMBER.test(text))
-  return isWords || gap < widest * TIGHT
+  return isWords || gap < rowGap * TIGHT
 }

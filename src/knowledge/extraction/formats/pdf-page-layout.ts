@@ -1,4 +1,6 @@
+import { tieFootnotes } from './pdf-footnotes.ts'
 import {
+  BLANK,
   type Block,
   type Fragment,
   type Row,
@@ -28,20 +30,9 @@ const SIDEBAR = 0.55
 
 /** The lines and tables of a page in reading order. */
 export function layOut(fragments: readonly Fragment[], rules: readonly Rule[]): Block[] {
-  const { tables, rest } = ruledTables(fragments, rules)
-  const blocks: Block[] = []
-  let left = rest
-  for (const table of tables.toSorted((a, b) => a.base - b.base)) {
-    blocks.push(
-      ...readRegion(
-        left.filter(({ base }) => base < table.base),
-        0,
-      ),
-      table,
-    )
-    left = left.filter(({ base }) => base >= table.base)
-  }
-  return [...blocks, ...readRegion(left, 0)]
+  const { rest, footnotes } = tieFootnotes(fragments)
+  const { tables, rest: texts } = ruledTables(rest, rules)
+  return [...readRegion([...texts, ...tables], 0), ...footnotes]
 }
 
 /** Whether there are enough texts beside each other that lines may divide them. */
@@ -90,16 +81,18 @@ function widthOf(fragments: readonly Fragment[]): number {
 
 /** The gap between two columns of prose: most lines that have text on both sides leave it free. */
 function findGutter(rows: readonly Row[]) {
-  const sampled = rows.slice(0, SAMPLED_ROWS).map(toSegments)
+  const sampled = rows.slice(0, SAMPLED_ROWS)
   // The left edge of a column is the same in each of its lines.
-  const lines = new Map<number, number>()
-  for (const segment of sampled.flat().filter(isProse)) {
-    const place = Math.floor(segment.left / PLACE)
-    lines.set(place, (lines.get(place) ?? 0) + 1)
+  const edges = new Map<number, number[]>()
+  for (const { left } of sampled.flatMap((row) => toSegments(row, BLANK)).filter(isProse)) {
+    const place = Math.floor(left / PLACE)
+    edges.set(place, [...(edges.get(place) ?? []), left])
   }
-  const places = [...lines].filter(([, count]) => count >= MIN_COLUMN_LINES / 2)
-  for (const [place] of places.toSorted(([a], [b]) => a - b)) {
-    const found = gutterAt(place * PLACE - 2, sampled)
+  const lefts = [...edges.values()]
+    .filter((own) => own.length >= MIN_COLUMN_LINES / 2)
+    .map((own) => Math.min(...own))
+  for (const left of lefts.toSorted((a, b) => a - b)) {
+    const found = gutterAt(left - 2, sampled)
     if (found) return found
   }
   return undefined
@@ -108,27 +101,48 @@ function findGutter(rows: readonly Row[]) {
 const isProse = ({ text }: Fragment) => text.length >= MIN_PROSE && /\p{L}/u.test(text)
 
 function gutterAt(at: number, rows: readonly Row[]) {
-  const isCrossed = (row: Row) =>
-    row.some(
-      ({ left, right, height }) => left < at - height * 0.2 && right > at - height * GUTTER * 0.3,
-    )
   const isLeft = ({ left }: Fragment) => left < at
-  const free = rows.filter((row) => !isCrossed(row))
+  const sideOf = (row: Row, wantsLeft: boolean) =>
+    row.filter((fragment) => isLeft(fragment) === wantsLeft)
+  const isCrossedBy = (row: Row) => isCrossed(row, at)
+  const free = rows.filter((row) => !isCrossedBy(row))
   const isColumn = (side: Row[]) => {
-    const lines = side.filter((line) => line.length > 0)
+    const lines = side
+      .filter((line) => line.length > 0 && !hasTable(line))
+      .map((line) => toSegments(line))
     const prose = lines.filter(([first, ...more]) => first && more.length === 0 && isProse(first))
     return prose.length >= MIN_COLUMN_LINES && prose.length >= lines.length * 0.4 && isFlush(lines)
   }
   const enough =
-    isColumn(free.map((row) => row.filter(isLeft))) &&
-    isColumn(free.map((row) => row.filter((segment) => !isLeft(segment))))
-  const beside = free.filter((row) => row.some(isLeft) && row.some((segment) => !isLeft(segment)))
+    isColumn(free.map((row) => sideOf(row, true))) &&
+    isColumn(free.map((row) => sideOf(row, false)))
+  const beside = free.filter((row, n) => {
+    const texts = [...row, ...(free[n + 1] ?? []).filter((next) => isBeside(row, next))]
+    return texts.some(isLeft) && !texts.every(isLeft)
+  })
   if (!enough || beside.length < MIN_COLUMN_LINES / 2) return undefined
   return {
-    isCrossedBy: (row: Row) => isCrossed(toSegments(row)),
+    isCrossedBy,
     side: (band: readonly Row[], wantsLeft: boolean) =>
-      band.flatMap((row) => row.filter((fragment) => isLeft(fragment) === wantsLeft)),
+      band.flatMap((row) => sideOf(row, wantsLeft)),
   }
+}
+
+/** Whether a text is so little below a row that it is beside it: the lines of columns may be at different heights. */
+const isBeside = ([first]: Row, { base, height }: Fragment) =>
+  first !== undefined && base - first.base < Math.min(height, first.height) * 0.9
+
+/** Whether a row has a text across a place, or texts on both sides that only a blank divides. */
+function isCrossed(row: Row, at: number): boolean {
+  const isAcross = row.some(
+    ({ left, right, height }) => left < at - height * 0.2 && right > at - height * GUTTER * 0.3,
+  )
+  const before = row.findLast(({ left }) => left < at)
+  const after = row.find(({ left }) => left >= at)
+  if (isAcross || !before || !after) return isAcross
+  const gap = (after.left - before.right) / Math.max(before.height, after.height)
+  // A narrow gap is one between columns if the second begins right behind it.
+  return gap < (after.left - at <= PLACE + 2 ? BLANK : GUTTER)
 }
 
 /** Whether most lines are nearly as wide as the widest, as those of paragraphs are and those of tables are not. */
@@ -151,6 +165,7 @@ function readRows(rows: readonly Row[]): Block[] {
     const text = textOf(row)
     const height = Math.max(...row.map((fragment) => fragment.height))
     if (text !== '') blocks.push({ kind: 'line', text, base: row[0]?.base ?? 0, height })
+    blocks.push(...row.flatMap(({ table }) => table ?? []))
     n++
   }
   return blocks
@@ -160,6 +175,9 @@ function readRows(rows: readonly Row[]): Block[] {
 const MAX_TABLE_ROWS = 300
 
 function tableAt(rows: readonly Row[], n: number): { table: Table; taken: number } | undefined {
-  const row = rows[n]
-  return row && row.length > 1 ? gapTable(rows.slice(n, n + MAX_TABLE_ROWS)) : undefined
+  const end = rows.findIndex((row, at) => at >= n && (at === n + MAX_TABLE_ROWS || hasTable(row)))
+  const own = end < 0 ? rows.slice(n) : rows.slice(n, end)
+  return own[0] && own[0].length > 1 ? gapTable(own) : undefined
 }
+
+const hasTable = (row: Row) => row.some(({ table }) => table)

@@ -15,15 +15,16 @@ interface Grid {
   vertical: Rule[]
 }
 
-/** The tables that lines draw, and the fragments that are in none. */
+/** The tables that lines draw, each as a fragment of its place, and the fragments that are in none. */
 export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule[]) {
   let rest = [...fragments]
-  const tables: Table[] = []
+  const tables: Fragment[] = []
   for (const grid of gridsOf(rules)) {
     const inside = rest.filter((fragment) => isInside(fragment, grid))
     const table = toTable(inside, grid)
     if (!table) continue
-    tables.push(table)
+    const [left, right] = [grid.xs[0] ?? 0, grid.xs.at(-1) ?? 0]
+    tables.push({ text: '', left, right, base: table.base, height: 1, table })
     const taken = new Set(inside)
     rest = rest.filter((fragment) => !taken.has(fragment))
   }

@@ -148,9 +148,12 @@ function joined(rules: readonly Rule[]): Rule[] {
     const isSame =
       last?.isHorizontal === rule.isHorizontal &&
       Math.abs(last.at - rule.at) <= TOUCH &&
-      rule.from <= last.to + TOUCH
-    if (last && isSame) last.to = Math.max(last.to, rule.to)
-    else kept.push({ ...rule })
+      rule.from <= last.to + TOUCH &&
+      rule.to >= last.from - TOUCH
+    if (last && isSame) {
+      last.from = Math.min(last.from, rule.from)
+      last.to = Math.max(last.to, rule.to)
+    } else kept.push({ ...rule })
   }
   return kept
 }

@@ -110,7 +110,11 @@ function withoutRepeats(pages: readonly (readonly Block[])[]): Block[][] {
 /** What the lines at the edges of a page are compared by; nothing for a page that has no other text. */
 function edgeKeys(blocks: readonly Block[], page: number): Map<Block, string> {
   const sorted = blocks.toSorted((a, b) => a.base - b.base)
-  if (sorted.length < 3) return new Map()
+  const lines = sorted.reduce(
+    (sum, block) => sum + (block.kind === 'table' ? block.rows.length : 1),
+    0,
+  )
+  if (lines < 3) return new Map()
   const edges = [...sorted.slice(0, EDGE_LINES), ...sorted.slice(-EDGE_LINES)]
   return new Map(
     edges.flatMap((block) => {

@@ -107,6 +107,51 @@ describe('A table', () => {
     expect(await textOf([{ texts }])).not.toContain('|')
   })
 
+  it('keeps close rows apart, though its head is further away', async () => {
+    const texts = CELLS.flatMap((row, r) =>
+      row.map((text, c) => [text, 60 + c * 100, r === 0 ? 95 : 100 + r * 12] as const),
+    ).filter(([text]) => text !== '')
+    expect(await textOf([{ texts }])).toBe(TABLE)
+  })
+
+  it('has the lines of a label in one cell, also where they nearly reach the next', async () => {
+    const texts = CELLS.slice(1).flatMap(([name = '', ...numbers], r) => [
+      [`${name} of the river`, 60, 100 + r * 24] as const,
+      ['and the sea', 60, 111 + r * 24] as const,
+      ...numbers.map((number, c) => [number, 146 + c * 100, 100 + r * 24] as const),
+    ])
+    const shown = texts.filter(([text]) => text !== '')
+    expect(await textOf([{ texts: shown }])).toBe(`| North of the river and the sea | 12 |  |
+| --- | --- | --- |
+| South of the river and the sea | 7 | 1 |
+| West of the river and the sea | 30 |  |`)
+  })
+
+  it('has all its columns, though the edge of another one is a little further left', async () => {
+    const above = boxesAt(100)?.map(([x, y, width, height]) => [x + 1.5, y, width, height] as const)
+    const texts = [...cellsAt(100), ...cellsAt(400)]
+    const boxes = [...(above ?? []), ...(boxesAt(400) ?? [])]
+    expect(await textOf([{ texts, boxes }])).toBe(`${TABLE}\n\n${TABLE}`)
+  })
+
+  it('is none where blanks spread words over the width of a line', async () => {
+    const font = await (await PDFDocument.create()).embedFont('Helvetica')
+    const spread = (words: readonly string[], y: number): Drawn['texts'] => {
+      const widths = words.map((word) => font.widthOfTextAtSize(word, 10))
+      const blank = (300 - widths.reduce((sum, width) => sum + width)) / (words.length - 1)
+      return words.map((word, n) => {
+        const before = widths.slice(0, n).reduce((sum, width) => sum + width + blank, 0)
+        return [word, 60 + before, y]
+      })
+    }
+    const [one, other] = [
+      ['Ponds', 'and', 'river', 'banks', 'attract'],
+      ['night', 'herons', 'that', 'settle', 'there'],
+    ]
+    const texts = [...spread(one ?? [], 100), ...spread(other ?? [], 114)]
+    expect(await textOf([{ texts }])).toBe(`${one?.join(' ')}\n${other?.join(' ')}`)
+  })
+
   it('is counted, so that it can be queried', async () => {
     expect(await extractPdf(await drawn([{ texts: cellsAt(100) }]))).toMatchObject({ tables: 1 })
     expect(await extractPdf(fixture('owls.pdf'))).not.toHaveProperty('tables')
@@ -155,6 +200,52 @@ describe('The order of a page', () => {
     expect(text).toMatch(/^## About owls\n\nLeft 0 .*Left 7 .*Right 0 .*Right 7/s)
   })
 
+  it.each([
+    ['a gap that is hardly wider than a blank', 8, 0],
+    ['lines at different heights', 20, 6],
+  ])('takes one column after the other: with %s', async (_what, gap, lower) => {
+    const font = await (await PDFDocument.create()).embedFont('Helvetica')
+    const x = 60 + font.widthOfTextAtSize('Left 0 writes much about owls', 10) + gap
+    const texts = [...linesAt(60, 100, 8, 'Left'), ...linesAt(x, 100 + lower, 8, 'Right')]
+    expect(await textOf([{ texts }])).toMatch(/^Left 0 .*Left 7 .*owls\s+Right 0 .*Right 7/s)
+  })
+
+  it('leaves a table in the column that it is in', async () => {
+    const texts = [
+      ...linesAt(60, 100, 5, 'Before'),
+      ...cellsAt(190),
+      ...linesAt(60, 280, 5, 'After'),
+      ...linesAt(400, 100, 17, 'Beside'),
+    ]
+    const text = await textOf([{ texts, boxes: boxesAt(190) }])
+    expect(text).toMatch(
+      /^Before 0 .*Before 4 [^|]*\| Region .*\|\s+After 0 .*After 4 .*Beside 0 /s,
+    )
+    expect(text).toContain(TABLE)
+  })
+
+  it('has footnotes after the columns that they stand in, tied to their marks', async () => {
+    const texts = [
+      ...linesAt(60, 100, 8, 'Left'),
+      ['1', 60 + 134, 194, 6],
+      ['1', 60, 697, 5],
+      ['Seen at night.', 64, 700, 8],
+      ['Or heard.', 60, 709, 8],
+      ...linesAt(300, 100, 8, 'Right'),
+    ] as const
+    const text = await textOf([{ texts }])
+    expect(text).toMatch(/Left 7 writes much about owls\[\^1\]\s+Right 0 /)
+    expect(text).toMatch(/\n\n\[\^1\]: Seen at night\.\nOr heard\.$/)
+  })
+
+  it('keeps raised signs that have no footnote as they are', async () => {
+    const text = [
+      ['An area of 12 m', 60, 100],
+      ['2', 130, 96, 6],
+    ] as const
+    expect(await textOf([{ texts: text }])).toBe('An area of 12 m2')
+  })
+
   it('has what heads and ends each page only once', async () => {
     const pages = [1, 2, 3, 4].map((number) => ({
       texts: [
@@ -168,5 +259,10 @@ describe('The order of a page', () => {
     expect(text.match(/Handbook of owls/g)).toHaveLength(1)
     expect(text.match(/Page \d of 4/g)).toHaveLength(1)
     expect(text.match(/Text of chapter \d0/g)).toHaveLength(4)
+  })
+
+  it('has what heads pages of tables only once', async () => {
+    const page = { texts: [['Handbook of owls', 60, 30] as const, ...cellsAt(100)] }
+    expect((await textOf([page, page])).match(/Handbook of owls/g)).toHaveLength(1)
   })
 })
