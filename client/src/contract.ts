@@ -2064,6 +2064,85 @@ export interface components {
             text: string;
             topK?: number | null;
         };
+        AgentResponse: {
+            agent?: {
+                approval?: components["schemas"]["Approval"];
+                /** @description Files created by tools in this run. Absent if there are none. */
+                artifacts?: components["schemas"]["Artifact"][];
+                /** @description Every citation in the answer, in order. Absent if there are none. */
+                citations?: components["schemas"]["Citation"][];
+                /**
+                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @constant
+                 */
+                degraded?: true;
+                error?: components["schemas"]["ErrorDetail"];
+                /** @enum {string} */
+                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+                hits?: components["schemas"]["Hit"][];
+                /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
+                limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
+                searchedFor?: string;
+                /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
+                unknownCitations?: number[];
+            };
+            completed_at: number | null;
+            conversation: {
+                id: string;
+            } | null;
+            created_at: number;
+            error: {
+                code: string;
+                message: string;
+            } | null;
+            id: string;
+            incomplete_details: {
+                reason: string;
+            } | null;
+            instructions: string | null;
+            max_output_tokens: number | null;
+            metadata: {
+                [key: string]: string;
+            };
+            model: string;
+            /** @constant */
+            object: "response";
+            output: components["schemas"]["ResponseOutputItem"][];
+            parallel_tool_calls: boolean;
+            previous_response_id: string | null;
+            reasoning: {
+                effort: string | null;
+                summary: null;
+            };
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            store: boolean;
+            temperature: number | null;
+            text: {
+                [key: string]: unknown;
+            };
+            tool_choice: unknown;
+            tools: {
+                [key: string]: unknown;
+            }[];
+            top_p: number | null;
+            /** @constant */
+            truncation: "auto";
+            /** @description Null if the model does not report it. Unknown details are 0. */
+            usage: {
+                input_tokens: number;
+                input_tokens_details: {
+                    cache_write_tokens: number;
+                    cached_tokens: number;
+                };
+                output_tokens: number;
+                output_tokens_details: {
+                    reasoning_tokens: number;
+                };
+                total_tokens: number;
+            } | null;
+        };
         /**
          * @example {
          *       "basedOn": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
@@ -2124,15 +2203,8 @@ export interface components {
             tool: string;
         };
         /** @description One for each hit that the text cites. */
-        AnthropicCitation: {
-            cited_text: string;
-            /** @description Empty. */
-            encrypted_index: string;
-            title: string | null;
-            /** @constant */
-            type: "web_search_result_location";
-            url: string;
-        } | {
+        AnthropicCitation: components["schemas"]["AnthropicCitationWebSearchResultLocation"] | components["schemas"]["AnthropicCitationCharLocation"];
+        AnthropicCitationCharLocation: {
             cited_text: string;
             /** @description The index of the hit in `agent.hits`. */
             document_index: number;
@@ -2146,17 +2218,29 @@ export interface components {
             /** @constant */
             type: "char_location";
         };
-        AnthropicContentBlock: {
+        AnthropicCitationWebSearchResultLocation: {
+            cited_text: string;
+            /** @description Empty. */
+            encrypted_index: string;
+            title: string | null;
+            /** @constant */
+            type: "web_search_result_location";
+            url: string;
+        };
+        AnthropicContentBlock: components["schemas"]["AnthropicContentBlockText"] | components["schemas"]["AnthropicContentBlockThinking"] | components["schemas"]["AnthropicContentBlockToolUse"];
+        AnthropicContentBlockText: {
             citations?: components["schemas"]["AnthropicCitation"][];
             text: string;
             /** @constant */
             type: "text";
-        } | {
+        };
+        AnthropicContentBlockThinking: {
             signature: string;
             thinking: string;
             /** @constant */
             type: "thinking";
-        } | {
+        };
+        AnthropicContentBlockToolUse: {
             id: string;
             input: unknown;
             name: string;
@@ -2329,16 +2413,8 @@ export interface components {
             type: "error";
         };
         /** @description The JSON object in each `data` line; its `type` is also the name of the event. */
-        AnthropicEvent: {
-            message: components["schemas"]["AnthropicMessage"];
-            /** @constant */
-            type: "message_start";
-        } | {
-            content_block: components["schemas"]["AnthropicContentBlock"];
-            index: number;
-            /** @constant */
-            type: "content_block_start";
-        } | {
+        AnthropicEvent: components["schemas"]["AnthropicEventMessageStart"] | components["schemas"]["AnthropicEventContentBlockStart"] | components["schemas"]["AnthropicEventContentBlockDelta"] | components["schemas"]["AnthropicEventContentBlockStop"] | components["schemas"]["AnthropicEventMessageDelta"] | components["schemas"]["AnthropicEventMessageStop"] | components["schemas"]["AnthropicError"];
+        AnthropicEventContentBlockDelta: {
             delta: {
                 text: string;
                 /** @constant */
@@ -2359,11 +2435,19 @@ export interface components {
             index: number;
             /** @constant */
             type: "content_block_delta";
-        } | {
+        };
+        AnthropicEventContentBlockStart: {
+            content_block: components["schemas"]["AnthropicContentBlock"];
+            index: number;
+            /** @constant */
+            type: "content_block_start";
+        };
+        AnthropicEventContentBlockStop: {
             index: number;
             /** @constant */
             type: "content_block_stop";
-        } | {
+        };
+        AnthropicEventMessageDelta: {
             agent?: components["schemas"]["AgentExtra"];
             delta: {
                 /** @enum {string} */
@@ -2373,10 +2457,16 @@ export interface components {
             /** @constant */
             type: "message_delta";
             usage: components["schemas"]["AnthropicUsage"];
-        } | {
+        };
+        AnthropicEventMessageStart: {
+            message: components["schemas"]["AnthropicMessage"];
+            /** @constant */
+            type: "message_start";
+        };
+        AnthropicEventMessageStop: {
             /** @constant */
             type: "message_stop";
-        } | components["schemas"]["AnthropicError"];
+        };
         AnthropicMessage: {
             agent?: components["schemas"]["AgentExtra"];
             content: components["schemas"]["AnthropicContentBlock"][];
@@ -2928,47 +3018,8 @@ export interface components {
             object: "chat.completion.chunk";
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
-        CompletionMessage: {
-            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
-            content: string | ({
-                text: string;
-                /** @constant */
-                type: "text";
-            } | {
-                image_url: {
-                    detail?: string | null;
-                    url: string;
-                };
-                /** @constant */
-                type: "image_url";
-            } | ({
-                type: string;
-            } & {
-                [key: string]: unknown;
-            }))[];
-            /** @enum {string} */
-            role: "system" | "developer";
-        } | {
-            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
-            content: string | ({
-                text: string;
-                /** @constant */
-                type: "text";
-            } | {
-                image_url: {
-                    detail?: string | null;
-                    url: string;
-                };
-                /** @constant */
-                type: "image_url";
-            } | ({
-                type: string;
-            } & {
-                [key: string]: unknown;
-            }))[];
-            /** @constant */
-            role: "user";
-        } | {
+        CompletionMessage: components["schemas"]["CompletionMessageSystem"] | components["schemas"]["CompletionMessageUser"] | components["schemas"]["CompletionMessageAssistant"] | components["schemas"]["CompletionMessageTool"];
+        CompletionMessageAssistant: {
             content?: (string | ({
                 text: string;
                 /** @constant */
@@ -3006,7 +3057,29 @@ export interface components {
                  */
                 type?: "function";
             }[] | null;
-        } | {
+        };
+        CompletionMessageSystem: {
+            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
+            content: string | ({
+                text: string;
+                /** @constant */
+                type: "text";
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+            /** @enum {string} */
+            role: "system" | "developer";
+        };
+        CompletionMessageTool: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
                 text: string;
@@ -3027,6 +3100,27 @@ export interface components {
             /** @constant */
             role: "tool";
             tool_call_id: string;
+        };
+        CompletionMessageUser: {
+            /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
+            content: string | ({
+                text: string;
+                /** @constant */
+                type: "text";
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+            /** @constant */
+            role: "user";
         };
         /**
          * @example {
@@ -3820,10 +3914,7 @@ export interface components {
              * @default false
              */
             accept?: boolean | null;
-            /**
-             * @description Arguments of the tool call.
-             * @default {}
-             */
+            /** @description Arguments of the tool call. */
             arguments?: {
                 [key: string]: unknown;
             } | null;
@@ -3956,10 +4047,7 @@ export interface components {
             clear?: string[] | null;
             /** @enum {string} */
             kind: "chat" | "embedding" | "reranking";
-            /**
-             * @description New values by variable name. Variables not listed keep their values.
-             * @default {}
-             */
+            /** @description New values by variable name. Variables not listed keep their values. */
             set?: {
                 [key: string]: string;
             } | null;
@@ -4603,85 +4691,6 @@ export interface components {
             /** @constant */
             type: "request";
         };
-        Response: {
-            agent?: {
-                approval?: components["schemas"]["Approval"];
-                /** @description Files created by tools in this run. Absent if there are none. */
-                artifacts?: components["schemas"]["Artifact"][];
-                /** @description Every citation in the answer, in order. Absent if there are none. */
-                citations?: components["schemas"]["Citation"][];
-                /**
-                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
-                 * @constant
-                 */
-                degraded?: true;
-                error?: components["schemas"]["ErrorDetail"];
-                /** @enum {string} */
-                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
-                hits?: components["schemas"]["Hit"][];
-                /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
-                limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
-                /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
-                searchedFor?: string;
-                /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
-                unknownCitations?: number[];
-            };
-            completed_at: number | null;
-            conversation: {
-                id: string;
-            } | null;
-            created_at: number;
-            error: {
-                code: string;
-                message: string;
-            } | null;
-            id: string;
-            incomplete_details: {
-                reason: string;
-            } | null;
-            instructions: string | null;
-            max_output_tokens: number | null;
-            metadata: {
-                [key: string]: string;
-            };
-            model: string;
-            /** @constant */
-            object: "response";
-            output: components["schemas"]["ResponseOutputItem"][];
-            parallel_tool_calls: boolean;
-            previous_response_id: string | null;
-            reasoning: {
-                effort: string | null;
-                summary: null;
-            };
-            /** @enum {string} */
-            status: "in_progress" | "completed" | "incomplete" | "failed";
-            store: boolean;
-            temperature: number | null;
-            text: {
-                [key: string]: unknown;
-            };
-            tool_choice: unknown;
-            tools: {
-                [key: string]: unknown;
-            }[];
-            top_p: number | null;
-            /** @constant */
-            truncation: "auto";
-            /** @description Null if the model does not report it. Unknown details are 0. */
-            usage: {
-                input_tokens: number;
-                input_tokens_details: {
-                    cache_write_tokens: number;
-                    cached_tokens: number;
-                };
-                output_tokens: number;
-                output_tokens_details: {
-                    reasoning_tokens: number;
-                };
-                total_tokens: number;
-            } | null;
-        };
         ResponseDeleted: {
             /** @constant */
             deleted: true;
@@ -4711,13 +4720,56 @@ export interface components {
                 /** @constant */
                 type: "output_text";
             };
-            response?: components["schemas"]["Response"];
+            response?: components["schemas"]["AgentResponse"];
             sequence_number: number;
             text?: string;
             /** @enum {string} */
             type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
         };
-        ResponseInputItem: {
+        ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"];
+        ResponseInputItemFileSearchCall: {
+            /** @enum {string} */
+            type: "file_search_call" | "reasoning";
+        };
+        ResponseInputItemFunctionCall: {
+            arguments: string;
+            call_id: string;
+            extra_content?: {
+                [key: string]: unknown;
+            } | null;
+            name: string;
+            reasoning_content?: string | null;
+            reasoning_details?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @constant */
+            type: "function_call";
+        };
+        ResponseInputItemFunctionCallOutput: {
+            call_id: string;
+            output: string | ({
+                text: string;
+                /** @enum {string} */
+                type: "input_text" | "output_text" | "text";
+            } | {
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            } | {
+                detail?: string | null;
+                image_url: string;
+                /** @constant */
+                type: "input_image";
+            })[];
+            /** @constant */
+            type: "function_call_output";
+        };
+        ResponseInputItemItemReference: {
+            id: string;
+            /** @constant */
+            type: "item_reference";
+        };
+        ResponseInputItemMessage: {
             content: string | ({
                 text: string;
                 /** @enum {string} */
@@ -4736,73 +4788,9 @@ export interface components {
             role: "user" | "assistant" | "system" | "developer";
             /** @constant */
             type?: "message";
-        } | {
-            arguments: string;
-            call_id: string;
-            extra_content?: {
-                [key: string]: unknown;
-            } | null;
-            name: string;
-            reasoning_content?: string | null;
-            reasoning_details?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** @constant */
-            type: "function_call";
-        } | {
-            call_id: string;
-            output: string | ({
-                text: string;
-                /** @enum {string} */
-                type: "input_text" | "output_text" | "text";
-            } | {
-                refusal: string;
-                /** @constant */
-                type: "refusal";
-            } | {
-                detail?: string | null;
-                image_url: string;
-                /** @constant */
-                type: "input_image";
-            })[];
-            /** @constant */
-            type: "function_call_output";
-        } | {
-            id: string;
-            /** @constant */
-            type: "item_reference";
-        } | {
-            /** @enum {string} */
-            type: "file_search_call" | "reasoning";
         };
-        ResponseOutputItem: {
-            content: {
-                annotations: components["schemas"]["FileCitation"][];
-                logprobs: unknown[];
-                text: string;
-                /** @constant */
-                type: "output_text";
-            }[];
-            id: string;
-            /** @constant */
-            role: "assistant";
-            /** @enum {string} */
-            status: "in_progress" | "completed" | "incomplete" | "failed";
-            /** @constant */
-            type: "message";
-        } | {
-            arguments: string;
-            call_id: string;
-            extra_content?: unknown;
-            id: string;
-            name: string;
-            reasoning_content?: string;
-            reasoning_details?: unknown[];
-            /** @enum {string} */
-            status: "in_progress" | "completed" | "incomplete" | "failed";
-            /** @constant */
-            type: "function_call";
-        } | {
+        ResponseOutputItem: components["schemas"]["ResponseOutputItemMessage"] | components["schemas"]["ResponseOutputItemFunctionCall"] | components["schemas"]["ResponseOutputItemFileSearchCall"];
+        ResponseOutputItemFileSearchCall: {
             id: string;
             queries: string[];
             /** @description With `include: ["file_search_call.results"]`. */
@@ -4819,6 +4807,35 @@ export interface components {
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @constant */
             type: "file_search_call";
+        };
+        ResponseOutputItemFunctionCall: {
+            arguments: string;
+            call_id: string;
+            extra_content?: unknown;
+            id: string;
+            name: string;
+            reasoning_content?: string;
+            reasoning_details?: unknown[];
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @constant */
+            type: "function_call";
+        };
+        ResponseOutputItemMessage: {
+            content: {
+                annotations: components["schemas"]["FileCitation"][];
+                logprobs: unknown[];
+                text: string;
+                /** @constant */
+                type: "output_text";
+            }[];
+            id: string;
+            /** @constant */
+            role: "assistant";
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @constant */
+            type: "message";
         };
         /**
          * @example {
@@ -5261,17 +5278,11 @@ export interface components {
              * @default []
              */
             clear?: string[] | null;
-            /**
-             * @description Moves values from one variable to another and clears the first. Also works for secrets.
-             * @default {}
-             */
+            /** @description Moves values from one variable to another and clears the first. Also works for secrets. */
             move?: {
                 [key: string]: string;
             } | null;
-            /**
-             * @description New values by variable name. Variables not listed keep their values.
-             * @default {}
-             */
+            /** @description New values by variable name. Variables not listed keep their values. */
             set?: {
                 [key: string]: string;
             } | null;
@@ -5737,6 +5748,7 @@ export type AgentCheck = components['schemas']['AgentCheck'];
 export type AgentExtra = components['schemas']['AgentExtra'];
 export type AgentFile = components['schemas']['AgentFile'];
 export type AgentQuestion = components['schemas']['AgentQuestion'];
+export type AgentResponse = components['schemas']['AgentResponse'];
 export type AgentRestore = components['schemas']['AgentRestore'];
 export type AgentSave = components['schemas']['AgentSave'];
 export type AgentSaved = components['schemas']['AgentSaved'];
@@ -5745,10 +5757,21 @@ export type AgentVersion = components['schemas']['AgentVersion'];
 export type AgentVersions = components['schemas']['AgentVersions'];
 export type AnswerStep = components['schemas']['AnswerStep'];
 export type AnthropicCitation = components['schemas']['AnthropicCitation'];
+export type AnthropicCitationCharLocation = components['schemas']['AnthropicCitationCharLocation'];
+export type AnthropicCitationWebSearchResultLocation = components['schemas']['AnthropicCitationWebSearchResultLocation'];
 export type AnthropicContentBlock = components['schemas']['AnthropicContentBlock'];
+export type AnthropicContentBlockText = components['schemas']['AnthropicContentBlockText'];
+export type AnthropicContentBlockThinking = components['schemas']['AnthropicContentBlockThinking'];
+export type AnthropicContentBlockToolUse = components['schemas']['AnthropicContentBlockToolUse'];
 export type AnthropicCountRequest = components['schemas']['AnthropicCountRequest'];
 export type AnthropicError = components['schemas']['AnthropicError'];
 export type AnthropicEvent = components['schemas']['AnthropicEvent'];
+export type AnthropicEventContentBlockDelta = components['schemas']['AnthropicEventContentBlockDelta'];
+export type AnthropicEventContentBlockStart = components['schemas']['AnthropicEventContentBlockStart'];
+export type AnthropicEventContentBlockStop = components['schemas']['AnthropicEventContentBlockStop'];
+export type AnthropicEventMessageDelta = components['schemas']['AnthropicEventMessageDelta'];
+export type AnthropicEventMessageStart = components['schemas']['AnthropicEventMessageStart'];
+export type AnthropicEventMessageStop = components['schemas']['AnthropicEventMessageStop'];
 export type AnthropicMessage = components['schemas']['AnthropicMessage'];
 export type AnthropicRequest = components['schemas']['AnthropicRequest'];
 export type AnthropicTokenCount = components['schemas']['AnthropicTokenCount'];
@@ -5770,6 +5793,10 @@ export type Citation = components['schemas']['Citation'];
 export type Completion = components['schemas']['Completion'];
 export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
+export type CompletionMessageAssistant = components['schemas']['CompletionMessageAssistant'];
+export type CompletionMessageSystem = components['schemas']['CompletionMessageSystem'];
+export type CompletionMessageTool = components['schemas']['CompletionMessageTool'];
+export type CompletionMessageUser = components['schemas']['CompletionMessageUser'];
 export type CompletionRequest = components['schemas']['CompletionRequest'];
 export type CompletionUsage = components['schemas']['CompletionUsage'];
 export type Conversation = components['schemas']['Conversation'];
@@ -5864,11 +5891,18 @@ export type Readiness = components['schemas']['Readiness'];
 export type ReasoningDeltaFrame = components['schemas']['ReasoningDeltaFrame'];
 export type Removed = components['schemas']['Removed'];
 export type RequestEvent = components['schemas']['RequestEvent'];
-export type Response = components['schemas']['Response'];
 export type ResponseDeleted = components['schemas']['ResponseDeleted'];
 export type ResponseEvent = components['schemas']['ResponseEvent'];
 export type ResponseInputItem = components['schemas']['ResponseInputItem'];
+export type ResponseInputItemFileSearchCall = components['schemas']['ResponseInputItemFileSearchCall'];
+export type ResponseInputItemFunctionCall = components['schemas']['ResponseInputItemFunctionCall'];
+export type ResponseInputItemFunctionCallOutput = components['schemas']['ResponseInputItemFunctionCallOutput'];
+export type ResponseInputItemItemReference = components['schemas']['ResponseInputItemItemReference'];
+export type ResponseInputItemMessage = components['schemas']['ResponseInputItemMessage'];
 export type ResponseOutputItem = components['schemas']['ResponseOutputItem'];
+export type ResponseOutputItemFileSearchCall = components['schemas']['ResponseOutputItemFileSearchCall'];
+export type ResponseOutputItemFunctionCall = components['schemas']['ResponseOutputItemFunctionCall'];
+export type ResponseOutputItemMessage = components['schemas']['ResponseOutputItemMessage'];
 export type ResponseRequest = components['schemas']['ResponseRequest'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];
@@ -7041,6 +7075,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
         };
@@ -7358,6 +7393,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
         };
@@ -8177,6 +8213,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
         };
@@ -8291,7 +8328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Response"];
+                    "application/json": components["schemas"]["AgentResponse"];
                     "text/event-stream": components["schemas"]["ResponseEvent"];
                 };
             };
@@ -8316,7 +8353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Response"];
+                    "application/json": components["schemas"]["AgentResponse"];
                 };
             };
         };

@@ -6,7 +6,7 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import type { ZodType } from 'zod'
+import { type ZodType, z } from 'zod'
 import { type ErrorBody, errorExample } from '../schemas/error.ts'
 import { formRouting } from './multipart.ts'
 
@@ -177,6 +177,7 @@ export function tidySchemas<Document extends object>(document: Document): Docume
   const tidied = JSON.parse(
     withReferences(opened, (name) => (shared.has(name) ? plainName(name) : name)),
   )
+  tidied.components.schemas = nameMembers(tidied.components.schemas)
   const kept = usedSchemas(tidied)
   const { components } = tidied
   // Sorted by name; otherwise the order would depend on how modules happen to be loaded.
@@ -187,10 +188,47 @@ export function tidySchemas<Document extends object>(document: Document): Docume
   return tidied
 }
 
+const Union = z.looseObject({
+  oneOf: z.array(z.looseObject({ properties: z.unknown().optional() })),
+})
+const Tag = z.union([
+  z.object({ const: z.string() }).transform((property) => property.const),
+  z.object({ enum: z.array(z.string()).min(1) }).transform((property) => property.enum[0]),
+])
+
+/**
+ * Gives the members of a named union schemas of their own, named by their tag, such as `AnthropicEventMessageStop`:
+ * generators of clients fail on members without a name, or number them.
+ */
+function nameMembers(schemas: Record<string, unknown>): Record<string, unknown> {
+  const members: Record<string, unknown> = {}
+  const unions = Object.entries(schemas).map(([name, schema]) => {
+    const { data: union } = Union.safeParse(schema)
+    if (!union) return [name, schema]
+    const oneOf = union.oneOf.map((member) => {
+      const tag = Object.values(member.properties ?? {}).flatMap(
+        (property) => Tag.safeParse(property).data ?? [],
+      )[0]
+      const own = `${name}${pascal(tag ?? '')}`
+      if ('$ref' in member || own in schemas) return member
+      members[own] = member
+      return { $ref: `#/components/schemas/${own}` }
+    })
+    return [name, { ...union, oneOf }]
+  })
+  return { ...Object.fromEntries(unions), ...members }
+}
+
+const pascal = (tag: string) =>
+  tag.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
 const plainName = (name: string) => name.replace(/Input$/, '')
 
 function openObjects(this: unknown, key: string, value: unknown): unknown {
-  return key === 'additionalProperties' && value === false ? undefined : value
+  const isClosed = key === 'additionalProperties' && value === false
+  // Generators of clients know no default of an object that may be null.
+  const isEmpty = key === 'default' && JSON.stringify(value) === '{}'
+  return isClosed || isEmpty ? undefined : value
 }
 
 const REFERENCE = /"#\/components\/schemas\/([\w.-]+)"/g

@@ -122,6 +122,5 @@ export const State = z
   )
 
 /** The response body of a route that sends a file, of any media type. */
-export const FILE_CONTENT = {
-  '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) },
-}
+const Bytes = { schema: z.unknown().meta({ type: 'string', format: 'binary' }) }
+export const FILE_CONTENT = { 'application/octet-stream': Bytes, '*/*': Bytes }

@@ -98,6 +98,33 @@ describe('every schema', () => {
   })
 })
 
+describe('a union', () => {
+  const member = (type: object, more = {}) => opened({ type, ...more })
+  const unions = (...oneOf: object[]) =>
+    tidied({ Event: { oneOf }, Hit: opened({}) }, 'Event', 'Event').schemas
+
+  it('has members with names of their own, by their tags', () => {
+    const [stop, hit] = [member({ const: 'message_stop' }), member({ enum: ['hit', 'passage'] })]
+    expect(unions(stop, to('Hit'), hit)).toEqual({
+      Event: { oneOf: [to('EventMessageStop'), to('Hit'), to('EventHit')] },
+      EventMessageStop: stop,
+      EventHit: hit,
+      Hit: opened({}),
+    })
+  })
+
+  it('keeps a member within it that has no tag', () => {
+    const plain = opened({ a: { type: 'string' } })
+    expect(unions(plain)).toEqual({ Event: { oneOf: [plain] } })
+  })
+})
+
+it('says no default that is an empty object', () => {
+  const schemas = { Hit: opened({ a: { type: 'object', default: {} }, b: { default: 1 } }) }
+  const expected = { Hit: opened({ a: { type: 'object' }, b: { default: 1 } }) }
+  expect(tidied(schemas, 'Hit', 'Hit').schemas).toEqual(expected)
+})
+
 it('leaves the document that it was given as it was', () => {
   const document = { paths: {}, components: { schemas: { Hit: closed({}) } } }
   const before = structuredClone(document)

@@ -30,6 +30,41 @@ class Prompt(TypedDict):
     assembled: str
 
 
+class Conversation(TypedDict):
+    id: str
+
+
+class Error(TypedDict):
+    code: str
+    message: str
+
+
+class IncompleteDetails(TypedDict):
+    reason: str
+
+
+class Reasoning(TypedDict):
+    effort: str | None
+    summary: None
+
+
+class InputTokensDetails(TypedDict):
+    cached_tokens: int
+    cache_write_tokens: int
+
+
+class OutputTokensDetails(TypedDict):
+    reasoning_tokens: int
+
+
+class Usage(TypedDict):
+    input_tokens: int
+    input_tokens_details: InputTokensDetails
+    output_tokens: int
+    output_tokens_details: OutputTokensDetails
+    total_tokens: int
+
+
 class AgentRestore(TypedDict):
     basedOn: str
 
@@ -66,15 +101,7 @@ class AnswerStep(TypedDict):
     milliseconds: NotRequired[int]
 
 
-class AnthropicCitation1(TypedDict):
-    type: Literal['web_search_result_location']
-    cited_text: str
-    encrypted_index: str
-    title: str | None
-    url: str
-
-
-class AnthropicCitation2(TypedDict):
+class AnthropicCitationCharLocation(TypedDict):
     type: Literal['char_location']
     cited_text: str
     document_index: int
@@ -84,31 +111,25 @@ class AnthropicCitation2(TypedDict):
     end_char_index: int
 
 
-AnthropicCitation: TypeAlias = AnthropicCitation1 | AnthropicCitation2
+class AnthropicCitationWebSearchResultLocation(TypedDict):
+    type: Literal['web_search_result_location']
+    cited_text: str
+    encrypted_index: str
+    title: str | None
+    url: str
 
 
-class AnthropicContentBlock1(TypedDict):
-    type: Literal['text']
-    text: str
-    citations: NotRequired[list[AnthropicCitation]]
-
-
-class AnthropicContentBlock2(TypedDict):
+class AnthropicContentBlockThinking(TypedDict):
     type: Literal['thinking']
     thinking: str
     signature: str
 
 
-class AnthropicContentBlock3(TypedDict):
+class AnthropicContentBlockToolUse(TypedDict):
     type: Literal['tool_use']
     id: str
     name: str
     input: Any
-
-
-AnthropicContentBlock: TypeAlias = (
-    AnthropicContentBlock1 | AnthropicContentBlock2 | AnthropicContentBlock3
-)
 
 
 class Content(TypedDict):
@@ -245,7 +266,7 @@ class OutputConfig(TypedDict):
     format: NotRequired[Format | None]
 
 
-class Error(TypedDict):
+class Error1(TypedDict):
     type: str
     message: str
     code: str
@@ -254,14 +275,8 @@ class Error(TypedDict):
 
 class AnthropicError(TypedDict):
     type: Literal['error']
-    error: Error
+    error: Error1
     request_id: str
-
-
-class AnthropicEvent2(TypedDict):
-    type: Literal['content_block_start']
-    index: int
-    content_block: AnthropicContentBlock
 
 
 class Delta(TypedDict):
@@ -279,18 +294,7 @@ class Delta2(TypedDict):
     partial_json: str
 
 
-class Delta3(TypedDict):
-    type: Literal['citations_delta']
-    citation: AnthropicCitation
-
-
-class AnthropicEvent3(TypedDict):
-    type: Literal['content_block_delta']
-    index: int
-    delta: Delta | Delta1 | Delta2 | Delta3
-
-
-class AnthropicEvent4(TypedDict):
+class AnthropicEventContentBlockStop(TypedDict):
     type: Literal['content_block_stop']
     index: int
 
@@ -300,7 +304,7 @@ class Delta4(TypedDict):
     stop_sequence: None
 
 
-class AnthropicEvent6(TypedDict):
+class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
@@ -551,7 +555,7 @@ class ChatMessage(TypedDict):
     content: str
 
 
-class Conversation(TypedDict):
+class Conversation1(TypedDict):
     id: str
     parent: NotRequired[str | None]
 
@@ -624,9 +628,19 @@ class Content22(TypedDict):
     type: str
 
 
-class CompletionMessage1(TypedDict):
-    role: Literal['system', 'developer']
-    content: str | list[Content20 | Content21 | Content22]
+class ToolCall2(TypedDict):
+    id: str
+    type: NotRequired[Literal['function']]
+    function: Function
+    extra_content: NotRequired[dict[str, Any] | None]
+
+
+class CompletionMessageAssistant(TypedDict):
+    role: Literal['assistant']
+    content: NotRequired[str | list[Content20 | Content21 | Content22] | None]
+    tool_calls: NotRequired[list[ToolCall2] | None]
+    reasoning_content: NotRequired[str | None]
+    reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
 class Content23(TypedDict):
@@ -643,8 +657,8 @@ class Content25(TypedDict):
     type: str
 
 
-class CompletionMessage2(TypedDict):
-    role: Literal['user']
+class CompletionMessageSystem(TypedDict):
+    role: Literal['system', 'developer']
     content: str | list[Content23 | Content24 | Content25]
 
 
@@ -662,19 +676,10 @@ class Content28(TypedDict):
     type: str
 
 
-class ToolCall2(TypedDict):
-    id: str
-    type: NotRequired[Literal['function']]
-    function: Function
-    extra_content: NotRequired[dict[str, Any] | None]
-
-
-class CompletionMessage3(TypedDict):
-    role: Literal['assistant']
-    content: NotRequired[str | list[Content26 | Content27 | Content28] | None]
-    tool_calls: NotRequired[list[ToolCall2] | None]
-    reasoning_content: NotRequired[str | None]
-    reasoning_details: NotRequired[list[dict[str, Any]] | None]
+class CompletionMessageTool(TypedDict):
+    role: Literal['tool']
+    content: str | list[Content26 | Content27 | Content28]
+    tool_call_id: str
 
 
 class Content29(TypedDict):
@@ -691,15 +696,9 @@ class Content31(TypedDict):
     type: str
 
 
-class CompletionMessage4(TypedDict):
-    role: Literal['tool']
+class CompletionMessageUser(TypedDict):
+    role: Literal['user']
     content: str | list[Content29 | Content30 | Content31]
-    tool_call_id: str
-
-
-CompletionMessage: TypeAlias = (
-    CompletionMessage1 | CompletionMessage2 | CompletionMessage3 | CompletionMessage4
-)
 
 
 class StreamOptions(TypedDict):
@@ -740,7 +739,7 @@ class CompletionUsage(TypedDict):
     prompt_tokens_details: NotRequired[PromptTokensDetails]
 
 
-class Conversation1(TypedDict):
+class Conversation2(TypedDict):
     id: str
     object: Literal['conversation']
     created_at: int
@@ -758,7 +757,7 @@ class ConversationDeleted(TypedDict):
 
 class ConversationList(TypedDict):
     object: Literal['list']
-    data: list[Conversation1]
+    data: list[Conversation2]
     first_id: str | None
     last_id: str | None
     has_more: bool
@@ -1094,7 +1093,7 @@ class InputTokens(TypedDict):
     input_tokens: int
 
 
-class Error2(TypedDict):
+class Error3(TypedDict):
     code: str
     message: str
     param: str | None
@@ -1102,7 +1101,7 @@ class Error2(TypedDict):
 
 class LineRefused(TypedDict):
     line: int
-    error: Error2
+    error: Error3
 
 
 class Embeddings3(TypedDict):
@@ -1532,41 +1531,6 @@ class RequestEvent(TypedDict):
     requestId: NotRequired[str]
 
 
-class Conversation2(TypedDict):
-    id: str
-
-
-class Error3(TypedDict):
-    code: str
-    message: str
-
-
-class IncompleteDetails(TypedDict):
-    reason: str
-
-
-class Reasoning(TypedDict):
-    effort: str | None
-    summary: None
-
-
-class InputTokensDetails(TypedDict):
-    cached_tokens: int
-    cache_write_tokens: int
-
-
-class OutputTokensDetails(TypedDict):
-    reasoning_tokens: int
-
-
-class Usage2(TypedDict):
-    input_tokens: int
-    input_tokens_details: InputTokensDetails
-    output_tokens: int
-    output_tokens_details: OutputTokensDetails
-    total_tokens: int
-
-
 class ResponseDeleted(TypedDict):
     id: str
     object: Literal['response']
@@ -1580,29 +1544,11 @@ class Part(TypedDict):
     logprobs: list[Any]
 
 
-class Content32(TypedDict):
-    type: Literal['input_text', 'output_text', 'text']
-    text: str
+class ResponseInputItemFileSearchCall(TypedDict):
+    type: Literal['file_search_call', 'reasoning']
 
 
-class Content33(TypedDict):
-    type: Literal['refusal']
-    refusal: str
-
-
-class Content34(TypedDict):
-    type: Literal['input_image']
-    image_url: str
-    detail: NotRequired[str | None]
-
-
-class ResponseInputItem1(TypedDict):
-    type: NotRequired[Literal['message']]
-    role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content32 | Content33 | Content34]
-
-
-class ResponseInputItem2(TypedDict):
+class ResponseInputItemFunctionCall(TypedDict):
     type: Literal['function_call']
     call_id: str
     name: str
@@ -1628,46 +1574,56 @@ class Output2(TypedDict):
     detail: NotRequired[str | None]
 
 
-class ResponseInputItem3(TypedDict):
+class ResponseInputItemFunctionCallOutput(TypedDict):
     type: Literal['function_call_output']
     call_id: str
     output: str | list[Output | Output1 | Output2]
 
 
-class ResponseInputItem4(TypedDict):
+class ResponseInputItemItemReference(TypedDict):
     type: Literal['item_reference']
     id: str
 
 
-class ResponseInputItem5(TypedDict):
-    type: Literal['file_search_call', 'reasoning']
-
-
-ResponseInputItem: TypeAlias = (
-    ResponseInputItem1
-    | ResponseInputItem2
-    | ResponseInputItem3
-    | ResponseInputItem4
-    | ResponseInputItem5
-)
-
-
-class ContentItem(TypedDict):
-    type: Literal['output_text']
+class Content32(TypedDict):
+    type: Literal['input_text', 'output_text', 'text']
     text: str
-    annotations: list[FileCitation]
-    logprobs: list[Any]
 
 
-class ResponseOutputItem1(TypedDict):
-    type: Literal['message']
+class Content33(TypedDict):
+    type: Literal['refusal']
+    refusal: str
+
+
+class Content34(TypedDict):
+    type: Literal['input_image']
+    image_url: str
+    detail: NotRequired[str | None]
+
+
+class ResponseInputItemMessage(TypedDict):
+    type: NotRequired[Literal['message']]
+    role: Literal['user', 'assistant', 'system', 'developer']
+    content: str | list[Content32 | Content33 | Content34]
+
+
+class Result(TypedDict):
+    file_id: str
+    filename: str
+    score: float
+    text: str
+    attributes: dict[str, Any]
+
+
+class ResponseOutputItemFileSearchCall(TypedDict):
+    type: Literal['file_search_call']
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
-    role: Literal['assistant']
-    content: list[ContentItem]
+    queries: list[str]
+    results: list[Result] | None
 
 
-class ResponseOutputItem2(TypedDict):
+class ResponseOutputItemFunctionCall(TypedDict):
     type: Literal['function_call']
     id: str
     call_id: str
@@ -1679,25 +1635,19 @@ class ResponseOutputItem2(TypedDict):
     reasoning_details: NotRequired[list[Any]]
 
 
-class Result(TypedDict):
-    file_id: str
-    filename: str
-    score: float
+class ContentItem(TypedDict):
+    type: Literal['output_text']
     text: str
-    attributes: dict[str, Any]
+    annotations: list[FileCitation]
+    logprobs: list[Any]
 
 
-class ResponseOutputItem3(TypedDict):
-    type: Literal['file_search_call']
+class ResponseOutputItemMessage(TypedDict):
+    type: Literal['message']
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
-    queries: list[str]
-    results: list[Result] | None
-
-
-ResponseOutputItem: TypeAlias = (
-    ResponseOutputItem1 | ResponseOutputItem2 | ResponseOutputItem3
-)
+    role: Literal['assistant']
+    content: list[ContentItem]
 
 
 class Reasoning1(TypedDict):
@@ -1771,6 +1721,10 @@ class ToolChoice5(TypedDict):
 
 class ToolChoice6(TypedDict):
     type: Literal['file_search']
+
+
+class Conversation3(TypedDict):
+    id: str
 
 
 class Restarting(TypedDict):
@@ -1871,7 +1825,7 @@ class RunMessage(TypedDict):
     calls: NotRequired[list[Call2]]
 
 
-class Usage3(TypedDict):
+class Usage2(TypedDict):
     promptTokens: int
     completionTokens: int
     cachedTokens: NotRequired[int]
@@ -1884,7 +1838,7 @@ class RunModelCall(TypedDict):
     milliseconds: NotRequired[float]
     answer: NotRequired[str]
     finishReason: NotRequired[str]
-    usage: NotRequired[Usage3]
+    usage: NotRequired[Usage2]
 
 
 class Hit1(TypedDict):
@@ -2211,7 +2165,7 @@ class UrlCitation(TypedDict):
     url_citation: UrlCitation1
 
 
-class Usage(TypedDict):
+class UsageModel(TypedDict):
     promptTokens: int
     completionTokens: int
     totalTokens: int
@@ -2389,6 +2343,28 @@ class AgentSaved(TypedDict):
     file: AgentFile
 
 
+AnthropicCitation: TypeAlias = (
+    AnthropicCitationWebSearchResultLocation | AnthropicCitationCharLocation
+)
+
+
+class AnthropicContentBlockText(TypedDict):
+    type: Literal['text']
+    text: str
+    citations: NotRequired[list[AnthropicCitation]]
+
+
+class Delta3(TypedDict):
+    type: Literal['citations_delta']
+    citation: AnthropicCitation
+
+
+class AnthropicEventContentBlockDelta(TypedDict):
+    type: Literal['content_block_delta']
+    index: int
+    delta: Delta | Delta1 | Delta2 | Delta3
+
+
 class BatchFailure(TypedDict):
     error: DocumentError
 
@@ -2426,6 +2402,14 @@ class Choice1(TypedDict):
     finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
 
 
+CompletionMessage: TypeAlias = (
+    CompletionMessageSystem
+    | CompletionMessageUser
+    | CompletionMessageAssistant
+    | CompletionMessageTool
+)
+
+
 class Document(TypedDict):
     id: str
     title: NotRequired[str]
@@ -2461,7 +2445,7 @@ class DocumentList(TypedDict):
     nextCursor: NotRequired[str]
 
 
-class Error1(TypedDict):
+class Error2(TypedDict):
     error: ErrorDetail
 
 
@@ -2540,16 +2524,6 @@ class Hit(TypedDict):
 LineResult: TypeAlias = LineStored | LineRefused
 
 
-class NewConversation(TypedDict):
-    items: NotRequired[list[ResponseInputItem] | None]
-    metadata: NotRequired[dict[str, str] | None]
-    title: NotRequired[str | None]
-
-
-class NewConversationItems(TypedDict):
-    items: list[ResponseInputItem]
-
-
 class NewFeedback(TypedDict):
     conversationId: NotRequired[str | None]
     answerId: str
@@ -2570,99 +2544,20 @@ class QueryResponse(TypedDict):
     degraded: NotRequired[Literal[True]]
 
 
-class Agent2(TypedDict):
-    hits: NotRequired[list[Hit]]
-    approval: NotRequired[Approval]
-    finishReason: NotRequired[
-        Literal[
-            'stop',
-            'length',
-            'content_filter',
-            'tool_calls',
-            'round_limit',
-            'call_limit',
-            'time_limit',
-            'token_limit',
-            'approval_required',
-        ]
-    ]
-    limitsReached: NotRequired[
-        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
-    ]
-    degraded: NotRequired[Literal[True]]
-    searchedFor: NotRequired[str]
-    citations: NotRequired[list[Citation]]
-    unknownCitations: NotRequired[list[int]]
-    artifacts: NotRequired[list[Artifact]]
-    error: NotRequired[ErrorDetail]
+ResponseInputItem: TypeAlias = (
+    ResponseInputItemMessage
+    | ResponseInputItemFunctionCall
+    | ResponseInputItemFunctionCallOutput
+    | ResponseInputItemItemReference
+    | ResponseInputItemFileSearchCall
+)
 
 
-class Response(TypedDict):
-    id: str
-    object: Literal['response']
-    created_at: int
-    completed_at: int | None
-    conversation: Conversation2 | None
-    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
-    error: Error3 | None
-    incomplete_details: IncompleteDetails | None
-    instructions: str | None
-    max_output_tokens: int | None
-    metadata: dict[str, str]
-    model: str
-    output: list[ResponseOutputItem]
-    parallel_tool_calls: bool
-    previous_response_id: str | None
-    reasoning: Reasoning
-    store: bool
-    temperature: float | None
-    text: dict[str, Any]
-    tool_choice: Any
-    tools: list[dict[str, Any]]
-    top_p: float | None
-    truncation: Literal['auto']
-    usage: Usage2 | None
-    agent: NotRequired[Agent2]
-
-
-class ResponseEvent(TypedDict):
-    type: Literal[
-        'response.created',
-        'response.in_progress',
-        'response.output_item.added',
-        'response.file_search_call.in_progress',
-        'response.file_search_call.searching',
-        'response.file_search_call.completed',
-        'response.content_part.added',
-        'response.output_text.delta',
-        'response.output_text.annotation.added',
-        'response.output_text.done',
-        'response.content_part.done',
-        'response.function_call_arguments.delta',
-        'response.function_call_arguments.done',
-        'response.output_item.done',
-        'response.completed',
-        'response.incomplete',
-        'response.failed',
-        'error',
-    ]
-    sequence_number: int
-    response: NotRequired[Response]
-    output_index: NotRequired[int]
-    item: NotRequired[ResponseOutputItem]
-    item_id: NotRequired[str]
-    content_index: NotRequired[int]
-    part: NotRequired[Part]
-    delta: NotRequired[str]
-    text: NotRequired[str]
-    logprobs: NotRequired[list[Any]]
-    annotation: NotRequired[FileCitation]
-    annotation_index: NotRequired[int]
-    name: NotRequired[str]
-    arguments: NotRequired[str]
-    code: NotRequired[str]
-    message: NotRequired[str]
-    param: NotRequired[str | None]
+ResponseOutputItem: TypeAlias = (
+    ResponseOutputItemMessage
+    | ResponseOutputItemFunctionCall
+    | ResponseOutputItemFileSearchCall
+)
 
 
 class Run(TypedDict):
@@ -2675,7 +2570,7 @@ class Run(TypedDict):
     answerId: NotRequired[str]
     key: NotRequired[str]
     firstDelta: NotRequired[float]
-    usage: NotRequired[Usage]
+    usage: NotRequired[UsageModel]
     searches: list[RunSearch]
     modelCalls: list[RunModelCall]
     toolCalls: list[RunToolCall]
@@ -2718,7 +2613,75 @@ class AgentExtra(TypedDict):
     artifacts: NotRequired[list[Artifact]]
 
 
-class AnthropicEvent5(TypedDict):
+class Agent1(TypedDict):
+    hits: NotRequired[list[Hit]]
+    approval: NotRequired[Approval]
+    finishReason: NotRequired[
+        Literal[
+            'stop',
+            'length',
+            'content_filter',
+            'tool_calls',
+            'round_limit',
+            'call_limit',
+            'time_limit',
+            'token_limit',
+            'approval_required',
+        ]
+    ]
+    limitsReached: NotRequired[
+        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
+    ]
+    degraded: NotRequired[Literal[True]]
+    searchedFor: NotRequired[str]
+    citations: NotRequired[list[Citation]]
+    unknownCitations: NotRequired[list[int]]
+    artifacts: NotRequired[list[Artifact]]
+    error: NotRequired[ErrorDetail]
+
+
+class AgentResponse(TypedDict):
+    id: str
+    object: Literal['response']
+    created_at: int
+    completed_at: int | None
+    conversation: Conversation | None
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    error: Error | None
+    incomplete_details: IncompleteDetails | None
+    instructions: str | None
+    max_output_tokens: int | None
+    metadata: dict[str, str]
+    model: str
+    output: list[ResponseOutputItem]
+    parallel_tool_calls: bool
+    previous_response_id: str | None
+    reasoning: Reasoning
+    store: bool
+    temperature: float | None
+    text: dict[str, Any]
+    tool_choice: Any
+    tools: list[dict[str, Any]]
+    top_p: float | None
+    truncation: Literal['auto']
+    usage: Usage | None
+    agent: NotRequired[Agent1]
+
+
+AnthropicContentBlock: TypeAlias = (
+    AnthropicContentBlockText
+    | AnthropicContentBlockThinking
+    | AnthropicContentBlockToolUse
+)
+
+
+class AnthropicEventContentBlockStart(TypedDict):
+    type: Literal['content_block_start']
+    index: int
+    content_block: AnthropicContentBlock
+
+
+class AnthropicEventMessageDelta(TypedDict):
     type: Literal['message_delta']
     delta: Delta4
     usage: AnthropicUsage
@@ -2769,7 +2732,7 @@ class CompletionChunk(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class Agent1(TypedDict):
+class Agent2(TypedDict):
     hits: NotRequired[list[Hit]]
     steps: NotRequired[list[AnswerStep]]
     milliseconds: NotRequired[int]
@@ -2797,7 +2760,7 @@ class Agent1(TypedDict):
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     approval: NotRequired[Approval]
-    usage: NotRequired[Usage]
+    usage: NotRequired[UsageModel]
     error: NotRequired[ErrorDetail]
 
 
@@ -2806,7 +2769,7 @@ class ConversationItem(TypedDict):
     type: str
     status: NotRequired[str]
     parent_id: str | None
-    agent: NotRequired[Agent1]
+    agent: NotRequired[Agent2]
 
 
 class ConversationItemList(TypedDict):
@@ -2845,7 +2808,7 @@ class DoneFrame(TypedDict):
     citations: NotRequired[list[Citation]]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
-    usage: NotRequired[Usage]
+    usage: NotRequired[UsageModel]
 
 
 FilterLevel21 = TypedDict(
@@ -2873,6 +2836,16 @@ FilterLevel23 = TypedDict(
 
 
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
+
+
+class NewConversation(TypedDict):
+    items: NotRequired[list[ResponseInputItem] | None]
+    metadata: NotRequired[dict[str, str] | None]
+    title: NotRequired[str | None]
+
+
+class NewConversationItems(TypedDict):
+    items: list[ResponseInputItem]
 
 
 class OllamaChatAnswer(TypedDict):
@@ -2906,20 +2879,49 @@ class OllamaGenerateAnswer(TypedDict):
     agent: NotRequired[AgentExtra]
 
 
-class AnthropicEvent1(TypedDict):
+class ResponseEvent(TypedDict):
+    type: Literal[
+        'response.created',
+        'response.in_progress',
+        'response.output_item.added',
+        'response.file_search_call.in_progress',
+        'response.file_search_call.searching',
+        'response.file_search_call.completed',
+        'response.content_part.added',
+        'response.output_text.delta',
+        'response.output_text.annotation.added',
+        'response.output_text.done',
+        'response.content_part.done',
+        'response.function_call_arguments.delta',
+        'response.function_call_arguments.done',
+        'response.output_item.done',
+        'response.completed',
+        'response.incomplete',
+        'response.failed',
+        'error',
+    ]
+    sequence_number: int
+    response: NotRequired[AgentResponse]
+    output_index: NotRequired[int]
+    item: NotRequired[ResponseOutputItem]
+    item_id: NotRequired[str]
+    content_index: NotRequired[int]
+    part: NotRequired[Part]
+    delta: NotRequired[str]
+    text: NotRequired[str]
+    logprobs: NotRequired[list[Any]]
+    annotation: NotRequired[FileCitation]
+    annotation_index: NotRequired[int]
+    name: NotRequired[str]
+    arguments: NotRequired[str]
+    code: NotRequired[str]
+    message: NotRequired[str]
+    param: NotRequired[str | None]
+
+
+class AnthropicEventMessageStart(TypedDict):
     type: Literal['message_start']
     message: AnthropicMessage
-
-
-AnthropicEvent: TypeAlias = (
-    AnthropicEvent1
-    | AnthropicEvent2
-    | AnthropicEvent3
-    | AnthropicEvent4
-    | AnthropicEvent5
-    | AnthropicEvent6
-    | AnthropicError
-)
 
 
 ChatFrame: TypeAlias = (
@@ -3045,7 +3047,7 @@ class ResponseRequest(TypedDict):
     truncation: NotRequired[Literal['auto'] | None]
     parallel_tool_calls: NotRequired[Literal[True] | None]
     background: NotRequired[Literal[False] | None]
-    conversation: NotRequired[str | Conversation2 | None]
+    conversation: NotRequired[str | Conversation3 | None]
     prompt: NotRequired[None]
     max_tool_calls: NotRequired[None]
     top_logprobs: NotRequired[None]
@@ -3090,6 +3092,17 @@ class AnthropicCountRequest(TypedDict):
     conversationId: NotRequired[str | None]
 
 
+AnthropicEvent: TypeAlias = (
+    AnthropicEventMessageStart
+    | AnthropicEventContentBlockStart
+    | AnthropicEventContentBlockDelta
+    | AnthropicEventContentBlockStop
+    | AnthropicEventMessageDelta
+    | AnthropicEventMessageStop
+    | AnthropicError
+)
+
+
 class AnthropicRequest(TypedDict):
     model: NotRequired[str | None]
     messages: list[Message1]
@@ -3124,7 +3137,7 @@ class ChatRequest(TypedDict):
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
-    conversation: NotRequired[Conversation | None]
+    conversation: NotRequired[Conversation1 | None]
 
 
 class CompletionRequest(TypedDict):

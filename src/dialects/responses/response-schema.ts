@@ -108,7 +108,7 @@ export const ResponseObject = z
       .describe('Null if the model does not report it. Unknown details are 0.'),
     agent: AgentExtra.extend({ error: ErrorDetail }).partial().optional(),
   })
-  .meta({ id: 'Response' })
+  .meta({ id: 'AgentResponse' })
 
 /** Every event has a `type`, and the fields that belong to that type. */
 export const ResponseEvent = z
