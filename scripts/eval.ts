@@ -3,32 +3,52 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { AgentServer } from '../client/src/agent-server.ts'
 import { SearchMode } from '../src/schemas/query.ts'
+import { type AnswerEvaluation, evaluateAnswers } from './eval/answers.ts'
 import { CORPUS } from './eval/collection.ts'
-import { type Evaluation, evaluate } from './eval/evaluate.ts'
+import { type Evaluation, evaluateSearch } from './eval/evaluate.ts'
+import { readCollection } from './eval/formats.ts'
+import { ingestCollection } from './eval/ingest.ts'
+import { createJudge } from './eval/judge-model.ts'
 import { startLocalServer } from './eval/local-server.ts'
+import { compareReports, type Report, readReport, saveReport } from './eval/report.ts'
 
-const USAGE = `Usage: npm run eval -- <folder in BEIR layout> [options]
+const USAGE = `Usage: npm run eval -- <folder> [options]
 
-Ingests the collection through the HTTP API, asks its judged queries, and prints how good the answers are.
+Ingests the collection through the HTTP API, asks its judged questions, and prints how good the answers are.
 Without --url a server with a directory of its own is started for it and ended after it.
 
-  --url URL   a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
-              as in a set that the web UI's search page exports
-  --key KEY   its SERVER_API_KEY
-  --mode MODE lexical, dense or hybrid; by default what the server does by default
-  --graded    count relevance as it was graded; otherwise each relevant document counts the same
-  --json      print JSON only`
+  --format NAME      beir (default), xquad:de, tau-knowledge, finance-bench, mtrag:cloud: see docs/internals/retrieval-quality.md
+  --mode MODE        lexical, dense or hybrid, several times to compare; by default what the server does by default
+  --graded           count relevance as it was graded; otherwise each relevant document counts the same
+  --answers          asks the agent instead, the questions that have facts, and measures what it answers and cites
+  --judge-model NAME a model that decides whether an answer is right; otherwise it must contain the fact
+  --judge-url URL    its OpenAI-compatible server, up to /v1; --judge-key KEY if it needs one
+  --save FILE        writes the result; --compare FILE prints it beside an earlier one, with the questions that differ
+  --url URL          a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
+                     as in a set that the web UI's search page exports
+  --key KEY          its SERVER_API_KEY
+  --json             print JSON only`
 
+const text = { type: 'string' } as const
+const flag = { type: 'boolean', default: false } as const
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    url: { type: 'string' },
-    key: { type: 'string' },
-    mode: { type: 'string' },
-    graded: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    format: { ...text, default: 'beir' },
+    mode: { ...text, multiple: true },
+    graded: flag,
+    answers: flag,
+    'judge-model': text,
+    'judge-url': text,
+    'judge-key': text,
+    save: text,
+    compare: text,
+    url: text,
+    key: text,
+    json: flag,
+    help: flag,
   },
 })
 const [folder] = positionals
@@ -38,44 +58,109 @@ if (values.help || folder === undefined) {
   process.exit(values.help ? 0 : 2)
 }
 
-const needed = ['queries.jsonl', ...(values.url === undefined ? [CORPUS] : [])]
+const isBeir = values.format === 'beir'
+const needed = isBeir ? ['queries.jsonl', ...(values.url === undefined ? [CORPUS] : [])] : ['.']
 for (const name of needed) {
   if (existsSync(join(folder, name))) continue
   process.stderr.write(`${join(folder, name)} is not there\n`)
   process.exit(2)
 }
 
+const modes = values.mode?.map((mode) => SearchMode.parse(mode)) ?? [undefined]
+const model = values['judge-model']
+const judge =
+  model === undefined
+    ? undefined
+    : createJudge({ model, url: values['judge-url'] ?? '', key: values['judge-key'] ?? '' })
+const earlier = values.compare === undefined ? undefined : await readReport(values.compare)
+const collection = await readCollection(resolve(folder), values.format)
 const directory = await mkdtemp(join(tmpdir(), 'agent-server-eval-'))
 const local = values.url === undefined ? await startLocalServer(directory) : undefined
 try {
-  const result = await evaluate({
-    folder: resolve(folder),
-    url: values.url ?? local?.url ?? '',
-    key: values.key ?? local?.key ?? '',
-    mode: values.mode === undefined ? undefined : SearchMode.parse(values.mode),
-    graded: values.graded,
-    progress: (done) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${done}`)
-    },
+  const client = new AgentServer({
+    baseURL: values.url ?? local?.url ?? '',
+    apiKey: values.key ?? local?.key ?? '',
+    // A full queue is waited for, however large the collection is.
+    maxRetries: 10_000,
   })
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  if (!values.json) console.table(toTable(result))
-  console.log(JSON.stringify(result))
+  const progress = (done: string) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${done}`)
+  }
+  const { ids, failed } = await ingestCollection(collection, client, progress)
+  const report: Report = {}
+  for (const mode of values.answers ? [] : modes) {
+    const asking = { client, ids, progress, mode, graded: values.graded }
+    const { asked, ...measured } = await evaluateSearch(collection, asking)
+    const result = { documents: ids.size, failed, ...(mode && { mode }), ...measured }
+    report[mode ?? 'default'] = { measures: rowOf(measured), asked }
+    print(result)
+  }
+  if (values.answers) {
+    const { asked, ...measured } = await evaluateAnswers(
+      collection,
+      { client, ids, progress },
+      judge,
+    )
+    report.answers = { measures: answersRow(measured), asked }
+    print({ documents: ids.size, failed, ...measured })
+  }
+  if (!values.json) printTables(report)
+  if (values.save !== undefined) await saveReport(values.save, report)
 } finally {
   await local?.stop()
   await rm(directory, { recursive: true, force: true })
 }
 
-function toTable({ documents, failed, queries, ndcg, recall, mrr, latency }: Evaluation) {
-  const round = (number: number) => Number(number.toFixed(4))
-  return {
-    documents,
-    failed,
-    queries,
-    'nDCG@10': round(ndcg),
-    'recall@10': round(recall),
-    'MRR@10': round(mrr),
-    'p50 ms': round(latency.p50),
-    'p95 ms': round(latency.p95),
+function print(result: object): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  console.log(JSON.stringify(result))
+}
+
+function printTables(report: Report): void {
+  const measures = new Set(Object.values(report).flatMap((one) => Object.keys(one.measures)))
+  const rows = Array.from(measures, (measure) => {
+    const columns = Object.entries(report).map(([name, one]) => [name, one.measures[measure] ?? 0])
+    return [measure, rounded(Object.fromEntries(columns))]
+  })
+  console.table(Object.fromEntries(rows))
+  for (const { name, measures: compared, questions } of earlier
+    ? compareReports(earlier, report)
+    : []) {
+    console.log(`Compared with ${values.compare}: ${name}`)
+    const changes = Object.entries(compared).map(([measure, each]) => [measure, rounded(each)])
+    console.table(Object.fromEntries(changes))
+    for (const { id, text: question, differs } of questions) {
+      const values = Object.entries(differs).map(([value, [before, now]]) => {
+        return `${value} ${round(before)} → ${round(now)}`
+      })
+      console.log(`${id}  ${values.join(', ')}  ${question.slice(0, 100)}`)
+    }
   }
+}
+
+function rowOf({ queries, ndcg, recall, mrr, heldOut, kinds, latency }: Omit<Evaluation, 'asked'>) {
+  return {
+    queries,
+    'nDCG@10': ndcg,
+    'recall@10': recall,
+    'MRR@10': mrr,
+    'held out: nDCG@10': heldOut.ndcg,
+    'held out: MRR@10': heldOut.mrr,
+    ...Object.fromEntries(Object.entries(kinds).map(([kind, own]) => [`${kind}: MRR@10`, own.mrr])),
+    'p50 ms': latency.p50,
+    'p95 ms': latency.p95,
+  }
+}
+
+function answersRow({ latency, ...shares }: Omit<AnswerEvaluation, 'asked'>) {
+  const measured = Object.entries(shares).filter(([, value]) => !Number.isNaN(value))
+  return { ...Object.fromEntries(measured), 'p50 ms': latency.p50, 'p95 ms': latency.p95 }
+}
+
+function round(number: number): number {
+  return Number(number.toFixed(4))
+}
+
+function rounded(measures: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(measures).map(([name, value]) => [name, round(value)]))
 }

@@ -1,0 +1,137 @@
+import { mean, percentile } from '../../ui/search/evaluation.ts'
+import type { Collection, JudgedQuestion } from './collection.ts'
+import { type Asking, namesOf } from './evaluate.ts'
+import type { Judge } from './judge-model.ts'
+import type { Measured } from './report.ts'
+
+const DEADLINE_MS = 600_000
+
+/** Shares from 0 to 1; NaN where nothing was to be measured. */
+export interface AnswerEvaluation {
+  /** Questions that the documents answer, and that they do not. */
+  answerable: number
+  unanswerable: number
+  /** Of the answerable: the answer contains the fact; it says that there is none, although there is. */
+  right: number
+  wronglyAbstained: number
+  /** Of the citations: those of a right document. Of the answerable questions: those whose answer cites one. */
+  citationPrecision: number
+  citationRecall: number
+  /** Of the cited statements: those that the server calls unsupported. */
+  unsupported: number
+  /** Of the unanswerable questions: those whose answer says so. */
+  abstained: number
+  latency: { p50: number; p95: number }
+  asked: readonly Measured[]
+}
+
+interface Outcome {
+  question: JudgedQuestion
+  milliseconds: number
+  isAnswerable: boolean
+  right: boolean | undefined
+  abstained: boolean
+  /** Whether each citation is of a right document. */
+  cited: boolean[]
+  supported: boolean[]
+}
+
+/** Asks the agent the questions that have facts, and measures its answers. Throws if there are none. */
+export async function evaluateAnswers(
+  { questions, byPage = false }: Collection,
+  asking: Asking,
+  judge: Judge | undefined,
+): Promise<AnswerEvaluation> {
+  const judged = questions.filter(({ facts }) => facts !== undefined)
+  if (judged.length === 0) throw new Error('No question of the set has facts')
+  const outcomes: Outcome[] = []
+  for (const question of judged) {
+    outcomes.push(await ask(question, byPage, asking, judge))
+    asking.progress(`${outcomes.length} of ${judged.length} questions answered`)
+  }
+  const answerable = outcomes.filter(({ isAnswerable }) => isAnswerable)
+  const others = outcomes.filter(({ isAnswerable }) => !isAnswerable)
+  const latencies = outcomes.map(({ milliseconds }) => milliseconds)
+  return {
+    answerable: answerable.length,
+    unanswerable: others.length,
+    right: shareOf(answerable.map(({ right }) => right === true)),
+    wronglyAbstained: shareOf(answerable.map(({ right, abstained }) => abstained && !right)),
+    citationPrecision: shareOf(answerable.flatMap(({ cited }) => cited)),
+    citationRecall: shareOf(answerable.map(({ cited }) => cited.includes(true))),
+    unsupported: shareOf(outcomes.flatMap((one) => one.supported.map((is) => !is))),
+    abstained: shareOf(others.map((one) => one.abstained)),
+    latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
+    asked: outcomes.map(toMeasured),
+  }
+}
+
+const shareOf = (values: readonly boolean[]): number => mean(values.map(Number))
+
+function toMeasured({ question, isAnswerable, right, abstained, cited, supported }: Outcome) {
+  const { id, text } = question
+  const values = isAnswerable
+    ? {
+        right: Number(right),
+        cited: Number(cited.includes(true)),
+        unsupported: supported.filter((is) => !is).length,
+      }
+    : { abstained: Number(abstained) }
+  return { id, text, values }
+}
+
+async function ask(
+  question: JudgedQuestion,
+  byPage: boolean,
+  { client, ids }: Asking,
+  judge: Judge | undefined,
+): Promise<Outcome> {
+  const { text, relevant, facts = [] } = question
+  const started = performance.now()
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  const messages = [{ role: 'user' as const, content: text }]
+  const answer = await client.chat({ messages }, { signal }).result()
+  const milliseconds = performance.now() - started
+  const cited = new Set((answer.citations ?? []).map(({ number }) => number))
+  const verdict = judge
+    ? await judge({ question: text, facts, answer: answer.text })
+    : {
+        right: containsAny(answer.text, facts),
+        abstained: cited.size === 0 && MISSING.test(answer.text),
+      }
+  return {
+    question,
+    milliseconds,
+    isAnswerable: facts.length > 0,
+    ...verdict,
+    cited: Array.from(cited, (number) => {
+      const hit = answer.hits[number - 1]
+      return hit !== undefined && namesOf(hit, ids, byPage).some((name) => relevant.has(name))
+    }),
+    supported: (answer.citations ?? []).flatMap(({ supported }) => supported ?? []),
+  }
+}
+
+/** A word of negation, in an answer that cites nothing, says that something is missing. */
+const MISSING =
+  /\b(?:not|nothing|none|cannot|can't|unable|missing|isn't|doesn't|don't|nicht|kein\w*|fehlt|aucun\w*|pas)\b/i
+
+const withoutMarks = (text: string) => text.replaceAll(/\[\d+\]/g, '')
+
+/** Whether the text contains one of the facts as whole words, whatever the case, white space and emphasis. */
+export function containsAny(text: string, facts: readonly string[]): boolean {
+  const said = normalise(text)
+  return facts.some((fact) => {
+    const escaped = normalise(fact).replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+    return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(said)
+  })
+}
+
+function normalise(text: string): string {
+  return withoutMarks(text)
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[*`’']/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { AgentServer } from '../../../client/src/agent-server.ts'
+import { containsAny, evaluateAnswers } from '../../../scripts/eval/answers.ts'
+import type { JudgedQuestion } from '../../../scripts/eval/collection.ts'
+import { ingestCollection } from '../../../scripts/eval/ingest.ts'
+import { createJudge } from '../../../scripts/eval/judge-model.ts'
+import { promptOf } from '../../support/model-request.ts'
+import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../../support/server.ts'
+import { errorReply, jsonReply, textReply } from '../../support/upstream-replies.ts'
+
+const upstream = await startScriptedUpstream()
+const server = await startServer(modelAt(upstream))
+const client = new AgentServer({ baseURL: server.url, apiKey: TEST_KEY })
+
+const question = (id: string, text: string, right: string[], facts: string[]): JudgedQuestion => {
+  return { id, text, relevant: new Map(right.map((document) => [document, 1])), facts }
+}
+const collection = {
+  documents: () => [
+    { _id: 'hours', title: 'Opening hours', text: 'The library opens at nine on weekdays.' },
+    { _id: 'lending', title: 'Lending', text: 'The library lends books for four weeks.' },
+  ],
+  questions: [
+    question('1', 'When does the library open?', ['hours'], ['nine', '9:00']),
+    question('2', 'How long does the library lend books?', ['lending'], ['four weeks']),
+    question('3', 'What does the library charge?', [], []),
+    { id: '4', text: 'Not about a fact', relevant: new Map([['hours', 1]]) },
+  ],
+}
+const progress = () => undefined
+const { ids } = await ingestCollection(collection, client, progress)
+
+const numberOf = (prompt: string, title: string) =>
+  prompt.indexOf(title) < prompt.indexOf(title === 'Lending' ? 'Opening hours' : 'Lending') ? 1 : 2
+
+/** The model answers what a test makes of the last message of the prompt. */
+function answering(write: (prompt: string) => string): void {
+  upstream.always((request) => {
+    const reply = textReply(write(promptOf(request, 'user')))
+    return typeof reply === 'function' ? reply(request) : reply
+  })
+}
+
+const completion = (content: string) => jsonReply({ choices: [{ message: { content } }] })
+
+describe('Answers to questions with facts', () => {
+  it('are measured by fact, citations, support and abstention', async () => {
+    answering((prompt) => {
+      const hours = numberOf(prompt, 'Opening hours')
+      if (prompt.includes('When does')) return `It opens at nine on weekdays [${hours}].`
+      // The fact is wrong, and so is the passage.
+      if (prompt.includes('How long'))
+        return `The library opens for 7 weeks on weekdays [${hours}].`
+      return 'The passages do not say what it charges.'
+    })
+    const measured = await evaluateAnswers(collection, { client, ids, progress }, undefined)
+    expect(measured).toMatchObject({
+      answerable: 2,
+      unanswerable: 1,
+      right: 0.5,
+      wronglyAbstained: 0,
+      citationPrecision: 0.5,
+      citationRecall: 0.5,
+      unsupported: 0.5,
+      abstained: 1,
+    })
+    expect(measured.asked.map(({ id, values }) => [id, values])).toEqual([
+      ['1', { right: 1, cited: 1, unsupported: 0 }],
+      ['2', { right: 0, cited: 0, unsupported: 1 }],
+      ['3', { abstained: 1 }],
+    ])
+  })
+
+  it('are decided by a judge, if there is one', async () => {
+    upstream.always(textReply('Around 9 in the morning.'))
+    const asked: object[] = []
+    const judge = async (each: object) => {
+      asked.push(each)
+      return { right: true, abstained: false }
+    }
+    const measured = await evaluateAnswers(collection, { client, ids, progress }, judge)
+    expect(measured).toMatchObject({ right: 1, abstained: 0, citationRecall: 0 })
+    expect(asked[0]).toEqual({
+      question: 'When does the library open?',
+      facts: ['nine', '9:00'],
+      answer: 'Around 9 in the morning.',
+    })
+  })
+
+  it('are refused where no question has facts', async () => {
+    const without = { ...collection, questions: collection.questions.slice(3) }
+    const measured = evaluateAnswers(without, { client, ids, progress }, undefined)
+    await expect(measured).rejects.toThrow('No question of the set has facts')
+  })
+})
+
+describe('A fact', () => {
+  it.each([
+    ['It takes **63 bytes** [1].', ['63 bytes'], true],
+    ['It takes 163 bytes.', ['63 bytes'], false],
+    ['Use `pg_dump -Fc`.', ['PG_DUMP -fc'], true],
+    ['at\n nine', ['ten', 'at nine'], true],
+    ['C++ (1998)', ['c++'], true],
+    ['Nothing.', [], false],
+  ])('is found as whole words: %j %j', (text, facts, found) => {
+    expect(containsAny(text, facts)).toBe(found)
+  })
+})
+
+describe('A judge', () => {
+  const asked = { question: 'When?', facts: ['nine'], answer: 'At nine.' }
+  const judge = createJudge({ model: 'judge', url: upstream.url, key: 'k' })
+
+  it('is asked with the fact, and may think aloud', async () => {
+    upstream.always(completion('Well {so} it is right.\n{"right": true, "abstained": false}'))
+    expect(await judge(asked)).toEqual({ right: true, abstained: false })
+    expect(promptOf(upstream.requests.at(-1), 'user')).toContain('"facts":"nine"')
+  })
+
+  it('that gives no verdict fails the evaluation', async () => {
+    upstream.always(completion('I do not know'))
+    await expect(judge(asked)).rejects.toThrow('The judge gave no verdict on: When?')
+    upstream.always(errorReply(500))
+    await expect(judge(asked)).rejects.toThrow('The judge answered 500')
+  })
+})
