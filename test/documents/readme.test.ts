@@ -36,6 +36,10 @@ const NOT_RUN = new Map([
   ],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   [
+    'npm run eval -- <folder> --answers --save before.json',
+    'a pattern; test/scripts/eval/answers.test.ts measures answers',
+  ],
+  [
     'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
     'its file is the reader’s own; test/api/files.test.ts sends such forms',
   ],
