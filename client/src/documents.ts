@@ -53,6 +53,8 @@ export interface DocumentSelection {
 }
 
 export interface ListOptions extends PageOptions, DocumentSelection {
+  /** Only the documents of this conversation. Default: those of none. */
+  conversation?: string | undefined
   /** Default: `-createdAt`, newest first. */
   sort?: DocumentSort | undefined
   /** Also counts the items of all pages, as `total` of each page. */
@@ -139,11 +141,12 @@ export class Documents {
   }
 
   /** Lists documents; by default all of them, newest first. */
-  list({ limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
+  list({ conversation, limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
     const { query: selection, options } = readSelection(given)
     return new Pages((cursor) => {
       const counted = total ? 'true' : undefined
-      const query = { ...selection, limit: limit ?? 100, cursor, sort, total: counted }
+      const page = { limit: limit ?? 100, cursor, sort, total: counted }
+      const query = { ...selection, ...page, conversation }
       const request: Request = { method: 'GET', path: '/documents', query }
       return mapCall(
         this.#transport.json<DocumentList>(request, options),

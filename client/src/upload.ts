@@ -12,7 +12,7 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
 
 export interface UploadFields
-  extends Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection'> {
+  extends Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection' | 'conversation'> {
   /** The file's name. Default: that of the path or `File`. The server goes by its extension, so include it. */
   name?: string | undefined
   /** The media type. Default: the server goes by name and content. */
@@ -110,12 +110,14 @@ async function wholeForm(source: UploadSource, part: Content, fields: UploadFiel
   return { content: form, headers: {} }
 }
 
-function textFields({ title, url, metadata, collection }: UploadFields): [string, string][] {
+function textFields(given: UploadFields): [string, string][] {
+  const { title, url, metadata, collection, conversation } = given
   const fields: [string, string | null | undefined][] = [
     ['title', title],
     ['url', url],
     ['metadata', metadata && JSON.stringify(metadata)],
     ['collection', collection],
+    ['conversation', conversation],
   ]
   return fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]]))
 }

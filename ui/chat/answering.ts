@@ -17,6 +17,7 @@ import {
   turns,
 } from './conversation.ts'
 import { refreshList } from './conversations.ts'
+import { clearFileNotes } from './files.ts'
 import { tellTabs } from './other-tabs.ts'
 import { type ChangeAnswer, readAnswerEvents } from './read-answer.ts'
 import { newTurn, type Turn } from './turns.ts'
@@ -155,6 +156,7 @@ export function leaveConversation(): void {
   leaveAnswers()
   closeReader()
   leave()
+  clearFileNotes()
   refusal.value = ''
   openFailure.value = ''
 }

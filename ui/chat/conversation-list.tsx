@@ -135,7 +135,9 @@ function ManageDialog({
         </label>
         <ErrorNote message={failure.value} />
         {isDeleting.value && (
-          <p>The conversation will be deleted with all its versions. This cannot be undone.</p>
+          <p>
+            The conversation will be deleted with all its versions and files. This cannot be undone.
+          </p>
         )}
         <div class="dialog-foot">
           <button type="button" onClick={() => void act(() => exportConversation(conversation))}>

@@ -4,6 +4,7 @@ import { client } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { replaceRoute } from '../route.ts'
 import { onSignOut } from '../session.ts'
+import { moveDraft } from './draft.ts'
 import { feedbackOf, readFeedback } from './feedback.ts'
 import { tellTabs } from './other-tabs.ts'
 import { branchTo, leafBelow, type Turn, toTurns } from './turns.ts'
@@ -70,6 +71,7 @@ export async function readConversation(id: string, isOwn: (turn: Turn) => boolea
 export async function ensureConversation(): Promise<string> {
   if (conversationId.value !== undefined) return conversationId.value
   const { id }: Conversation = await client.conversations.create()
+  moveDraft(id)
   conversationId.value = id
   replaceRoute('chat', id)
   return id

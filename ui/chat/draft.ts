@@ -22,6 +22,13 @@ export function draftOf(conversation = 'new'): Signal<string> {
   return draft
 }
 
+/** What was begun as a new conversation goes on in the one that the server has created. */
+export function moveDraft(conversation: string): void {
+  const begun = draftOf()
+  draftOf(conversation).value = begun.value
+  begun.value = ''
+}
+
 function keep(key: string, text: string): void {
   try {
     if (text === '') sessionStorage.removeItem(key)

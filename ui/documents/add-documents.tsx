@@ -5,7 +5,8 @@ import type { NewDocument } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
-import { chosenFiles, droppedFiles } from './dropped-files.ts'
+import { DropPlace } from './drop-place.tsx'
+import { chosenFiles } from './dropped-files.ts'
 import { addFiles, type ChosenFile, MAX_FILES } from './uploads.ts'
 
 /** Buttons for files, folders and text, and the whole page as a place to drop them. */
@@ -43,7 +44,7 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
         </button>
       </div>
       <ErrorNote message={note.value} />
-      <DropPlace onDropped={add} />
+      <DropPlace label="Drop to add" onDropped={add} />
       {isPasting.value && (
         <PasteDialog
           onClose={() => {
@@ -102,36 +103,6 @@ function FileButton({
       />
     </>
   )
-}
-
-function DropPlace({ onDropped }: { onDropped: (files: ChosenFile[]) => void }) {
-  const isOver = useSignal(false)
-  useEffect(() => {
-    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
-    const over = (event: DragEvent) => {
-      if (!hasFiles(event)) return
-      event.preventDefault()
-      isOver.value = true
-    }
-    const leave = (event: DragEvent) => {
-      if (event.relatedTarget === null) isOver.value = false
-    }
-    const drop = (event: DragEvent) => {
-      if (!event.dataTransfer || !hasFiles(event)) return
-      event.preventDefault()
-      isOver.value = false
-      void droppedFiles(event.dataTransfer).then(onDropped)
-    }
-    document.addEventListener('dragover', over)
-    document.addEventListener('dragleave', leave)
-    document.addEventListener('drop', drop)
-    return () => {
-      document.removeEventListener('dragover', over)
-      document.removeEventListener('dragleave', leave)
-      document.removeEventListener('drop', drop)
-    }
-  }, [])
-  return isOver.value ? <div class="drop-place">Drop to add</div> : null
 }
 
 /** A dialog with a form that adds one document. */

@@ -5,10 +5,10 @@ import {
   cancel,
   cancelAll,
   clearFinished,
+  documentUploads,
   isOpen,
   retryFailed,
   type Upload,
-  uploads,
 } from './uploads.ts'
 
 /** More are counted, not shown. */
@@ -16,19 +16,19 @@ const MAX_SHOWN = 100
 
 /** What is being sent and what failed; nothing where nothing was sent. */
 export function UploadPanel() {
-  const open = useComputed(() => uploads.value.filter(isOpen))
-  const failed = useComputed(() => uploads.value.filter(({ state }) => state === 'failed'))
-  if (uploads.value.length === 0) return null
+  const open = useComputed(() => documentUploads.value.filter(isOpen))
+  const failed = useComputed(() => documentUploads.value.filter(({ state }) => state === 'failed'))
+  if (documentUploads.value.length === 0) return null
   return (
     <section class="panel uploads stack" aria-labelledby="uploads">
       <div class="row spread">
-        <h2 id="uploads">{titleOf(uploads.value)}</h2>
+        <h2 id="uploads">{titleOf(documentUploads.value)}</h2>
         {open.value.length > 0 ? (
-          <button type="button" class="quiet" onClick={cancelAll}>
+          <button type="button" class="quiet" onClick={() => cancelAll(documentUploads.value)}>
             Cancel all
           </button>
         ) : (
-          <button type="button" class="quiet" onClick={clearFinished}>
+          <button type="button" class="quiet" onClick={() => clearFinished(documentUploads.value)}>
             Clear
           </button>
         )}
@@ -57,7 +57,7 @@ function titleOf(all: readonly Upload[]): string {
 }
 
 function Overall() {
-  const counting = uploads.value.filter(({ state }) => state !== 'cancelled')
+  const counting = documentUploads.value.filter(({ state }) => state !== 'cancelled')
   const total = counting.reduce((sum, { file }) => sum + file.size, 0)
   const done = counting.reduce(
     (sum, { state, file, sentBytes }) => sum + (state === 'failed' ? file.size : sentBytes),
@@ -94,7 +94,7 @@ function Failures({ failed }: { failed: readonly Upload[] }) {
       <div class="row spread">
         <h3>{counted(failed.length, 'file')} failed</h3>
         <span class="row tight">
-          <button type="button" class="quiet" onClick={retryFailed}>
+          <button type="button" class="quiet" onClick={() => retryFailed(documentUploads.value)}>
             Send again
           </button>
           <CopyButton text={asText} label="Copy list" />

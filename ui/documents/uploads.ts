@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { DocumentCreated } from '../../client/src/agent-server.ts'
 import { messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
@@ -10,6 +10,12 @@ export const MAX_FILES = 10_000
 /** Times that a busy server is asked again by the client, after the wait that it names. */
 const MAX_RETRIES = 8
 
+/** The conversation that files belong to; `arrived` is awaited for each that has become a document. */
+export interface UploadTarget {
+  conversation: string
+  arrived: () => Promise<void>
+}
+
 export interface Upload {
   id: number
   /** With the folders that it was found in. */
@@ -18,10 +24,13 @@ export interface Upload {
   state: 'waiting' | 'sending' | 'sent' | 'failed' | 'cancelled'
   sentBytes: number
   failure: string
+  to: UploadTarget | undefined
 }
 
 /** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
 export const uploads = signal<readonly Upload[]>([])
+/** Those that belong to no conversation. */
+export const documentUploads = computed(() => uploads.value.filter(({ to }) => !to))
 /** Grows with each file that has become a document, for whoever shows documents. */
 export const arrivals = signal(0)
 
@@ -30,7 +39,7 @@ const waiting: number[] = []
 let lastId = 0
 
 onSignOut(() => {
-  cancelAll()
+  cancelAll(uploads.value)
   uploads.value = []
 })
 
@@ -41,13 +50,13 @@ export interface ChosenFile {
 }
 
 /** Puts files into the queue; answers how many were too many. */
-export function addFiles(files: readonly ChosenFile[]): number {
+export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): number {
   const open = uploads.value.filter(isOpen).length
   const taken = files.slice(0, Math.max(MAX_FILES - open, 0))
   const added = taken.map(({ path, file }): Upload => {
     lastId += 1
     waiting.push(lastId)
-    return { id: lastId, path, file, state: 'waiting', sentBytes: 0, failure: '' }
+    return { id: lastId, path, file, to, state: 'waiting', sentBytes: 0, failure: '' }
   })
   uploads.value = [
     ...uploads.value.filter((one) => isOpen(one) || one.state === 'failed'),
@@ -59,8 +68,8 @@ export function addFiles(files: readonly ChosenFile[]): number {
 
 export const isOpen = ({ state }: Upload) => state === 'waiting' || state === 'sending'
 
-export function cancelAll(): void {
-  for (const one of uploads.value) if (isOpen(one)) cancel(one.id)
+export function cancelAll(of: readonly Upload[]): void {
+  for (const one of of) if (isOpen(one)) cancel(one.id)
 }
 
 export function cancel(id: number): void {
@@ -71,8 +80,8 @@ export function cancel(id: number): void {
 }
 
 /** Sends again what failed. */
-export function retryFailed(): void {
-  const failed = uploads.value.filter(({ state }) => state === 'failed')
+export function retryFailed(of: readonly Upload[]): void {
+  const failed = of.filter(({ state }) => state === 'failed')
   for (const { id } of failed) {
     update(id, { state: 'waiting', sentBytes: 0, failure: '' })
     waiting.push(id)
@@ -81,8 +90,8 @@ export function retryFailed(): void {
 }
 
 /** Forgets what is over. */
-export function clearFinished(): void {
-  uploads.value = uploads.value.filter(isOpen)
+export function clearFinished(of: readonly Upload[]): void {
+  uploads.value = uploads.value.filter((one) => isOpen(one) || !of.includes(one))
 }
 
 function startNext(): void {
@@ -93,15 +102,17 @@ function startNext(): void {
   }
 }
 
-async function send({ id, file, path }: Upload): Promise<void> {
+async function send({ id, file, path, to }: Upload): Promise<void> {
   const controller = new AbortController()
   running.set(id, controller)
   update(id, { state: 'sending' })
   try {
-    const created = await sendFile(file, path, controller.signal, (sentBytes) =>
+    const upload = { file, path, conversation: to?.conversation, signal: controller.signal }
+    const created = await sendFile(upload, (sentBytes) =>
       update(id, { sentBytes: Math.min(sentBytes, file.size) }),
     )
-    const isRefused = created.status === 'failed'
+    await to?.arrived()
+    const isRefused = created.status === 'failed' && !to
     const failure = isRefused ? (created.error?.message ?? 'The file cannot be read.') : ''
     update(id, { state: isRefused ? 'failed' : 'sent', sentBytes: file.size, failure })
     arrivals.value += 1
@@ -114,16 +125,22 @@ async function send({ id, file, path }: Upload): Promise<void> {
   startNext()
 }
 
+interface SentFile {
+  file: File
+  path: string
+  conversation: string | undefined
+  signal: AbortSignal
+}
+
 function sendFile(
-  file: File,
-  path: string,
-  signal: AbortSignal,
+  { file, path, conversation, signal }: SentFile,
   onProgress: (sent: number) => void,
 ): Promise<DocumentCreated> {
   const isInFolder = path.includes('/')
   return Promise.resolve(
     uploadingClient(onProgress).documents.upload(file, {
       signal,
+      ...(conversation !== undefined && { conversation }),
       maxRetries: MAX_RETRIES,
       // To filter by, and to tell apart files of one name.
       ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),

@@ -1,23 +1,21 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import {
-  ask,
   leaveConversation,
   openConversation,
   openFailure,
   refresh,
-  refusal,
   stop,
 } from '../chat/answering.ts'
-import { conversationId, isAnswering, opening, settings, turns } from '../chat/conversation.ts'
+import { Composer } from '../chat/composer.tsx'
+import { conversationId, isAnswering, opening, turns } from '../chat/conversation.ts'
 import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
-import { draftOf } from '../chat/draft.ts'
+import { attach, refreshFiles } from '../chat/files.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
-import { QuestionField } from '../chat/question-field.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
+import { DropPlace } from '../documents/drop-place.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
@@ -45,8 +43,8 @@ export function ChatPage({ id }: { id?: string | undefined }) {
           <Empty title="Ask about your documents">
             <p>
               Answers cite the passages they are based on, so{' '}
-              <a href={href('documents')}>add documents</a> first. The server keeps your
-              conversations.
+              <a href={href('documents')}>add documents</a>, or drop files here for this
+              conversation only. The server keeps your conversations.
             </p>
           </Empty>
         )}
@@ -58,6 +56,10 @@ export function ChatPage({ id }: { id?: string | undefined }) {
         <p class="visually-hidden" role="status">
           {isAnswering.value ? 'Answering' : turns.value.length > 0 ? 'The answer is complete' : ''}
         </p>
+        <DropPlace
+          label="Drop to add to this conversation"
+          onDropped={(dropped) => void attach(dropped)}
+        />
         <Composer key={conversationId.value ?? 'new'} />
       </div>
       {cited && <Reader key={`${cited.hit.id} ${cited.quotes.join()}`} {...cited} />}
@@ -122,6 +124,7 @@ function useShown(id: string | undefined): void {
         const shown = conversationId.value
         void refreshList()
         if (shown === undefined || (changed !== undefined && changed !== shown)) return
+        void refreshFiles()
         refresh(shown).catch((error: unknown) => {
           if (isGone(error)) leaveConversation()
         })
@@ -164,66 +167,4 @@ function useReadingAlong(): void {
     last.current = newest
     if (isAtEnd.current) window.scrollTo(0, document.documentElement.scrollHeight)
   }, [turns.value])
-}
-
-function Composer() {
-  const question = draftOf(conversationId.value)
-  const field = useRef<HTMLTextAreaElement>(null)
-  // Before it is painted: who types at once loses no letter.
-  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
-  const send = async () => {
-    const asked = question.value
-    if (isAnswering.value || asked.trim() === '') return
-    question.value = ''
-    const wasAsked = await ask(asked.trim())
-    // What was not asked is still to be.
-    const draft = draftOf(conversationId.value)
-    if (!wasAsked && draft.value === '') draft.value = asked
-  }
-  return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
-      <ErrorNote message={refusal.value} />
-      <div class="search-form">
-        <QuestionField
-          label="Question"
-          placeholder="Ask a question"
-          question={question}
-          field={field}
-          onAsk={() => void send()}
-        />
-        {isAnswering.value ? (
-          <button type="button" onClick={() => void stop()}>
-            Stop
-          </button>
-        ) : (
-          <button type="submit" class="primary" disabled={question.value.trim() === ''}>
-            Send
-          </button>
-        )}
-      </div>
-      <details class="settings">
-        <summary>Settings</summary>
-        <div class="settings-fields asked">
-          <TopKField value={settings.topK} />
-          <FilterField text={settings.filter} />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={settings.showsSteps.value}
-              onChange={({ currentTarget }) => {
-                settings.showsSteps.value = currentTarget.checked
-              }}
-            />
-            Tool steps
-          </label>
-        </div>
-      </details>
-    </form>
-  )
 }

@@ -148,6 +148,7 @@ class AsyncDocuments:
         url: str | None = None,
         metadata: Metadata | None = None,
         collection: str | None = None,
+        conversation: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
         on_progress: Progress | None = None,
@@ -164,6 +165,7 @@ class AsyncDocuments:
             url=url,
             metadata=metadata,
             collection=collection,
+            conversation=conversation,
             on_progress=on_progress,
         )
         method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
@@ -191,6 +193,7 @@ class AsyncDocuments:
         title: str | None = None,
         filter: Filter | None = None,
         collection: str | None = None,
+        conversation: str | None = None,
         sort: DocumentSort | None = None,
         limit: int = 100,
     ) -> AsyncPages[Document]:
@@ -198,7 +201,8 @@ class AsyncDocuments:
         selection = protocol.selection(status, title, filter, collection)
 
         def read(cursor: str | None) -> Awaitable[Any]:
-            query = {**selection, "limit": limit, "cursor": cursor, "sort": sort}
+            page = {"limit": limit, "cursor": cursor, "sort": sort}
+            query = {**selection, **page, "conversation": conversation}
             return self._transport.json(Request("GET", "/documents", query))
 
         return AsyncPages("documents", read)

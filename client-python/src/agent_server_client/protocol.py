@@ -195,6 +195,7 @@ def upload_of(
     url: str | None,
     metadata: Mapping[str, Any] | None,
     collection: str | None,
+    conversation: str | None,
     on_progress: Progress | None,
 ) -> Upload:
     """Throws TypeError for a file that is opened for reading text."""
@@ -202,7 +203,7 @@ def upload_of(
         raise TypeError("A file must be opened for reading bytes: open(path, 'rb')")
     given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
     facts = json.dumps(metadata) if metadata else None
-    fields = {"title": title, "url": url, "metadata": facts, "collection": collection}
+    fields = {"title": title, "url": url, "metadata": facts, "collection": collection, "conversation": conversation}
     return Upload(
         source,
         name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document",

@@ -1,0 +1,128 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { chosenFiles } from '../documents/dropped-files.ts'
+import { FilterField, TopKField } from '../parts/filter-field.tsx'
+import { ErrorNote } from '../parts/notes.tsx'
+import { ask, refusal, stop } from './answering.ts'
+import { conversationId, isAnswering, settings } from './conversation.ts'
+import { draftOf } from './draft.ts'
+import { FileChips } from './file-chips.tsx'
+import { attach, awaitsFiles } from './files.ts'
+import { QuestionField } from './question-field.tsx'
+
+/** Where a question is written, and files are added to the conversation. */
+export function Composer() {
+  const question = draftOf(conversationId.value)
+  const field = useRef<HTMLTextAreaElement>(null)
+  // Before it is painted: who types at once loses no letter.
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
+  const send = async () => {
+    const asked = question.value
+    if (isAnswering.value || awaitsFiles.value || asked.trim() === '') return
+    question.value = ''
+    const wasAsked = await ask(asked.trim())
+    // What was not asked is still to be.
+    const draft = draftOf(conversationId.value)
+    if (!wasAsked && draft.value === '') draft.value = asked
+  }
+  return (
+    <form
+      class="composer"
+      onPaste={(event) => {
+        const pasted = pastedFiles(event)
+        if (pasted.length === 0) return
+        event.preventDefault()
+        void attach(pasted)
+      }}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      <FileChips />
+      <ErrorNote message={refusal.value} />
+      <div class="search-form">
+        <ClipButton />
+        <QuestionField
+          label="Question"
+          placeholder="Ask a question"
+          question={question}
+          field={field}
+          onAsk={() => void send()}
+        />
+        {isAnswering.value ? (
+          <button type="button" onClick={() => void stop()}>
+            Stop
+          </button>
+        ) : (
+          <button
+            type="submit"
+            class="primary"
+            disabled={question.value.trim() === '' || awaitsFiles.value}
+          >
+            Send
+          </button>
+        )}
+      </div>
+      <Settings />
+    </form>
+  )
+}
+
+/** Files and pictures; what office programs copy is also a picture, but is meant as text. */
+function pastedFiles({ clipboardData }: ClipboardEvent) {
+  if (!clipboardData || clipboardData.types.includes('text/plain')) return []
+  return chosenFiles(clipboardData.files)
+}
+
+function ClipButton() {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <button
+        type="button"
+        class="clip"
+        aria-label="Add files"
+        title="Add files"
+        onClick={() => input.current?.click()}
+      >
+        <svg class="page-icon" viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M20 11.5l-8 8a5 5 0 0 1-7-7l8.5-8.5a3.4 3.4 0 0 1 4.8 4.8l-8.4 8.4a1.7 1.7 0 0 1-2.4-2.4l7.6-7.6" />
+        </svg>
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Add files"
+        onChange={({ currentTarget }) => {
+          void attach(chosenFiles(currentTarget.files ?? []))
+          // The same file may be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function Settings() {
+  return (
+    <details class="settings">
+      <summary>Settings</summary>
+      <div class="settings-fields asked">
+        <TopKField value={settings.topK} />
+        <FilterField text={settings.filter} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={settings.showsSteps.value}
+            onChange={({ currentTarget }) => {
+              settings.showsSteps.value = currentTarget.checked
+            }}
+          />
+          Tool steps
+        </label>
+      </div>
+    </details>
+  )
+}
