@@ -42,6 +42,7 @@ function sendForm(
 ): Promise<Response> {
   const request = new XMLHttpRequest()
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
     const abort = () => request.abort()
     signal?.addEventListener('abort', abort)
     request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded))

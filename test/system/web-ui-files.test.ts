@@ -18,7 +18,7 @@ const browser = useBrowser()
 
 const chip = (page: Page, name: string) => page.locator('.chip', { hasText: name })
 const kept = (page: Page, name: string) =>
-  page.getByRole('button', { name: `Keep in documents: ${name}` })
+  page.getByRole('button', { name: `Keep in documents ${name}` })
 const clip = (page: Page) => page.locator('input[type=file][aria-label="Add files"]')
 const textFile = (name: string, text: string) => ({
   name,
@@ -95,10 +95,7 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     await bring(other, 'drop', { 'tern.txt': 'Terns fish.' })
     await kept(page, 'tern.txt').waitFor()
     const [document] = await documentsOf(server, `?conversation=${id}`)
-    await page
-      .getByRole('button', { name: /^Rename, export or delete/ })
-      .first()
-      .click()
+    await page.getByRole('button', { name: 'Rename, export or delete heron.txt' }).first().click()
     await press(page, 'Delete')
     await page.getByText('with all its versions and files').waitFor()
     await press(page, 'Delete for good')
@@ -120,7 +117,7 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>()
     await page.route('**/documents', async (route) => {
       if (route.request().method() === 'POST') await isOver
-      await route.continue().catch(() => undefined)
+      if (!route.request().failure()) await route.continue().catch(() => undefined)
     })
     await clip(page).setInputFiles(textFile('heron.txt', 'Herons fish.'))
     await page.getByRole('progressbar', { name: 'Sent of heron.txt' }).waitFor()
@@ -128,7 +125,10 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     await page.getByText('as soon as the files have been read').waitFor()
     expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true)
     await clip(page).setInputFiles(textFile('tern.txt', 'Terns fish.'))
+    await page.getByRole('progressbar', { name: 'Sent of tern.txt' }).waitFor()
+    const cancelled = page.waitForEvent('requestfailed')
     await press(page, 'Remove tern.txt')
+    await cancelled
     goOn()
     await kept(page, 'heron.txt').waitFor()
     expect(await chip(page, 'tern.txt').count()).toBe(0)
@@ -146,11 +146,16 @@ describe.skipIf(!hasBrowser)('Files in chat (need Chromium)', () => {
     await press(page, 'Remove sound.wav')
     await expect.poll(() => chip(page, 'sound.wav').count()).toBe(0)
 
-    await page.route('**/documents', (route) => route.abort(), { times: 1 })
+    const refused = { error: { code: 'body_too_large', message: 'file: is larger than 1 byte' } }
+    await page.route(
+      '**/documents',
+      (route) => route.fulfill({ status: 413, body: JSON.stringify(refused) }),
+      { times: 1 },
+    )
     await clip(page).setInputFiles(textFile('heron.txt', 'Herons fish.'))
-    await page.locator('.chip.failed', { hasText: 'The server does not respond' }).waitFor()
+    await page.locator('.chip.failed', { hasText: 'The file is larger than 1 byte.' }).waitFor()
     await expectAccessible(page)
-    await press(page, 'Send again: heron.txt')
+    await press(page, 'Send again heron.txt')
     await kept(page, 'heron.txt').waitFor()
 
     const many = Array.from({ length: 30 }, (_, n) => textFile(`note-${n}.txt`, `Note ${n}`))

@@ -31,7 +31,10 @@ export function ConversationList() {
     const timer = setTimeout(() => void refreshList(), search.value === '' ? 0 : SEARCH_MS)
     return () => clearTimeout(timer)
   }, [search.value])
-  const shown = conversations.value.filter(({ last_item_id: last }) => last !== null)
+  // One with neither was begun for a question that the server did not take.
+  const shown = conversations.value.filter(
+    ({ last_item_id: last, title }) => last !== null || title !== null,
+  )
   return (
     <>
       <input

@@ -19,6 +19,9 @@ export const turns = computed(() => branchTo(allTurns.value, leaf.value))
 export const isAnswering = computed(() => turns.value.some(({ state }) => state === 'answering'))
 export const settings = { topK: signal(''), filter: signal(''), showsSteps: signal(true) }
 
+/** What the server takes, in UTF-16 code units. */
+const MAX_TITLE = 200
+
 onSignOut(leave)
 
 /** Whether a question is on its way to the server. */
@@ -67,10 +70,11 @@ export async function readConversation(id: string, isOwn: (turn: Turn) => boolea
       : read.find((turn) => turn.last === last)?.id
 }
 
-/** The conversation that is shown, created on the server if it is a new one. */
-export async function ensureConversation(): Promise<string> {
+/** The conversation that is shown, created on the server if it is a new one; without a title it gets one when it is asked. */
+export async function ensureConversation(title?: string): Promise<string> {
   if (conversationId.value !== undefined) return conversationId.value
-  const { id }: Conversation = await client.conversations.create()
+  const named = title === undefined ? {} : { title: title.slice(0, MAX_TITLE) }
+  const { id }: Conversation = await client.conversations.create(named)
   moveDraft(id)
   conversationId.value = id
   replaceRoute('chat', id)

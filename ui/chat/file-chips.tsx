@@ -80,7 +80,7 @@ function FileChip({ document }: { document: Document }) {
       )}
       {status === 'ready' && (
         <button type="button" class="quiet" onClick={() => void keepFile(document)}>
-          Keep in documents<span class="visually-hidden">: {name}</span>
+          Keep in documents<span class="visually-hidden"> {name}</span>
         </button>
       )}
       <RemoveButton name={name} onRemove={() => void removeFile(document)} />
@@ -96,7 +96,7 @@ function UploadChip({ upload }: { upload: Upload }) {
         <span class="file-name">{path}</span>
         <span class="reason">{asSentence(failure)}</span>
         <button type="button" class="quiet" onClick={() => retryFailed([upload])}>
-          Send again<span class="visually-hidden">: {path}</span>
+          Send again<span class="visually-hidden"> {path}</span>
         </button>
         <RemoveButton name={path} onRemove={() => clearFinished([upload])} />
       </li>

@@ -67,10 +67,11 @@ export async function attach(chosen: readonly ChosenFile[]): Promise<void> {
     const skipped = counted(chosen.length - taken.length, 'file')
     fileFailure.value = `${skipped} not added: a conversation takes at most ${MAX_FILES}. Remove some, keep them in the documents, or add a folder on the page Documents.`
   }
-  if (taken.length === 0) return
+  const [first] = taken
+  if (!first) return
   try {
     const isNew = conversationId.value === undefined
-    const conversation = await ensureConversation()
+    const conversation = await ensureConversation(first.file.name)
     const arrived = async () => {
       tellTabs(conversation)
       if (conversationId.value === conversation) await refreshFiles()
