@@ -20,6 +20,8 @@ const UNREAD = [
   /^pdfjs-dist\/(legacy|web|image_decoders|iccs)\//,
   /^pdfjs-dist\/standard_fonts\/(?!Foxit(Dingbats|Symbol)\.pfb$|LICENSE_FOXIT$)/,
   /^pdfjs-dist\/build\/.*\.min\.mjs$/,
+  // Icons are read one by one.
+  /^lucide\/dist\/(?!esm\/icons\/)/,
   /^highlight\.js\/(styles|scss)\//,
   /^temml\/(contrib\/|src\/|temml\.js$|dist\/(?!temml\.(mjs|d\.ts)$))/,
   /^@e965\/xlsx\/(dist\/|bin\/|bower\.json|xlsx(worker)?\.js$)/,

@@ -14,7 +14,7 @@ import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { isPaletteOpen, Palette } from './palette.tsx'
-import { PageIcon, type PageIconName } from './parts/page-icon.tsx'
+import { Icon, type IconName } from './parts/icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
@@ -22,7 +22,7 @@ import { THEMES, theme } from './theme.ts'
 interface PageEntry {
   /** Whether it shows something of a server that is not launched. */
   isAlways?: boolean
-  path: PageIconName
+  path: IconName
   title: string
   /** `id` is what stands behind the page's path in the address. */
   Page: ComponentType<{ id?: string | undefined }>
@@ -69,7 +69,7 @@ export function Shell() {
             {PAGES.map((page, place) => (
               <li key={page.path} class={place < FIRST_PAGES ? '' : 'not-narrow'}>
                 <a href={href(page.path)} aria-current={page.path === path ? 'page' : undefined}>
-                  <PageIcon name={page.path} />
+                  <Icon name={page.path} />
                   {page.title}
                 </a>
               </li>
@@ -81,7 +81,7 @@ export function Shell() {
                   isPaletteOpen.value = true
                 }}
               >
-                <PageIcon name="more" />
+                <Icon name="more" />
                 More
               </button>
             </li>

@@ -3409,6 +3409,11 @@ export interface components {
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
+            /**
+             * @description Another document that has the same file, if one was uploaded and you may read it.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            sameFile?: string;
             status: components["schemas"]["DocumentStatus"];
         };
         /** @description Why ingestion or its last attempt failed; see docs/guides/ingestion.md. */
@@ -3421,6 +3426,8 @@ export interface components {
             mediaType: string;
             /** @description Name of the uploaded file, without a path. */
             name: string;
+            /** @description SHA-256 of its bytes, in hexadecimal. */
+            sha256?: string;
             /** @description In bytes. */
             size: number;
         };
@@ -3848,6 +3855,11 @@ export interface components {
             id: string;
             /** @description Line number in the request, from 1. */
             line: number;
+            /**
+             * @description Another document that has the same file, if one was uploaded and you may read it.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            sameFile?: string;
             status: components["schemas"]["DocumentStatus"];
         };
         LocalModelServers: {
@@ -7117,6 +7129,10 @@ export interface operations {
                 filter?: string;
                 /** @description Maximum number of results. */
                 limit?: number;
+                /** @description Media type of the file, such as `application/pdf` or `image/*`. */
+                mediaType?: string;
+                /** @description SHA-256 of the file: finds the documents that have this very file. */
+                sha256?: string;
                 sort?: components["schemas"]["DocumentSort"];
                 status?: components["schemas"]["DocumentStatus"];
                 /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
@@ -7194,6 +7210,10 @@ export interface operations {
                 dryRun?: "true" | "false";
                 /** @description Only documents whose metadata match this filter: a JSON `Filter` as in `/query`. */
                 filter?: string;
+                /** @description Media type of the file, such as `application/pdf` or `image/*`. */
+                mediaType?: string;
+                /** @description SHA-256 of the file: finds the documents that have this very file. */
+                sha256?: string;
                 status?: components["schemas"]["DocumentStatus"];
                 /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
                 title?: string;

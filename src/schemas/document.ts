@@ -35,6 +35,7 @@ export const DocumentFile = z
     name: z.string().describe('Name of the uploaded file, without a path.'),
     mediaType: z.string(),
     size: z.int().describe('In bytes.'),
+    sha256: z.string().optional().describe('SHA-256 of its bytes, in hexadecimal.'),
   })
   .meta({ id: 'DocumentFile', description: 'The original file, if the document was sent as one.' })
 
@@ -61,6 +62,9 @@ export const DocumentCreated = z
     status: DocumentStatus,
     error: DocumentError.optional(),
     embeddings: EmbeddingProgress,
+    sameFile: DocumentId.optional().describe(
+      'Another document that has the same file, if one was uploaded and you may read it.',
+    ),
   })
   .meta({
     id: 'DocumentCreated',
@@ -128,6 +132,17 @@ const Selection = z.object({
       'Text to find in the title or, if there is none, in the file name or id; case-insensitive.',
     ),
   collection: CollectionName.optional(),
+  mediaType: z
+    .string()
+    .max(200)
+    .regex(/^[a-z0-9]+\/([a-z0-9.+-]+\*?|\*)$/, 'must be a media type, or its beginning and *')
+    .optional()
+    .describe('Media type of the file, such as `application/pdf` or `image/*`.'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case')
+    .optional()
+    .describe('SHA-256 of the file: finds the documents that have this very file.'),
   filter: FilterParameter.optional().describe(
     'Only documents whose metadata match this filter: a JSON `Filter` as in `/query`.',
   ),
@@ -199,9 +214,9 @@ export const DeletionQuery = Selection.extend({
     .describe(
       'The number of documents to delete, as reported with `dryRun=true`. Required to delete documents.',
     ),
-}).refine(({ filter, title, status, collection }) => filter ?? title ?? status ?? collection, {
+}).refine((query) => Object.keys(Selection.shape).some((name) => Reflect.get(query, name)), {
   path: ['filter'],
-  message: 'is required, unless collection, title or status selects the documents',
+  message: 'is required, unless another condition selects the documents',
 })
 
 export const Deletion = z

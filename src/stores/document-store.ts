@@ -158,6 +158,10 @@ export interface DocumentSelection {
   status?: DocumentStatus | readonly DocumentStatus[] | undefined
   /** A case-insensitive substring of the title or, without a title, of the file's name or the id. */
   title?: string | undefined
+  /** Of the file: a media type, or the beginning of one before `*`. */
+  mediaType?: string | undefined
+  /** Of the file. */
+  sha256?: string | undefined
 }
 
 export interface ListQuery extends DocumentSelection {

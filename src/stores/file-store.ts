@@ -5,6 +5,8 @@ export interface StoredFile {
   mediaType: string
   /** Bytes. */
   size: number
+  /** Of its bytes, in hexadecimal; absent in files stored before digests were kept. */
+  sha256?: string | undefined
   /** What was reported while it was read. */
   notes?: FileNotes
 }

@@ -12,6 +12,8 @@ const EVERY_ORDER = [
 ] as const
 
 /** Which documents a list shows, and in which order. */
+const DIGEST = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881'
+
 export function describeSearchedLists(on: StoreFixture): void {
   describe('searched lists', () => {
     beforeEach(async () => {
@@ -23,7 +25,7 @@ export function describeSearchedLists(on: StoreFixture): void {
           yield Buffer.from('x')
         })(),
       )
-      const file = { name: 'Night_owls.txt', mediaType: 'text/plain', ...staged }
+      const file = { name: 'Night_owls.txt', mediaType: 'text/plain', sha256: DIGEST, ...staged }
       await store.add({ id: 'c', text: '', file })
       await store.add({ id: 'd', text: 'ddd', title: 'Kites', metadata: { year: 2022 } })
     })
@@ -66,6 +68,21 @@ export function describeSearchedLists(on: StoreFixture): void {
       ["'", ''],
     ])('take %s for itself', async (title, ids) => {
       expect(await listed({ title })).toBe(ids)
+    })
+
+    it.each([
+      ['text/plain', 'c'],
+      ['text/*', 'c'],
+      ['text/html', ''],
+      ['image/*', ''],
+    ])('come by the type %s of their files', async (mediaType, ids) => {
+      expect(await listed({ mediaType })).toBe(ids)
+    })
+
+    it('come by the digests of their files', async () => {
+      expect(await listed({ sha256: DIGEST })).toBe('c')
+      expect(await listed({ sha256: DIGEST.replaceAll('2', '3') })).toBe('')
+      expect((await on.store.get('c'))?.file?.sha256).toBe(DIGEST)
     })
 
     it('come by their metadata, whether they are served or not', async () => {

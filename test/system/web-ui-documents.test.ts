@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { fixture, sendFile } from '../support/forms.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const browser = useBrowser()
@@ -134,6 +135,64 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const after = DocumentList.parse(await (await server.request('/documents')).json())
     expect(after.documents[0]?.metadata).toEqual({})
+    expect(complaints).toEqual([])
+  })
+
+  it('shows the columns that were chosen, metadata among them, and filters by type', async () => {
+    const server = await startServer()
+    await sendFile(server, {
+      name: 'owls.pdf',
+      bytes: fixture('owls.pdf'),
+      before: { metadata: '{"year": 2026}' },
+    })
+    await server.ingest({ title: 'Herons', text: 'Herons wait.' })
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    const row = page.getByRole('listitem').filter({ hasText: 'owls.pdf' })
+    await row.getByText('PDF', { exact: true }).waitFor()
+    await page.getByText('Columns').first().click()
+    await page.getByLabel('Characters').uncheck()
+    await page.getByLabel('year').check()
+    await expectAccessible(page)
+    await row.getByText('2026', { exact: true }).waitFor()
+    await page.reload()
+    await row.getByText('2026', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Sort by characters' }).count()).toBe(0)
+    await row.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Value of year').fill('2027')
+    await press(page, 'Save')
+    await row.getByText('2027', { exact: true }).waitFor()
+    await page.getByLabel('Type').selectOption('PDF')
+    await page.getByRole('link', { name: 'Herons' }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).hash).toBe('#/documents?type=application%2Fpdf')
+    await row.getByRole('link').click()
+    await page.getByRole('heading', { name: 'Passages' }).waitFor()
+    await page.goBack()
+    await row.waitFor()
+    expect(await page.getByLabel('Type').inputValue()).toBe('application/pdf')
+    expect(complaints).toEqual([])
+  })
+
+  it('tells of files that were there already, and deletes the copies', async () => {
+    const server = await startServer()
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    const owls = (name: string) => ({ name, mimeType: '', buffer: Buffer.from('Owls hunt.') })
+    const input = page.getByLabel('Add files').last()
+    await input.setInputFiles(owls('owls.txt'))
+    await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
+    await input.setInputFiles(owls('copy.txt'))
+    await page.getByText('1 file was already there').waitFor()
+    await page.getByRole('link', { name: 'copy.txt', exact: true }).waitFor()
+    await expectAccessible(page)
+    await press(page, 'Delete the new copy')
+    await page.getByRole('link', { name: 'copy.txt', exact: true }).waitFor({ state: 'detached' })
+    await page.getByText('1 file was already there').waitFor({ state: 'detached' })
+    await input.setInputFiles([owls('b.txt')])
+    await page.getByRole('link', { name: 'Show the earlier one' }).click()
+    await page.getByRole('heading', { name: 'owls.txt' }).waitFor()
+    await page.goBack()
+    await press(page, 'Keep both')
+    await page.getByText('1 file was already there').waitFor({ state: 'detached' })
+    expect(await countOf(server, '')).toBe(2)
     expect(complaints).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import type { Capabilities, McpTestResult } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted, formatSeconds } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -102,6 +103,7 @@ function Connection({
         </label>
         <Asking editor={editor} name={name} />
         <button type="button" disabled={test.isBusy.value} onClick={() => void run()}>
+          <Icon name="test" />
           Test<span class="visually-hidden"> {name}</span>
         </button>
         {waiting.length > 0 && (

@@ -1,5 +1,6 @@
 import type { Capabilities, SandboxReport } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -65,6 +66,7 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
           disabled={verify.isBusy.value || kind === 'none'}
           onClick={() => void run()}
         >
+          <Icon name="test" />
           Verify
         </button>
         {verify.isBusy.value && (

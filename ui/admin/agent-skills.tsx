@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { SkillList } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -100,6 +101,7 @@ export function Skills({
           disabled={look.isBusy.value || sources.length === 0}
           onClick={() => void check()}
         >
+          <Icon name="test" />
           Check skills
         </button>
         {look.isBusy.value && (
@@ -145,7 +147,10 @@ function NewSource({
           }}
         />
       </label>
-      <button type="submit">Add skill</button>
+      <button type="submit">
+        <Icon name="add" />
+        Add skill
+      </button>
     </form>
   )
 }

@@ -4,6 +4,7 @@ import type { DraftFrame } from '../../client/src/agent-server.ts'
 import { QuestionField } from '../chat/question-field.tsx'
 import { ENDINGS, WholeAnswer } from '../chat/turn-view.tsx'
 import { formatNumber, formatSeconds } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { closeReader, Reader, reading } from '../reader/reader.tsx'
 import { href } from '../route.ts'
@@ -46,6 +47,7 @@ export function DraftPanel({
         <h2 id="draft-title">Try the draft</h2>
         {tried.value.length > 0 && (
           <button type="button" class="quiet" onClick={startOver}>
+            <Icon name="retry" />
             Start over
           </button>
         )}
@@ -170,6 +172,7 @@ function Composer({
       <div class="row">
         {isTrying.value ? (
           <button type="button" onClick={stopTrying}>
+            <Icon name="stop" />
             Stop
           </button>
         ) : (

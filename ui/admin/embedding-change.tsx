@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ModelTest, Readiness, Setting, SettingsPatch } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { formatNumber } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
@@ -129,6 +130,7 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
             )
           }
         >
+          <Icon name="test" />
           Test the new model
         </button>
         <button

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { Icon } from '../parts/icon.tsx'
 import { href } from '../route.ts'
 import type { AgentEditor } from './agent-editor.ts'
 
@@ -63,7 +64,10 @@ export function NewConnection({
         ))}
       </div>
       <div class="row">
-        <button type="submit">Add connection</button>
+        <button type="submit">
+          <Icon name="add" />
+          Add connection
+        </button>
         <span class="hint">
           The connection is off until you enable it. Save, set its variables on the{' '}
           <a href={href('settings')}>Settings</a> page, and test it; this needs no restart.

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import {
   asking,
@@ -43,6 +44,7 @@ export function RestartBanner() {
               asking.value = 'restart'
             }}
           >
+            <Icon name="retry" />
             Restart
           </button>
         </div>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ServerState, Setting, Settings } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { asking, begin, readServerState, serverState, transition } from './server-state.ts'
@@ -30,9 +31,11 @@ export function ServerPanel() {
           {isRunning ? (
             <>
               <button type="button" disabled={isBusy} onClick={ask('stop')}>
+                <Icon name="stop" />
                 Stop
               </button>
               <button type="button" disabled={isBusy} onClick={ask('restart')}>
+                <Icon name="retry" />
                 Restart
               </button>
             </>
@@ -43,6 +46,7 @@ export function ServerPanel() {
               disabled={isBusy}
               onClick={() => void begin('launch')}
             >
+              <Icon name="start" />
               Launch
             </button>
           )}

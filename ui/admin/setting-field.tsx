@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
 import { formatBytes, formatNumber } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Prose } from '../parts/notes.tsx'
 import type { Draft } from './settings-draft.ts'
 
@@ -30,6 +31,7 @@ export function SaveBar({
               draft.value = {}
             }}
           >
+            <Icon name="cancel" />
             Discard
           </button>
         )}
@@ -76,6 +78,7 @@ export function SettingField({
         </p>
         {source === 'file' && !isCleared && (
           <button type="button" class="quiet" onClick={() => change(null)}>
+            <Icon name="cancel" />
             Clear<span class="visually-hidden"> {name}</span>
           </button>
         )}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { Feedback } from '../../client/src/agent-server.ts'
 import { messageOf } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { addJudged, isRight } from '../search/judged.ts'
@@ -13,16 +14,8 @@ import type { Turn } from './turns.ts'
 const MAX_COMMENT = 2_000
 
 const RATINGS = [
-  [
-    'up',
-    'Good answer',
-    'M7 10v11H3V10zm2 11h8.2a2 2 0 0 0 2-1.6l1.6-7.6A1.5 1.5 0 0 0 19.3 10H14V5a2 2 0 0 0-2-2L9 10z',
-  ],
-  [
-    'down',
-    'Bad answer',
-    'M17 14V3h4v11zm-2-11H6.8a2 2 0 0 0-2 1.6l-1.6 7.6A1.5 1.5 0 0 0 4.7 14H10v5a2 2 0 0 0 2 2l3-7z',
-  ],
+  ['up', 'Good answer', 'thumbUp'],
+  ['down', 'Bad answer', 'thumbDown'],
 ] as const
 
 /** Takes what somebody thinks of an answer, and makes a judged question of it. */
@@ -103,7 +96,7 @@ interface ThumbsProps {
 
 /** Pressed again, a thumb takes back what was said. */
 function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
-  return RATINGS.map(([each, name, path]) => (
+  return RATINGS.map(([each, name, icon]) => (
     <button
       key={each}
       type="button"
@@ -114,9 +107,7 @@ function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
       disabled={isBusy}
       onClick={() => onRate(each)}
     >
-      <svg viewBox="0 0 24 24" aria-hidden="true">
-        <path d={path} />
-      </svg>
+      <Icon name={icon} />
     </button>
   ))
 }
@@ -184,6 +175,7 @@ function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {
       title="Adds the question, with the documents that the answer cites, to the judged questions of the Search page"
       onClick={() => void attempt(() => addJudged(question, documents))}
     >
+      <Icon name="done" />
       Use as judged question
     </button>
   )

@@ -4,6 +4,7 @@ import type { Conversation } from '../../client/src/agent-server.ts'
 import { messageOf } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { leaveConversation } from './answering.ts'
@@ -144,6 +145,7 @@ function ManageDialog({
         )}
         <div class="dialog-foot">
           <button type="button" onClick={() => void act(() => exportConversation(conversation))}>
+            <Icon name="download" />
             Export
           </button>
           <button

@@ -5,6 +5,7 @@ import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
@@ -76,6 +77,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
               draft.value = turn.question
             }}
           >
+            <Icon name="edit" />
             Edit<span class="visually-hidden"> question {place + 1}</span>
           </button>
         </div>
@@ -217,9 +219,11 @@ function Waiting({
       ))}
       <div class="row">
         <button type="button" class="primary" disabled={isBusy} onClick={() => onDecide(true)}>
+          <Icon name="done" />
           Approve
         </button>
         <button type="button" disabled={isBusy} onClick={() => onDecide(false)}>
+          <Icon name="cancel" />
           Refuse
         </button>
       </div>
@@ -317,10 +321,12 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
           disabled={isAnswering.value}
           onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start')}
         >
+          <Icon name="retry" />
           Retry
         </button>
         {turn.last && (
           <a class="hint" href={`${href('activity')}?answer=${encodeURIComponent(turn.last)}`}>
+            <Icon name="activity" />
             Show run
           </a>
         )}

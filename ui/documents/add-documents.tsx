@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { NewDocument } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { DropPlace } from './drop-place.tsx'
 import { chosenFiles } from './dropped-files.ts'
@@ -32,6 +33,7 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
             isPasting.value = true
           }}
         >
+          <Icon name="paste" />
           Paste text
         </button>
         <button
@@ -40,6 +42,7 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
             isFetching.value = true
           }}
         >
+          <Icon name="web" />
           Add from the web
         </button>
       </div>
@@ -87,6 +90,7 @@ function FileButton({
         class={isPrimary ? 'primary' : ''}
         onClick={() => input.current?.click()}
       >
+        <Icon name={isFolder ? 'addFolder' : 'addFile'} />
         {label}
       </button>
       <input

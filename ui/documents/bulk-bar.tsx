@@ -3,6 +3,7 @@ import type { Document } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted, formatNumber } from '../format.ts'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { bulkWork, canRetry, doToAll, exportDocuments, stopBulkWork } from './bulk-work.ts'
 import { type DocumentListing, MAX_CHECKED } from './document-list.ts'
@@ -35,16 +36,20 @@ export function BulkBar({ list, onDone }: { list: DocumentListing; onDone: () =>
       <span class="row tight bulk-actions">
         {retriable.length > 0 && (
           <button type="button" onClick={() => void run('Retrying', retriable, retryIn(list))}>
+            <Icon name="retry" />
             Retry {formatNumber(retriable.length)}
           </button>
         )}
         <button type="button" onClick={() => (asking.value = 'move')}>
+          <Icon name="move" />
           Move to collection
         </button>
         <button type="button" onClick={() => void exportAll()}>
+          <Icon name="download" />
           Export
         </button>
         <button type="button" class="danger" onClick={() => (asking.value = 'delete')}>
+          <Icon name="delete" />
           Delete
         </button>
         <button
@@ -54,6 +59,7 @@ export function BulkBar({ list, onDone }: { list: DocumentListing; onDone: () =>
             list.checked.value = new Set()
           }}
         >
+          <Icon name="cancel" />
           Clear selection
         </button>
       </span>
@@ -122,6 +128,7 @@ function Progress() {
       </span>
       <progress aria-label={name} value={done} max={total} />
       <button type="button" onClick={stopBulkWork}>
+        <Icon name="stop" />
         Stop
       </button>
     </section>

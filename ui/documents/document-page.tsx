@@ -5,6 +5,7 @@ import { API, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import type { Place } from '../reader/document-text.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
@@ -148,16 +149,19 @@ function Head(properties: {
               href={`${API}/documents/${encodeURIComponent(id)}/file`}
               download={file.name}
             >
+              <Icon name="download" />
               Download original
             </a>
           )}
           {document.source && (
             <button type="button" onClick={onRefresh}>
+              <Icon name="refresh" />
               Fetch again
             </button>
           )}
           {canRetry(document) && (
             <button type="button" onClick={onRetry}>
+              <Icon name="retry" />
               Retry
             </button>
           )}
@@ -165,9 +169,11 @@ function Head(properties: {
             <ReplaceButton document={document} onChanged={onReplaced} onFailure={onFailure} />
           )}
           <button type="button" onClick={onEdit}>
+            <Icon name="edit" />
             Edit
           </button>
           <button type="button" class="danger" onClick={onDelete}>
+            <Icon name="delete" />
             Delete
           </button>
         </div>

@@ -1,20 +1,23 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { Document } from '../../client/src/agent-server.ts'
-import { counted, formatDate, formatNumber } from '../format.ts'
+import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
+import { counted } from '../format.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { href } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
+import { chooseColumn, chosenColumns, columnChoices, columnOf, MAX_COLUMNS } from './columns.ts'
 import type { DocumentListing } from './document-list.ts'
 import { showInstead } from './filters.tsx'
 import { DocumentStatusMark, titleOf } from './one-document.tsx'
 import { isFiltered } from './shown-documents.ts'
 
-/** In pixels. */
-const ROW_HEIGHT = 56
+/** In pixels; a finger needs more room than a mouse. */
+const rowHeight = () => (matchMedia('(max-width: 46rem)').matches ? 56 : 44)
 
 interface RowActions {
   onDelete: (document: Document) => void
+  onEdit: (document: Document) => void
   onRetry: (document: Document) => void
 }
 
@@ -23,12 +26,13 @@ export function DocumentTable({ list, ...actions }: { list: DocumentListing } & 
   const items = list.items.value
   if (list.hasMore.value === undefined) return null
   if (items.length === 0) return <Nothing isFiltered={isFiltered(list.shown)} />
+  const widths = chosenColumns.value.map((key) => `${columnOf(key).width}rem`).join(' ')
   return (
-    <div>
+    <div style={{ '--columns': widths }}>
       <Heads list={list} />
       <VirtualList
         items={items}
-        rowHeight={ROW_HEIGHT}
+        rowHeight={rowHeight()}
         label="Documents"
         keyOf={({ id }) => id}
         onNearEnd={() => void list.loadMore()}
@@ -39,28 +43,33 @@ export function DocumentTable({ list, ...actions }: { list: DocumentListing } & 
   )
 }
 
-/** What each heading sorts by, first this way round, then the other. */
-const SORTED = {
-  Title: ['title', '-title'],
-  Characters: ['-characters', 'characters'],
-  Added: ['-createdAt', 'createdAt'],
-} as const
-
 function Heads({ list }: { list: DocumentListing }) {
   return (
     <div class="document-row document-heads">
       <CheckShown list={list} />
-      <Head list={list} name="Title" />
-      <span class="document-collection">Collection</span>
-      <Head list={list} name="Characters" />
-      <Head list={list} name="Added" />
+      <Head list={list} name="Title" sorts={['title', '-title']} />
+      {chosenColumns.value.map((key) => {
+        const { name, sorts, isNumber } = columnOf(key)
+        return (
+          <span key={key} class={`document-value ${isNumber ? 'number' : ''}`}>
+            {sorts ? <Head list={list} name={name} sorts={sorts} /> : name}
+          </span>
+        )
+      })}
       <span class="document-status">Status</span>
+      <ColumnChoice documents={list.items.value} />
     </div>
   )
 }
 
-function Head({ list, name }: { list: DocumentListing; name: keyof typeof SORTED }) {
-  const [first, second] = SORTED[name]
+interface HeadProperties {
+  list: DocumentListing
+  name: string
+  /** First this way round, then the other. */
+  sorts: readonly [DocumentSort, DocumentSort]
+}
+
+function Head({ list, name, sorts: [first, second] }: HeadProperties) {
   const { sort } = list.shown
   const isFirst = sort === first
   const isSorted = isFirst || sort === second
@@ -76,6 +85,33 @@ function Head({ list, name }: { list: DocumentListing; name: keyof typeof SORTED
     >
       {name} {isSorted && (isDescending ? '↓' : '↑')}
     </button>
+  )
+}
+
+/** Which columns are shown, besides title and status. */
+function ColumnChoice({ documents }: { documents: readonly Document[] }) {
+  const chosen = chosenColumns.value
+  return (
+    <details class="column-choice">
+      <summary>
+        <Icon name="columns" />
+        Columns
+      </summary>
+      <fieldset class="panel">
+        <legend class="visually-hidden">Columns</legend>
+        {columnChoices(documents).map((key) => (
+          <label key={key} class="check">
+            <input
+              type="checkbox"
+              checked={chosen.includes(key)}
+              disabled={chosen.length >= MAX_COLUMNS && !chosen.includes(key)}
+              onChange={({ currentTarget }) => chooseColumn(key, currentTarget.checked)}
+            />
+            {columnOf(key).name}
+          </label>
+        ))}
+      </fieldset>
+    </details>
   )
 }
 
@@ -120,10 +156,11 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
 }
 
 function Row(properties: { list: DocumentListing; document: Document } & RowActions) {
-  const { list, document, onDelete, onRetry } = properties
-  const { id, chunks, error, status, metadata, characters, createdAt } = document
+  const { list, document, onDelete, onEdit, onRetry } = properties
+  const { id, chunks, error, status } = document
   const title = titleOf(document)
-  const isFailed = status === 'failed' && error
+  // Also while it is tried again: otherwise nobody would see why it takes so long.
+  const reason = status === 'ready' ? undefined : error?.message
   return (
     <div class="document-row">
       <label class="document-check">
@@ -143,24 +180,55 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
         >
           {title}
         </a>
-        <span class={isFailed ? 'reason' : 'hint'} title={isFailed ? error.message : undefined}>
-          {isFailed ? error.message : chunks > 0 && counted(chunks, 'passage')}
+        <span class={reason ? 'reason' : 'hint'} title={reason}>
+          {reason ?? (chunks > 0 && counted(chunks, 'passage'))}
         </span>
       </div>
-      <span class="hint document-collection">{metadata?.collection}</span>
-      <span class="hint document-size">{characters > 0 && formatNumber(characters)}</span>
-      <span class="hint document-date">{formatDate(createdAt)}</span>
+      {chosenColumns.value.map((key) => {
+        const { isNumber, textOf } = columnOf(key)
+        const text = textOf(document)
+        return (
+          <span
+            key={key}
+            class={`hint document-value ${isNumber ? 'number' : ''}`}
+            title={isNumber ? undefined : text}
+          >
+            {text}
+          </span>
+        )
+      })}
       <DocumentStatusMark document={document} />
-      <div class="row tight document-actions">
+      <div class="document-actions">
         {canRetry(document) && (
-          <button type="button" class="quiet" onClick={() => onRetry(document)}>
-            Retry<span class="visually-hidden"> {title}</span>
-          </button>
+          <RowAction icon="retry" name="Retry" title={title} onClick={() => onRetry(document)} />
         )}
-        <button type="button" class="quiet danger" onClick={() => onDelete(document)}>
-          Delete<span class="visually-hidden"> {title}</span>
-        </button>
+        <RowAction icon="edit" name="Edit" title={title} onClick={() => onEdit(document)} />
+        <RowAction icon="delete" name="Delete" title={title} onClick={() => onDelete(document)} />
       </div>
     </div>
+  )
+}
+
+interface RowActionProperties {
+  icon: IconName
+  name: string
+  /** Of the document. */
+  title: string
+  onClick: () => void
+}
+
+function RowAction({ icon, name, title, onClick }: RowActionProperties) {
+  return (
+    <button
+      type="button"
+      class={`quiet icon-only ${icon === 'delete' ? 'danger' : ''}`}
+      title={name}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+      <span class="visually-hidden">
+        {name} {title}
+      </span>
+    </button>
   )
 }

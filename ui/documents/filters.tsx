@@ -4,6 +4,7 @@ import type { DocumentStatus, Readiness } from '../../client/src/agent-server.ts
 import { formatNumber } from '../format.ts'
 import { replaceAddress } from '../route.ts'
 import type { DocumentListing } from './document-list.ts'
+import { typeChoices } from './file-types.ts'
 import { addressOf, type ShownDocuments } from './shown-documents.ts'
 
 const TYPING_MS = 300
@@ -49,6 +50,20 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
         <Typed list={list} name="title" label="Title contains" maxLength={200} />
         <Typed list={list} name="collection" label="Collection" maxLength={64} />
         <Typed list={list} name="metadata" label="Metadata" placeholder="year = 2026" />
+        <label class="field">
+          <span class="label">Type</span>
+          <select
+            value={list.shown.type}
+            onChange={({ currentTarget }) => showInstead(list, { type: currentTarget.value })}
+          >
+            <option value="">All types</option>
+            {typeChoices(list.shown.type).map(([type, name]) => (
+              <option key={type} value={type}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
       </div>
     </>
   )

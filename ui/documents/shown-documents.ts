@@ -22,6 +22,8 @@ export interface ShownDocuments {
   collection: string
   /** As it was typed: `year = 2026`, or a filter as JSON. */
   metadata: string
+  /** The media type of the file, or its beginning and `*`. */
+  type: string
   sort: DocumentSort
 }
 
@@ -33,6 +35,7 @@ export function readShown(query: string): ShownDocuments {
     title: text('title'),
     collection: text('collection'),
     metadata: text('metadata'),
+    type: text('type'),
     sort: SORTS.find((one) => one === text('sort')) ?? NEWEST_FIRST,
   }
 }
@@ -51,11 +54,12 @@ export function isFiltered({ sort: _, ...conditions }: ShownDocuments): boolean 
 }
 
 /** What is asked of the server. Throws a SyntaxError in words for people. */
-export function selectionOf({ status, title, collection, metadata, sort }: ShownDocuments) {
+export function selectionOf({ status, title, collection, metadata, type, sort }: ShownDocuments) {
   return {
     status,
     title: title.trim() || undefined,
     collection: collection.trim() || undefined,
+    mediaType: type || undefined,
     filter: parseCondition(metadata),
     sort,
   }

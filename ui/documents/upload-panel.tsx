@@ -1,12 +1,18 @@
-import { useComputed } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
+import { messageOf } from '../api.ts'
 import { counted, formatBytes, formatNumber } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { ErrorNote } from '../parts/notes.tsx'
+import { href } from '../route.ts'
 import {
   cancel,
   cancelAll,
   clearFinished,
   documentUploads,
+  dropCopies,
   isOpen,
+  keepCopies,
   retryFailed,
   type Upload,
 } from './uploads.ts'
@@ -18,6 +24,9 @@ const MAX_SHOWN = 100
 export function UploadPanel() {
   const open = useComputed(() => documentUploads.value.filter(isOpen))
   const failed = useComputed(() => documentUploads.value.filter(({ state }) => state === 'failed'))
+  const copies = useComputed(() =>
+    documentUploads.value.filter(({ sameFile }) => sameFile !== undefined),
+  )
   if (documentUploads.value.length === 0) return null
   return (
     <section class="panel uploads stack" aria-labelledby="uploads">
@@ -25,10 +34,12 @@ export function UploadPanel() {
         <h2 id="uploads">{titleOf(documentUploads.value)}</h2>
         {open.value.length > 0 ? (
           <button type="button" class="quiet" onClick={() => cancelAll(documentUploads.value)}>
+            <Icon name="cancel" />
             Cancel all
           </button>
         ) : (
           <button type="button" class="quiet" onClick={() => clearFinished(documentUploads.value)}>
+            <Icon name="cancel" />
             Clear
           </button>
         )}
@@ -42,6 +53,7 @@ export function UploadPanel() {
           ))}
       </ul>
       {failed.value.length > 0 && <Failures failed={failed.value} />}
+      {copies.value.length > 0 && <Copies copies={copies.value} />}
     </section>
   )
 }
@@ -87,6 +99,55 @@ function Sending({ upload: { id, path, file, sentBytes } }: { upload: Upload }) 
   )
 }
 
+/** Files that were there already. They were stored all the same: a copy may be wanted elsewhere. */
+function Copies({ copies }: { copies: readonly Upload[] }) {
+  const failure = useSignal('')
+  const drop = async (these: readonly Upload[]) => {
+    failure.value = ''
+    try {
+      await dropCopies(these)
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  const isOne = copies.length === 1
+  return (
+    <div class="copies stack" role="status">
+      <div class="row spread">
+        <h3>
+          {isOne
+            ? '1 file was already there'
+            : `${counted(copies.length, 'file')} were already there`}
+        </h3>
+        <span class="row tight">
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => keepCopies(copies.map(({ id }) => id))}
+          >
+            {isOne ? 'Keep both' : 'Keep all'}
+          </button>
+          <button type="button" class="quiet danger" onClick={() => void drop(copies)}>
+            {isOne ? 'Delete the new copy' : 'Delete the new copies'}
+          </button>
+        </span>
+      </div>
+      <ul>
+        {copies.slice(0, MAX_SHOWN).map(({ id, path, sameFile = '' }) => (
+          <li key={id}>
+            <span class="file-name">{path}</span>{' '}
+            <a href={href('documents', sameFile)}>Show the earlier one</a>
+          </li>
+        ))}
+      </ul>
+      {copies.length > MAX_SHOWN && (
+        <p class="hint">And {formatNumber(copies.length - MAX_SHOWN)} more.</p>
+      )}
+      <ErrorNote message={failure.value} />
+    </div>
+  )
+}
+
 function Failures({ failed }: { failed: readonly Upload[] }) {
   const asText = () => failed.map(({ path, failure }) => `${path}\t${failure}`).join('\n')
   return (
@@ -95,6 +156,7 @@ function Failures({ failed }: { failed: readonly Upload[] }) {
         <h3>{counted(failed.length, 'file')} failed</h3>
         <span class="row tight">
           <button type="button" class="quiet" onClick={() => retryFailed(documentUploads.value)}>
+            <Icon name="retry" />
             Send again
           </button>
           <CopyButton text={asText} label="Copy list" />

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { DocumentCreated } from '../../client/src/agent-server.ts'
-import { messageOf, uploadingClient } from '../api.ts'
+import { client, messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
 
 /** Sent at the same time: the server takes 16 in all, and a browser has six connections to one server. */
@@ -25,6 +25,10 @@ export interface Upload {
   sentBytes: number
   failure: string
   to: UploadTarget | undefined
+  /** The document that was made of it. */
+  documentId?: string
+  /** Another document that has the same file. */
+  sameFile?: string
 }
 
 /** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
@@ -59,7 +63,7 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
     return { id: lastId, path, file, to, state: 'waiting', sentBytes: 0, failure: '' }
   })
   uploads.value = [
-    ...uploads.value.filter((one) => isOpen(one) || one.state === 'failed'),
+    ...uploads.value.filter((one) => isOpen(one) || one.state === 'failed' || one.sameFile),
     ...added,
   ]
   startNext()
@@ -89,6 +93,23 @@ export function retryFailed(of: readonly Upload[]): void {
   startNext()
 }
 
+/** Deletes the documents that were made of files that were there already; throws what the server says. */
+export async function dropCopies(copies: readonly Upload[]): Promise<void> {
+  for (const { id, documentId } of copies) {
+    if (documentId !== undefined) await client.documents.delete(documentId)
+    keepCopies([id])
+    arrivals.value += 1
+  }
+}
+
+/** Says no more that these were there already. */
+export function keepCopies(ids: readonly number[]): void {
+  uploads.value = uploads.value.map((one) => {
+    const { sameFile: _, ...rest } = one
+    return ids.includes(one.id) ? rest : one
+  })
+}
+
 /** Forgets what is over. */
 export function clearFinished(of: readonly Upload[]): void {
   uploads.value = uploads.value.filter((one) => isOpen(one) || !of.includes(one))
@@ -114,7 +135,14 @@ async function send({ id, file, path, to }: Upload): Promise<void> {
     await to?.arrived()
     const isRefused = created.status === 'failed' && !to
     const failure = isRefused ? (created.error?.message ?? 'The file cannot be read.') : ''
-    update(id, { state: isRefused ? 'failed' : 'sent', sentBytes: file.size, failure })
+    const { id: documentId, sameFile } = created
+    update(id, {
+      state: isRefused ? 'failed' : 'sent',
+      sentBytes: file.size,
+      failure,
+      documentId,
+      ...(sameFile !== undefined && { sameFile }),
+    })
     arrivals.value += 1
   } catch (error) {
     // Of the field that held it, which is the server's word.

@@ -7,6 +7,7 @@ import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { leaveConversation } from '../chat/answering.ts'
 import { draftOf } from '../chat/draft.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { SAMPLE, SAMPLE_QUESTIONS } from './sample-document.ts'
@@ -83,6 +84,7 @@ function AddDocument({ onDone }: { onDone: () => void }) {
           disabled={sample.isBusy.value}
           onClick={() => void sample.run(addSample)}
         >
+          <Icon name="paste" />
           Use a sample
         </button>
         {sample.isBusy.value && <Status tone="busy">Adding the sample</Status>}
@@ -117,6 +119,7 @@ function ConnectModel() {
       <ErrorNote message={search.failure.value} />
       <div class="row">
         <button type="button" disabled={search.isBusy.value} onClick={() => void look()}>
+          <Icon name="search" />
           Look for Ollama and LM Studio
         </button>
         <a href={href('models')}>Connect another model</a>

@@ -3,6 +3,7 @@ import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts
 import { Graphs } from '../activity/graphs.tsx'
 import { RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { href, routeQuery } from '../route.ts'
 
@@ -120,7 +121,10 @@ function EventRow({ event }: { event: Occurrence }) {
         {runId && (
           <>
             {' '}
-            <a href={href('activity', runId)}>Show run</a>
+            <a href={href('activity', runId)}>
+              <Icon name="activity" />
+              Show run
+            </a>
           </>
         )}
         {details && (

@@ -10,6 +10,7 @@ import { useLoadedAgent } from '../admin/loaded-agent.ts'
 import { client, messageOf } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 
 const CHECK_MS = 500
@@ -34,9 +35,11 @@ export function AgentPage() {
         <h1>Agent</h1>
         <div class="row">
           <button type="button" class="only-narrow" onClick={() => question.current?.focus()}>
+            <Icon name="chat" />
             Try the draft
           </button>
           <button type="button" disabled={!isChanged.value} onClick={() => void editor.read()}>
+            <Icon name="cancel" />
             Discard
           </button>
           <button
@@ -47,6 +50,7 @@ export function AgentPage() {
               isSaving.value = true
             }}
           >
+            <Icon name="save" />
             Save
           </button>
         </div>
@@ -248,6 +252,7 @@ function SaveDialog({
           Cancel
         </button>
         <button type="button" class="primary" onClick={onSave}>
+          <Icon name="save" />
           Save
         </button>
       </div>

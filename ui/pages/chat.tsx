@@ -16,6 +16,7 @@ import { watchTabs } from '../chat/other-tabs.ts'
 import { TurnView } from '../chat/turn-view.tsx'
 import { DropPlace } from '../documents/drop-place.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
@@ -95,6 +96,7 @@ function Head({ id }: { id: string | undefined }) {
             location.hash = href('chat')
           }}
         >
+          <Icon name="ask" />
           New conversation
         </button>
       </div>

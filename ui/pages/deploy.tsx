@@ -5,6 +5,7 @@ import type { Deployment, DeploymentTargets } from '../../client/src/agent-serve
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
 
@@ -87,6 +88,7 @@ function Made({ deployment }: { deployment: Deployment }) {
           <div class="page-head">
             <h2 id="files">Files</h2>
             <button type="button" class="primary" onClick={() => download(target, files)}>
+              <Icon name="download" />
               Download zip
             </button>
           </div>

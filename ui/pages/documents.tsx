@@ -5,6 +5,7 @@ import { client, messageOf } from '../api.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
 import { BulkBar, retryIn } from '../documents/bulk-bar.tsx'
 import { bulkWork, canRetry, doToAll } from '../documents/bulk-work.ts'
+import { EditDialog } from '../documents/change-document.tsx'
 import { type DocumentListing, documentListAt, isUnsettled } from '../documents/document-list.ts'
 import { DocumentPage } from '../documents/document-page.tsx'
 import { DocumentTable } from '../documents/document-table.tsx'
@@ -15,6 +16,7 @@ import { UploadPanel } from '../documents/upload-panel.tsx'
 import { arrivals, isOpen, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'
 import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { routeQuery } from '../route.ts'
 
@@ -31,6 +33,7 @@ function DocumentsList() {
   const list = documentListAt(routeQuery.value)
   const counts = useSignal<Readiness['documents']>(undefined)
   const leaving = useSignal<Document | undefined>(undefined)
+  const edited = useSignal<Document | undefined>(undefined)
   const refresh = useRefresh(list, async () => {
     counts.value = (await client.admin.readiness()).documents
   })
@@ -62,9 +65,17 @@ function DocumentsList() {
       <DocumentTable
         list={list}
         onDelete={(document) => (leaving.value = document)}
+        onEdit={(document) => (edited.value = document)}
         onRetry={(document) => retry([document])}
       />
       <BulkBar list={list} onDone={refresh} />
+      {edited.value && (
+        <EditDialog
+          document={edited.value}
+          onChanged={refresh}
+          onClose={() => (edited.value = undefined)}
+        />
+      )}
       {leaving.value && (
         <Confirm
           title="Delete this document?"
@@ -116,6 +127,7 @@ function RetryAll({
           })
         }
       >
+        <Icon name="retry" />
         Retry all failed
       </button>
       <span role="status" class="hint">

@@ -7,6 +7,7 @@ import { client } from '../api.ts'
 import { formatDate, formatNumber } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 
 const SCOPES = {
@@ -171,6 +172,7 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
             isAsking.value = true
           }}
         >
+          <Icon name="delete" />
           Revoke
         </button>
       </div>

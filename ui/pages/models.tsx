@@ -9,6 +9,7 @@ import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { counted } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 
 interface Role {
@@ -129,6 +130,7 @@ function RoleForm({
           disabled={test.isBusy.value}
           onClick={() => void test.run(() => client.admin.models.test(request()))}
         >
+          <Icon name="test" />
           Test<span class="visually-hidden"> {title}</span>
         </button>
         <button

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { documentAddress } from '../route.ts'
 import { onSignOut } from '../session.ts'
 import { DocumentView } from './document-view.tsx'
@@ -56,6 +57,7 @@ export function Reader({ hit, quotes }: Cited) {
             Open document
           </a>
           <button type="button" class="quiet" onClick={closeReader}>
+            <Icon name="cancel" />
             Close
           </button>
         </div>
@@ -79,6 +81,7 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
           Open document
         </a>
         <button type="button" onClick={onClose}>
+          <Icon name="cancel" />
           Close
         </button>
       </div>

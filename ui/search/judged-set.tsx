@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../api.ts'
 import { counted } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { type Evaluation, evaluate, exported, failure, judged, keep, take } from './judged.ts'
@@ -102,6 +103,7 @@ function Files({ attempt }: { attempt: Attempt }) {
         }}
       />
       <button type="button" class="quiet" onClick={() => input.current?.click()}>
+        <Icon name="upload" />
         Import
       </button>
       <button
@@ -110,6 +112,7 @@ function Files({ attempt }: { attempt: Attempt }) {
         disabled={judged.value.length === 0}
         onClick={() => saveFile('judged-questions.zip', exported())}
       >
+        <Icon name="download" />
         Export
       </button>
     </div>

@@ -834,6 +834,7 @@ class DocumentFile(TypedDict):
     name: str
     mediaType: str
     size: int
+    sha256: NotRequired[str]
 
 
 class DocumentPatch(TypedDict):
@@ -1114,6 +1115,7 @@ class LineStored(TypedDict):
     status: DocumentStatus
     error: NotRequired[DocumentError]
     embeddings: NotRequired[Embeddings3]
+    sameFile: NotRequired[str]
     line: int
 
 
@@ -2437,6 +2439,7 @@ class DocumentCreated(TypedDict):
     status: DocumentStatus
     error: NotRequired[DocumentError]
     embeddings: NotRequired[Embeddings]
+    sameFile: NotRequired[str]
 
 
 class DocumentList(TypedDict):

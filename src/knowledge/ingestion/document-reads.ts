@@ -16,6 +16,7 @@ import {
   type StoredChunk,
   type StoredDocument,
 } from '../../stores/document-store.ts'
+import type { StoredFile } from '../../stores/file-store.ts'
 import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
@@ -199,6 +200,13 @@ async function* bytesBetween(
   }
 }
 
+const toFile = ({ name, mediaType, size, sha256 }: StoredFile) => ({
+  name,
+  mediaType,
+  size,
+  ...(sha256 !== undefined && { sha256 }),
+})
+
 export function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
   return { id, status, ...(error && { error }) }
 }
@@ -231,7 +239,7 @@ export function toDocument(stored: StoredDocument): Document {
     ...(title !== undefined && { title }),
     ...(url !== undefined && { url }),
     ...shownMetadata(metadata),
-    ...(file && { file: { name: file.name, mediaType: file.mediaType, size: file.size } }),
+    ...(file && { file: toFile(file) }),
     ...(source && { source: toSource(source) }),
     ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),
     ...(file?.notes?.page !== undefined &&

@@ -77,6 +77,7 @@ export function createDocuments(dependencies: Dependencies) {
       if (!document) return known
       return {
         ...toCreated(document),
+        ...(known.sameFile !== undefined && { sameFile: known.sameFile }),
         ...(goal === 'embeddings' && (await embeddingProgress(known.id))),
       }
     },

@@ -19,7 +19,7 @@ const DROPPED_LATER = 'a file that cannot be dropped now is dropped at a later s
 
 interface Dependencies {
   store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
-  documents: Pick<Documents, 'create' | 'put' | 'get'>
+  documents: Pick<Documents, 'create' | 'put' | 'get' | 'list'>
 }
 
 export type Uploads = Omit<ReturnType<typeof createFiles>, 'into'>
@@ -55,7 +55,17 @@ export function createFiles({ store, documents }: Dependencies) {
   const filesOf = (into: Dependencies['documents'], owner?: string) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      receive(parts, ({ content, digest }) => into.create(content, idempotencyKey, digest), owner),
+      receive(
+        parts,
+        async ({ content, digest }) => {
+          const created = await into.create(content, idempotencyKey, digest)
+          const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
+          const { documents: found } = await into.list(same)
+          const other = found.find(({ id }) => id !== created.id)
+          return { ...created, ...(other && { sameFile: other.id }) }
+        },
+        owner,
+      ),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
@@ -108,8 +118,11 @@ export async function receiveFile(
     if (file.size === 0) throw invalid('file', 'must not be empty')
     const read = readFields(fields)
     const { title = file.name } = read
-    const sent = [hash.digest('base64url'), file.name, file.mediaType]
-    return { content: { text: '', file, ...read, title }, digest: digestOf(sent, read) }
+    const bytes = hash.digest()
+    const sha256 = bytes.toString('hex')
+    const sent = [bytes.toString('base64url'), file.name, file.mediaType]
+    const content = { text: '' as const, file: { ...file, sha256 }, ...read, title }
+    return { content, digest: digestOf(sent, read) }
   } catch (error) {
     if (file) await ignore(store.dropStaged(file.number), DROPPED_LATER)
     throw error

@@ -80,10 +80,11 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
 
     function contentOf() {
       const name = toStorable(posix.basename(path))
+      const sha256 = content.copy().digest('hex')
       const own = { [FOLDER]: folder.path, [PATH]: path, [DIGEST]: digestOf(content, folder) }
       return {
         text: '',
-        file: { ...staged, name, mediaType: mediaTypeOfUpload(name, undefined) },
+        file: { ...staged, sha256, name, mediaType: mediaTypeOfUpload(name, undefined) },
         title: name,
         metadata: { ...keptOf(known, folder), ...own },
         collection: folder.collection,

@@ -117,7 +117,9 @@ async function stage(store: StagedFiles, response: Response) {
   }
   const staged = await store.stageFile(watched())
   const sample = Buffer.concat(first).subarray(0, TITLE_SAMPLE_BYTES)
-  return { file: { ...staged, ...describe(response) }, sample, digest: hash.digest('base64url') }
+  const digest = hash.digest()
+  const file = { ...staged, ...describe(response), sha256: digest.toString('hex') }
+  return { file, sample, digest: digest.toString('base64url') }
 }
 
 /** The title of a page, if it has one. */

@@ -45,6 +45,8 @@ export const POSTGRES: Dialect = {
   nameEnding: `lower("right"(coalesce(file::jsonb ->> 'name', title), 4))`,
   foundTables: `(file::jsonb #> '{notes,tables}')`,
   fileName: `file::jsonb ->> 'name'`,
+  mediaType: `(file::jsonb ->> 'mediaType')`,
+  fileDigest: `(file::jsonb ->> 'sha256')`,
   fold: (text) => `lower(${text}) COLLATE "C"`,
 
   async insertChunks(tx, document, revision, chunks) {

@@ -4,9 +4,12 @@ import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 
 /** Step `n` migrates the schema from version `n` to `n + 1`. A released step is never changed. */
-export const STEPS: readonly URL[] = ['./schema.sql', './feedback.sql', './found-tables.sql'].map(
-  (file) => new URL(file, import.meta.url),
-)
+export const STEPS: readonly URL[] = [
+  './schema.sql',
+  './feedback.sql',
+  './found-tables.sql',
+  './file-digests.sql',
+].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */
 const MIN_VERSION = 140_000

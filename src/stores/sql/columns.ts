@@ -51,9 +51,9 @@ export const json = <T>(
 const unchecked = <T>(value: unknown) => value as T | undefined
 
 /** The name loses characters that PostgreSQL's JSON cannot hold. */
-function plainFile({ name, mediaType, size, notes }: StoredFile): StoredFile {
+function plainFile({ name, mediaType, size, sha256, notes }: StoredFile): StoredFile {
   const kept = { name: name.replaceAll('\0', ' ').toWellFormed(), mediaType, size }
-  return notes ? { ...kept, notes } : kept
+  return { ...kept, ...(sha256 && { sha256 }), ...(notes && { notes }) }
 }
 
 /** What belongs to a revision, and waits in `replacements` while another one is served. */

@@ -33,6 +33,9 @@ export interface Dialect {
   foundTables: string
   /** The name of a document's file; NULL if it has none. */
   fileName: string
+  mediaType: string
+  /** The SHA-256 of a document's file; must be written as in the index. */
+  fileDigest: string
   /** A text in the form used for case-insensitive comparison and sorting, by code points. */
   fold(text: string): string
   insertChunks(

@@ -237,7 +237,7 @@ const keyOf = (sort: string): z.ZodType<string | number> =>
   sort.endsWith('title') ? z.string() : z.int()
 
 function toListCondition(
-  { filter, status, title }: DocumentSelection,
+  { filter, status, title, mediaType, sha256 }: DocumentSelection,
   dialect: Dialect,
 ): Condition {
   const { sql, values } = toCondition(filter)
@@ -250,5 +250,12 @@ function toListCondition(
     const pattern = `$${values.push(`%${title.replaceAll(/[\\%_]/g, '\\$&')}%`)}`
     parts.push(`${dialect.fold(shownTitle(dialect))} LIKE ${dialect.fold(pattern)} ESCAPE '\\'`)
   }
+  if (mediaType !== undefined) {
+    const beginning = mediaType.endsWith('*') ? mediaType.slice(0, -1) : undefined
+    const { mediaType: type } = dialect
+    const compared = beginning === undefined ? type : `substr(${type}, 1, ${beginning.length})`
+    parts.push(`${compared} = $${values.push(beginning ?? mediaType)}`)
+  }
+  if (sha256 !== undefined) parts.push(`${dialect.fileDigest} = $${values.push(sha256)}`)
   return { sql: parts.join(' AND '), values }
 }

@@ -21,6 +21,8 @@ export const SQLITE: Dialect = {
   nameEnding: `lower(substr(coalesce(json_extract(file, '$.name'), title), -4))`,
   foundTables: `json_extract(file, '$.notes.tables')`,
   fileName: `json_extract(file, '$.name')`,
+  mediaType: `json_extract(file, '$.mediaType')`,
+  fileDigest: `json_extract(file, '$.sha256')`,
   fold: (text) => `${FOLD}(${text})`,
 
   async insertChunks(tx, document, revision, chunks) {

@@ -11,6 +11,7 @@ export const MIGRATIONS: readonly string[] = [
   './schema.sql',
   './feedback.sql',
   './found-tables.sql',
+  './file-digests.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -64,7 +64,7 @@ describe('A document of a file', () => {
     const dropStaged = () => Promise.reject(new AppError('store_unavailable', 'Away'))
     const files = createFiles({
       store: { ...store, dropStaged },
-      documents: { create: full, put: full, get: full },
+      documents: { create: full, put: full, get: full, list: full },
     })
     await expect(files.create(formOf('Text.'))).rejects.toMatchObject({ code: 'queue_full' })
   })
