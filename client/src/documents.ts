@@ -46,6 +46,10 @@ export interface DocumentSelection {
   status?: DocumentStatus | undefined
   /** A part of the title, in upper or lower case. */
   title?: string | undefined
+  /** Of the file, such as `application/pdf` or `image/*`. */
+  mediaType?: string | undefined
+  /** Of the file, in hexadecimal. */
+  sha256?: string | undefined
   /** A filter on the metadata. */
   filter?: Filter | undefined
   /** Only documents of this collection. */
@@ -242,9 +246,16 @@ export class Documents {
 }
 
 function readSelection<Given extends DocumentSelection>(given: Given) {
-  const { status, title, filter, collection, ...options } = given
+  const { status, title, mediaType, sha256, filter, collection, ...options } = given
   return {
-    query: { status, title, collection, filter: filter && JSON.stringify(filter) },
+    query: {
+      status,
+      title,
+      mediaType,
+      sha256,
+      collection,
+      filter: filter && JSON.stringify(filter),
+    },
     options,
   }
 }

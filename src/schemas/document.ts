@@ -140,6 +140,7 @@ const Selection = z.object({
     .describe('Media type of the file, such as `application/pdf` or `image/*`.'),
   sha256: z
     .string()
+    .max(64)
     .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case')
     .optional()
     .describe('SHA-256 of the file: finds the documents that have this very file.'),

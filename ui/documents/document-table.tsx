@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
@@ -90,28 +91,40 @@ function Head({ list, name, sorts: [first, second] }: HeadProperties) {
 
 /** Which columns are shown, besides title and status. */
 function ColumnChoice({ documents }: { documents: readonly Document[] }) {
-  const chosen = chosenColumns.value
+  const isOpen = useSignal(false)
   return (
-    <details class="column-choice">
+    <details
+      class="column-choice"
+      onToggle={({ currentTarget }) => {
+        isOpen.value = currentTarget.open
+      }}
+    >
       <summary>
         <Icon name="columns" />
         Columns
       </summary>
-      <fieldset class="panel">
-        <legend class="visually-hidden">Columns</legend>
-        {columnChoices(documents).map((key) => (
-          <label key={key} class="check">
-            <input
-              type="checkbox"
-              checked={chosen.includes(key)}
-              disabled={chosen.length >= MAX_COLUMNS && !chosen.includes(key)}
-              onChange={({ currentTarget }) => chooseColumn(key, currentTarget.checked)}
-            />
-            {columnOf(key).name}
-          </label>
-        ))}
-      </fieldset>
+      {isOpen.value && <ColumnBoxes documents={documents} />}
     </details>
+  )
+}
+
+function ColumnBoxes({ documents }: { documents: readonly Document[] }) {
+  const chosen = chosenColumns.value
+  return (
+    <fieldset class="panel">
+      <legend class="visually-hidden">Columns</legend>
+      {columnChoices(documents).map((key) => (
+        <label key={key} class="check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(key)}
+            disabled={chosen.length >= MAX_COLUMNS && !chosen.includes(key)}
+            onChange={({ currentTarget }) => chooseColumn(key, currentTarget.checked)}
+          />
+          {columnOf(key).name}
+        </label>
+      ))}
+    </fieldset>
   )
 }
 
