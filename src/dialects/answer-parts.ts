@@ -6,7 +6,10 @@ import type { ModelToolCall } from '../models/chat-model.ts'
 export function textOf(event: AgentEvent): string {
   if (event.type === 'text-delta') return event.text
   if (event.type !== 'approval-required') return ''
-  const lines = event.calls.map(({ tool, input }) => `- ${tool} ${JSON.stringify(input)}`)
+  const lines = event.calls.map(({ tool, input, elicitations }) => {
+    const asked = elicitations?.map(({ message }) => `\n  asks: ${message}`) ?? []
+    return `- ${tool} ${JSON.stringify(input)}${asked.join('')}`
+  })
   return `\n\nWaiting for approval:\n${lines.join('\n')}\n`
 }
 

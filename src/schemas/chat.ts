@@ -4,6 +4,7 @@ import { ErrorDetail } from './error.ts'
 import {
   boundedText,
   ConversationId,
+  freeObject,
   LIMITS_REACHED,
   optional,
   optionalOr,
@@ -15,6 +16,8 @@ import { ContextTopK, DEGRADED, Hit, MinScore, SearchMode, UNKNOWN_CITATIONS } f
 /** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
 export const MAX_MESSAGES = 2_000
+/** Answers to what MCP servers ask, in one request. */
+const MAX_ANSWERS = 128
 
 const ChatMessage = z
   .object({
@@ -36,6 +39,17 @@ export const Resume = z
       .array(z.string().max(256))
       .max(MAX_MESSAGES)
       .describe('The `callId` of each approved call; all others are refused.'),
+    answers: optional(
+      z
+        .array(
+          z.object({
+            callId: z.string().max(256),
+            id: z.string().max(256).describe('The `id` of the elicitation.'),
+            content: freeObject().describe('Values for the fields of `requestedSchema`.'),
+          }),
+        )
+        .max(MAX_ANSWERS),
+    ).describe('One for each elicitation of the approved calls.'),
   })
   .meta({ id: 'Resume' })
 
@@ -126,10 +140,34 @@ export const FINISH_REASONS = [
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
 
+const Elicitation = z
+  .object({
+    id: z.string(),
+    message: z.string().describe('What the server asks, in its own words.'),
+    requestedSchema: freeObject().describe(
+      'JSON Schema of the answer: an object whose fields are strings, numbers, booleans, or choices among strings.',
+    ),
+  })
+  .meta({ id: 'Elicitation' })
+
 const APPROVAL = {
   calls: z
-    .array(z.object({ callId: z.string(), tool: z.string(), input: z.unknown() }))
-    .describe('The calls of this round. None of them has been executed.'),
+    .array(
+      z.object({
+        callId: z.string(),
+        tool: z.string(),
+        input: z.unknown(),
+        elicitations: z
+          .array(Elicitation)
+          .optional()
+          .describe(
+            'What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline.',
+          ),
+      }),
+    )
+    .describe(
+      'The calls that wait. If they have no `elicitations`, no call of this round has been executed.',
+    ),
   state: z.string().describe('Send this back in `resume`, once, within 24 hours.'),
 }
 
@@ -137,7 +175,7 @@ const APPROVAL = {
 export const Approval = z.object(APPROVAL).meta({
   id: 'Approval',
   description:
-    'Tool calls, at least one of which needs the client’s approval. Send the same request again with `resume`.',
+    'Tool calls that wait for the client’s approval, or for answers to what an MCP server asks. Send the same request again with `resume`.',
 })
 
 const Quote = z.object({
@@ -271,7 +309,7 @@ const ProgressFrame = z
 const ApprovalRequiredFrame = z.object({ type: z.literal('approval-required'), ...APPROVAL }).meta({
   id: 'ApprovalRequiredFrame',
   description:
-    'The model called a tool that needs the client’s approval. Nothing has been executed, and `done` follows with `approval_required`. Send the same request with `resume` to continue.',
+    'Tool calls wait for the client’s approval, or for answers to what an MCP server asks. `done` follows with `approval_required`. Send the same request with `resume` to continue.',
 })
 
 const DoneFrame = z
@@ -329,4 +367,5 @@ export type Usage = z.output<typeof Usage>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
 export type Citation = z.output<typeof Citation>
 export type Approval = z.output<typeof Approval>
+export type Elicitation = z.output<typeof Elicitation>
 export type Resume = z.output<typeof Resume>

@@ -1,10 +1,11 @@
-import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/client'
+import type { ReadResourceResult } from '@modelcontextprotocol/client'
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
 import {
+  type CallOutcome,
   type McpSession,
   openSession,
   type RemoteCall,
@@ -73,7 +74,7 @@ export class Connection {
   }
 
   /** Calls a tool once; repeats the call only if the server had forgotten the session, and so did nothing before. */
-  async call(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
+  async call(call: RemoteCall, signal: AbortSignal): Promise<CallOutcome> {
     const held = this.#session ?? (await this.#awaited(signal))
     try {
       const result = await held.callTool(call, signal)

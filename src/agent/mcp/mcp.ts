@@ -8,6 +8,7 @@ import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/m
 import { createCitations } from '../citations/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
+import { ElicitationRequired } from '../tools/elicitation.ts'
 import { explainFailure } from './explain-failure.ts'
 import {
   createRemoteServer,
@@ -180,5 +181,8 @@ function toTested({ remote, off, tool }: OfferedTool): McpTestResult['tools'][nu
 }
 
 function explain(error: unknown): string {
+  if (error instanceof ElicitationRequired) {
+    return `The server asks something before it goes on, which a chat passes on: ${error.message}`
+  }
   return error instanceof Refusal ? error.message : explainFailure(error)
 }

@@ -3,8 +3,14 @@ import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { freeObject } from '../../schemas/fields.ts'
-import type { Artifacts } from '../tools/artifacts.ts'
-import { type Approval, slimSchema, type Tool, ToolInputError } from '../tools/define-tool.ts'
+import {
+  type Approval,
+  slimSchema,
+  type Tool,
+  type ToolContext,
+  ToolInputError,
+} from '../tools/define-tool.ts'
+import { ElicitationRequired, type Elicited } from '../tools/elicitation.ts'
 import { Connection, type ConnectionLog } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
 import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from './session.ts'
@@ -65,7 +71,7 @@ export function createRemoteServer(options: RemoteServerOptions) {
       approval: approvalOf(remote.name, settings),
       deadlineMs: CALL_MS,
       unavailable: () => (connection.session ? refusal : connection.reason),
-      run: (input, { artifacts }, signal) => run(remote.name, input, artifacts, signal),
+      run: (input, context, signal) => run(remote.name, input, context, signal),
     }
   }
 
@@ -82,21 +88,37 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 
   const hide = (text: string) => hideCredentials(text, target())
-  /** Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, and the reason of `signal`. */
-  async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
+  const hideIn = ({ elicitations, ...elicited }: Elicited): Elicited => ({
+    ...elicited,
+    elicitations: elicitations.map((one) => ({ ...one, message: hide(one.message) })),
+  })
+
+  /**
+   * Calls a tool; returns what the model reads. Throws `Refusal`, `ToolInputError`, `ElicitationRequired`, and the reason
+   * of `signal`.
+   */
+  async function run(
+    tool: string,
+    input: unknown,
+    { artifacts, answered }: Pick<ToolContext, 'artifacts' | 'answered'>,
+    signal: AbortSignal,
+  ) {
     const parsed = Input.safeParse(input)
     if (!parsed.success) throw new ToolInputError('The arguments must be an object')
     const remote = await current(tool, signal)
-    const call = { tool: remote, input: parsed.data, idleMs: settings.timeout * 1_000 }
+    const idleMs = settings.timeout * 1_000
+    const call = { tool: remote, input: parsed.data, idleMs, answered }
     try {
-      const result = await connection.call(call, signal)
+      const outcome = await connection.call(call, signal)
+      if ('elicited' in outcome) throw new ElicitationRequired(hideIn(outcome.elicited))
+      const { result } = outcome
       const readResource = (uri: string) => connection.readResource(uri, signal)
       const text = hide(await readResult(result, { artifacts, readResource }, signal))
       if (result.isError) throw new Refusal(text)
       return text
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof Refusal) throw error
+      if (error instanceof Refusal || error instanceof ElicitationRequired) throw error
       throw new Refusal(hide(explainCall(error)), { cause: error })
     }
   }

@@ -4,6 +4,8 @@ import {
   Client,
   ClientCredentialsProvider,
   type FetchLike,
+  type InputRequiredResult,
+  isInputRequiredResult,
   type JsonSchemaValidator,
   type ReadResourceResult,
   SdkHttpError,
@@ -16,6 +18,9 @@ import { untilAborted } from '../../lib/abort.ts'
 import { type Environment, expandVariables } from '../../lib/environment.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { Refusal } from '../../lib/refusal.ts'
+import type { AnsweredCall, Elicited } from '../tools/elicitation.ts'
+import { elicitationParams, readElicited } from './elicitation.ts'
 import type { McpServer } from './settings.ts'
 
 const LIST_MS = 10_000
@@ -24,6 +29,9 @@ const READ_MS = 20_000
 const MAX_PAGES = 16
 /** The total time of one call, even if it reports progress. */
 const MAX_CALL_MS = 600_000
+/** How often a server may put a call off without asking anything, and how long it is given each time. */
+const MAX_ATTEMPTS = 10
+const ATTEMPT_MS = 250
 const LISTEN_AGAIN_MS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }
 
@@ -43,7 +51,12 @@ export interface RemoteCall {
   input: Record<string, unknown>
   /** The call is given up after this long without progress; each progress notification restarts the time. */
   idleMs: number
+  /** If the server asked something before: what it asked, and what it is told. */
+  answered?: AnsweredCall | undefined
 }
+
+/** A call that is done, or what the server asks before it goes on. */
+export type CallOutcome = { result: CallToolResult } | { elicited: Elicited }
 
 /** Connects with the first transport that the server speaks. Throws the last failure, or the signal's reason. */
 export async function openSession(
@@ -145,17 +158,33 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
     },
-    callTool({ tool, input, idleMs }: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
+    async callTool(
+      { tool, input, idleMs, answered }: RemoteCall,
+      signal: AbortSignal,
+    ): Promise<CallOutcome> {
+      // With the schema of the output, the client would refuse a result that asks something.
+      const { outputSchema: _, ...toolDefinition } = tool
       const options = {
         signal,
-        toolDefinition: tool,
+        toolDefinition,
+        allowInputRequired: true,
         timeout: idleMs,
         maxTotalTimeout: MAX_CALL_MS,
         // Requesting progress makes the server report it, which restarts the timeout.
         onprogress: () => undefined,
         resetTimeoutOnProgress: true,
       }
-      return client.callTool({ name: tool.name, arguments: input }, options)
+      let said = answered
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+        const params = { name: tool.name, arguments: input, ...elicitationParams(client, said) }
+        const result: CallToolResult | InputRequiredResult = await client.callTool(params, options)
+        if (!isInputRequiredResult(result)) return { result }
+        const elicited = readElicited(result)
+        if (elicited.elicitations.length > 0) return { elicited }
+        await setTimeout(ATTEMPT_MS, undefined, { signal })
+        said = { ...elicited, answers: {} }
+      }
+      throw new Refusal('The server did not finish the call')
     },
     readResource: (uri: string, signal: AbortSignal): Promise<ReadResourceResult> =>
       client.readResource({ uri }, { signal, timeout: READ_MS }),

@@ -4,6 +4,7 @@ import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { Hit } from '../../schemas/query.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import type { ToolResult } from '../tools/registry.ts'
 import type { AgentRequest } from './agent-event.ts'
 import type { Spent } from './budget.ts'
 
@@ -15,6 +16,8 @@ export interface PausedRun {
   chunks: number
   /** The messages that the run has added to the prompt; the last one contains the waiting calls. */
   added: ModelMessage[]
+  /** The results of the waiting calls, in their order, if they were begun: at least one of them asks the user something. */
+  results?: ToolResult[] | undefined
   artifacts: Artifact[]
   activeSkills: string[]
   spent: Spent

@@ -1,63 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
-import { type ChatModel, type ModelTool, PromptTooLong } from '../../models/chat-model.ts'
+import { PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
-import { seenIn, withinAny } from '../../schemas/metadata.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { TermsOf } from '../citations/attribution.ts'
-import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
+import { withinAny } from '../../schemas/metadata.ts'
 import { checkStatements } from '../citations/cited-statements.ts'
-import { createArtifacts } from '../tools/artifacts.ts'
-import type { Tool, ToolContext } from '../tools/define-tool.ts'
-import { toModelTool } from '../tools/discover-tools.ts'
-import { parseCall, type ToolCall, type ToolRegistry } from '../tools/registry.ts'
+import { parseCall, type ToolCall } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
-import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './budget.ts'
-import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
+import { createRunBudget, LIMIT_REASONS } from './budget.ts'
 import {
   type Answer,
   clientCalls,
   countedAnswer,
-  createAnswerText,
   outcomeOf,
   readAnswer,
   type Turn,
   toModelRequest,
   withoutText,
 } from './model-turn.ts'
-import type { PausedRun, Pauses } from './pause.ts'
-import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
-import { createRunGate, type RunGate, type RunGateOptions } from './run-gate.ts'
-import type { RunTrace, RunTraces } from './run-trace.ts'
-import type { SentQuestions } from './sent-questions.ts'
-import { toQuery } from './standalone-question.ts'
-import { callEvents, runCalls } from './tool-calls.ts'
-import type { ModelWindow } from './window.ts'
-
-interface Dependencies extends RunGateOptions {
-  model: ChatModel
-  retrieval: Pick<Retrieval, 'search'>
-  tools: Pick<ToolRegistry, 'open'>
-  artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
-  prompt: PromptOptions
-  window: ModelWindow
-  limits: RunLimits
-  /** Called after a run whose conversation no later request can continue. */
-  endConversation: (conversation: string) => void
-  /** Keeps what led to the last answers; absent if nothing is kept. */
-  traces?: RunTraces | undefined
-  pauses: Pauses
-  sentQuestions: SentQuestions
-  links: LinkPolicy
-  /** Hosts that the configuration names. */
-  hosts: readonly string[]
-  /** For the language of the documents. */
-  isStopWord: (word: string) => boolean
-  /** The search terms of a text, by which sentences are attributed to passages. */
-  termsOf: TermsOf
-}
+import type { PausedRun } from './pause.ts'
+import { begin, type Dependencies, type RunContext } from './run-context.ts'
+import { createRunGate, type RunGate } from './run-gate.ts'
+import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
 export interface Agent {
   /**
@@ -134,9 +98,17 @@ async function* runRounds(
       pass.called(calls)
       yield callEvents(calls)
       const results = await runCalls(calls, context, signal)
-      yield [...context.searches.splice(0), ...results.events]
+      yield [...context.searches.splice(0), ...resultEvents(results)]
+      const asking = results.filter(({ result }) => result.elicited)
+      if (asking.length > 0) {
+        const waiting = asking.map(({ call }) => call)
+        const { events, end } = await pause(parts, request, context, waiting, results)
+        pass.end(end.reason)
+        yield [...events, end]
+        return end.reason
+      }
       context.answerText.part()
-      added.push(...results.messages)
+      added.push(...resultMessages(results))
     }
     // The key may be revoked or expire during the run.
     await request.caller?.verify()
@@ -201,161 +173,40 @@ async function* askModel(
   }
 }
 
-type RunContext = Awaited<ReturnType<typeof begin>>
-
-interface RunStart {
-  conversation: string
-  budget: RunBudget
-  /** The paused run to continue; absent for a new one. */
-  paused: PausedRun | undefined
-  trace: RunTrace | undefined
-}
-
-/** Finds chunks for the question and assembles the prompt. Returns the state of the run. */
-async function begin(
-  parts: Dependencies,
-  request: AgentRequest,
-  { conversation, budget, paused, trace }: RunStart,
-  signal: AbortSignal,
-) {
-  const { prompt, window } = parts
-  const { conversation: asked, clientTools, sampling, topK } = request
-  const owner = request.caller?.key?.id
-  const citations = createCitations(paused)
-  const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
-  const activeSkills = new Set(paused?.activeSkills)
-  const searches: AgentEvent[] = []
-  const searched: ToolContext['searched'] = (query, numbered, found) => {
-    if (found) trace?.searched(query, found)
-    const hits = numbered.map(({ hit }) => hit)
-    searches.push({ type: 'retrieved', query, hits, known: citations.all() })
-  }
-  const tools = parts.tools.open({
-    citations,
-    artifacts,
-    activeSkills,
-    filter: seenIn(request.storedConversation, request.filter),
-    search: scopeOf(request),
-    owner,
-    conversation,
-    searched,
-    spend: budget.spend,
-  })
-  const added = [...(paused?.added ?? [])]
-  let numbered: NumberedHit[] = []
-  const fit = (instead?: string): FittedPrompt => {
-    // Whether the model calls tools may be known only after the first request.
-    const { supportsTools } = parts.model
-    const fitted = fitPrompt(
-      {
-        ...prompt,
-        conversation: asked,
-        hasExample: parts.model.generates,
-        chunks: topK > 0 ? numbered : undefined,
-        instead,
-        citations,
-        added,
-        clientTools: supportsTools ? clientTools : [],
-        sampling,
-        recalled,
-        offered: (tokens) => (supportsTools ? tools.offered(tokens).map(toModelTool) : []),
-      },
-      window,
-    )
-    if (supportsTools) window.tell(leftOut(tools.offered(), fitted.tools))
-    return fitted
-  }
-  await window.learn(signal)
-  const recalled = await parts.sentQuestions.recall(request)
-  const found = paused
-    ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
-    : await findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
-  numbered = citations.add(found.hits.map(withoutStages))
-  const fitted = fit()
-  const { chunks } = fitted
-  if (!paused && topK > 0) searched(found.query, chunks, found.hits)
-  const last = added.at(-1)
-  const waited = last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : []
-  // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
-  const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
-  return {
-    trace,
-    conversation,
-    citations,
-    artifacts,
-    activeSkills,
-    chunks,
-    budget,
-    tools,
-    answerText: createAnswerText(),
-    /** Searches that were not reported yet. */
-    searches,
-    links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
-    degraded: found.degraded,
-    searchedFor: found.searchedFor,
-    /** The model's answers and tool results of this run, which follow the question. */
-    added,
-    /** What the model is to be sent first. */
-    fitted,
-    /** What it is to be sent now. */
-    fit,
-    /** Calls that waited for the client's approval before the pause. */
-    waited,
-    isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
-  }
-}
-
-/** The names of the tools that the model was not offered, although they could be called. */
-function leftOut(tools: readonly Tool[], offered: readonly ModelTool[]): string[] {
-  const names = new Set(offered.map(({ name }) => name))
-  return tools.map(({ name }) => name).filter((name) => !names.has(name))
-}
-
-async function findChunks(
-  { retrieval, ...parts }: Dependencies,
-  request: AgentRequest,
-  asking: Pick<Parameters<typeof toQuery>[1], 'spend' | 'promptFor'>,
-  signal: AbortSignal,
-) {
-  const { topK } = request
-  const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const search = { ...query, ...scopeOf(request), topK, explain: true }
-  const { hits, degraded } = await retrieval.search(search, signal)
-  const searchedFor = query.isRewritten ? query.query : undefined
-  return { query: query.query, hits, degraded, searchedFor }
-}
-
-/** What every search of a run has in common. */
-function scopeOf({ filter, storedConversation: conversation, mode, minScore }: AgentRequest) {
-  return { filter, conversation, mode, minScore }
-}
-
 /** The events after an answer of the model, and the end of the run unless it continues. */
 async function endingOf(
-  { pauses, termsOf }: Dependencies,
+  parts: Dependencies,
   request: AgentRequest,
   context: RunContext,
   { answer, calls, last }: { answer: Answer; calls: ToolCall[]; last: LimitName | undefined },
 ): Promise<{ events: AgentEvent[]; end?: RunEnd }> {
   const reason = outcomeOf(answer, request, last)
-  const toEnd = (as: RunFinishReason): RunEnd => ({
-    ...toRunEnd(context, as),
-    citations: checkStatements(context.answerText.shown(), context.citations.all(), {
-      termsOf,
-      isJsonAsked: asksForJson(request),
-    }),
-  })
   if (reason !== 'continue') {
     const own = clientCalls(answer, request)
     const events: AgentEvent[] = own.length > 0 ? [{ type: 'client-tool-calls', calls: own }] : []
     if (context.answerText.isEmpty()) events.push(...withoutText(reason, answer))
-    return { events, end: toEnd(reason) }
+    return { events, end: toRunEnd(parts, request, context, reason) }
   }
   const waiting = calls.filter(context.isRefused)
-  if (waiting.length === 0) return { events: [] }
-  const named = waiting.map(({ callId, name: tool, input }) => ({ callId, tool, input }))
-  const approval = { calls: named, state: await pauses.keep(toPaused(context), request) }
-  const end = { ...toEnd('approval_required'), approval }
+  return waiting.length === 0 ? { events: [] } : pause(parts, request, context, waiting)
+}
+
+/** Keeps the run until the client has decided on its calls: the events that say so. */
+async function pause(
+  parts: Dependencies,
+  request: AgentRequest,
+  context: RunContext,
+  waiting: readonly ToolCall[],
+  results: readonly RanCall[] = [],
+): Promise<{ events: AgentEvent[]; end: RunEnd }> {
+  const paused = { ...toPaused(context), results: results.map(({ result }) => result) }
+  const calls = waiting.map((call) => {
+    const { callId, name: tool, input } = call
+    const asking = results.find((ran) => ran.call === call)?.result.elicited
+    return { callId, tool, input, ...(asking && { elicitations: asking.elicitations }) }
+  })
+  const approval = { calls, state: await parts.pauses.keep(paused, request) }
+  const end = { ...toRunEnd(parts, request, context, 'approval_required'), approval }
   return { events: [{ type: 'approval-required', ...approval }], end }
 }
 
@@ -376,9 +227,11 @@ function toPaused(context: RunContext): PausedRun {
 }
 
 function toRunEnd(
-  { citations, artifacts, degraded, searchedFor, budget }: RunContext,
+  { termsOf }: Pick<Dependencies, 'termsOf'>,
+  request: AgentRequest,
+  { citations, artifacts, degraded, searchedFor, budget, answerText }: RunContext,
   reason: RunFinishReason,
-): Omit<RunEnd, 'citations'> {
+): RunEnd {
   for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
   return {
     type: 'run-end',
@@ -390,5 +243,9 @@ function toRunEnd(
     artifacts: artifacts.all(),
     limitsReached: budget.reached(),
     unknownCitations: citations.unknown(),
+    citations: checkStatements(answerText.shown(), citations.all(), {
+      termsOf,
+      isJsonAsked: asksForJson(request),
+    }),
   }
 }

@@ -21,14 +21,18 @@ interface Dependencies {
   trace?: Pick<RunTrace, 'called'> | undefined
 }
 
+/** The calls that begin now. */
 export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
-  return calls.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
+  const begun = calls.filter(({ result, answered }) => !result && !answered)
+  return begun.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
 }
 
-/**
- * Runs the calls of one round concurrently, except for those that the client refused. Returns the results, as events
- * for the caller and as messages for the model, in the order of the calls.
- */
+export interface RanCall {
+  call: ToolCall
+  result: ToolResult
+}
+
+/** Runs the calls of one round concurrently, except for those that are done or that the client refused. */
 export async function runCalls(
   calls: readonly ToolCall[],
   {
@@ -39,11 +43,14 @@ export async function runCalls(
     trace,
   }: Dependencies & { isRefused: (call: ToolCall) => boolean },
   signal: AbortSignal,
-): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
-  const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
-  const results = await Promise.all(
-    calls.map(async (call, index) => {
-      if (isRefused(call)) return { call, result: REFUSED }
+): Promise<RanCall[]> {
+  const open = calls.filter(({ result }) => !result)
+  const allowed = budget.takeCalls(Math.min(open.length, MAX_CALLS))
+  return Promise.all(
+    calls.map(async (call) => {
+      if (call.result) return { call, result: call.result }
+      const index = open.indexOf(call)
+      if (!call.answered && isRefused(call)) return { call, result: REFUSED }
       if (index >= MAX_CALLS) return { call, result: TOO_MANY_AT_ONCE }
       if (index >= allowed) return { call, result: TOO_MANY }
       const attributes = {
@@ -62,14 +69,20 @@ export async function runCalls(
       return { call, result }
     }),
   )
-  return {
-    events: results.map(({ call: { callId, name: tool }, result }) => {
-      return { type: 'tool-result', callId, tool, ...result }
-    }),
-    messages: results.map(({ call: { callId }, result }) => {
-      return { role: 'tool', callId, content: result.output }
-    }),
-  }
+}
+
+/** The results that are new; a call whose server asks something has none yet. */
+export function resultEvents(results: readonly RanCall[]): AgentEvent[] {
+  return results.flatMap(({ call: { callId, name: tool, result: earlier }, result }) => {
+    const { output, isError, elicited } = result
+    return earlier || elicited ? [] : [{ type: 'tool-result', callId, tool, output, isError }]
+  })
+}
+
+export function resultMessages(results: readonly RanCall[]): ModelMessage[] {
+  return results.map(({ call: { callId }, result }) => {
+    return { role: 'tool', callId, content: result.output }
+  })
 }
 
 async function callInTime(

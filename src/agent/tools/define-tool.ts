@@ -6,6 +6,7 @@ import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { Citations, NumberedHit } from '../citations/citations.ts'
 import type { Artifacts } from './artifacts.ts'
+import type { AnsweredCall } from './elicitation.ts'
 
 /** The model's input is invalid; the message tells the model how to correct the call. */
 export class ToolInputError extends Refusal {
@@ -35,6 +36,8 @@ export interface ToolContext {
   searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
   /** Called with the token usage of model calls that the tool makes itself. */
   spend?(usage: ModelUsage): void
+  /** If this call goes on after its server asked the user something. */
+  answered?: AnsweredCall | undefined
 }
 
 export interface Tool {
@@ -54,8 +57,8 @@ export interface Tool {
   /** Why the tool currently cannot be called; undefined if it can. */
   unavailable?(): string | undefined
   /**
-   * Returns the text for the model. Throws `Refusal` for an expected failure, `ToolInputError` for
-   * invalid input.
+   * Returns the text for the model. Throws `Refusal` for an expected failure, `ToolInputError` for invalid input,
+   * `ElicitationRequired` to ask the user first.
    */
   run(input: unknown, context: ToolContext, signal: AbortSignal): Promise<string>
 }

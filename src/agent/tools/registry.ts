@@ -5,6 +5,7 @@ import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import { type Tool, type ToolContext, ToolInputError } from './define-tool.ts'
 import { createDiscovery } from './discover-tools.ts'
+import { type AnsweredCall, ElicitationRequired, type Elicited } from './elicitation.ts'
 
 const DEADLINE_MS = 60_000
 const BUILT_IN = 'builtin'
@@ -53,24 +54,32 @@ export function createToolRegistry(dependencies: Dependencies) {
       const { offered, search } = createDiscovery(on)
       const callable = [search, ...on]
       const byName = new Map(callable.map((tool) => [tool.name, tool]))
-      const run = async (tool: Tool, input: unknown, signal: AbortSignal) => {
+      const run = async (
+        tool: Tool,
+        { input, answered }: ToolCall,
+        signal: AbortSignal,
+      ): Promise<ToolResult> => {
         const milliseconds = tool.deadlineMs ?? deadlineMs
         using deadline = startDeadline(milliseconds, signal)
         try {
-          const running = tool.run(input, context, deadline.signal)
+          const running = tool.run(input, { ...context, answered }, deadline.signal)
           const output = await untilAborted(running, deadline.signal)
           return { output: bounded(output), isError: false }
         } catch (error) {
           signal.throwIfAborted()
+          if (error instanceof ElicitationRequired) {
+            return { output: bounded(error.message), isError: false, elicited: error.elicited }
+          }
           if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
           return failed(explain(error, tool, log))
         }
       }
-      const answer = async ({ name, input, mistake }: ToolCall, signal: AbortSignal) => {
+      const answer = async (call: ToolCall, signal: AbortSignal) => {
+        const { name, mistake } = call
         const tool = byName.get(name)
         if (!tool) return failed(`There is no tool "${name}"`)
         const refusal = refuse?.(tool, context, callable) ?? mistake
-        return refusal === undefined ? run(tool, input, signal) : failed(refusal)
+        return refusal === undefined ? run(tool, call, signal) : failed(refusal)
       }
       return {
         /** The tools offered to the model, in at most so many tokens. */
@@ -136,6 +145,8 @@ const MAX_OUTPUT = 60_000
 export interface ToolResult {
   output: string
   isError: boolean
+  /** The call is not done: its server asks this first, in the words of `output`. */
+  elicited?: Elicited | undefined
 }
 
 /** The result of a call that was not made or failed. */
@@ -149,6 +160,10 @@ export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
   input: unknown
   /** Why the text is not valid JSON. */
   mistake?: string
+  /** If the call was begun before a pause, and its server asked the user something. */
+  answered?: AnsweredCall | undefined
+  /** If the call was done before a pause. */
+  result?: ToolResult | undefined
 }
 
 /** Parses the arguments of a call; empty arguments count as `{}`. Does not throw: see `mistake`. */

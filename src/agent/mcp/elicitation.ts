@@ -1,0 +1,51 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type Client,
+  type InputRequiredResult,
+} from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { Refusal } from '../../lib/refusal.ts'
+import { boundedText } from '../../schemas/fields.ts'
+import { type AnsweredCall, type Elicited, Form } from '../tools/elicitation.ts'
+
+const MAX_ELICITATIONS = 8
+const MAX_MESSAGE = 4_000
+const MAX_STATE = 65_536
+
+const Elicitations = z
+  .record(
+    z.string().max(256),
+    z.object({
+      method: z.literal('elicitation/create'),
+      params: z.object({
+        mode: z.literal('form').optional(),
+        message: boundedText(MAX_MESSAGE),
+        requestedSchema: Form,
+      }),
+    }),
+  )
+  .refine((all) => Object.keys(all).length <= MAX_ELICITATIONS)
+
+/** What a server asks before it goes on with a call. Throws `Refusal` if nobody can be asked that here. */
+export function readElicited({ inputRequests = {}, requestState }: InputRequiredResult): Elicited {
+  const { data } = Elicitations.safeParse(inputRequests)
+  if (!data || (requestState?.length ?? 0) > MAX_STATE) {
+    throw new Refusal('The server asks for something other than a form of plain fields')
+  }
+  const elicitations = Object.entries(data).map(([id, { params }]) => {
+    return { id, message: params.message, requestedSchema: params.requestedSchema }
+  })
+  return { elicitations, requestState }
+}
+
+/**
+ * What a call says about elicitation. Older servers are not told that they may ask: they ask on the connection, and
+ * their question does not say which of the calls on it, and so which user, it belongs to.
+ */
+export function elicitationParams(client: Client, answered: AnsweredCall | undefined) {
+  if (client.getProtocolEra() !== 'modern') return {}
+  return {
+    _meta: { [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} } } },
+    ...(answered && { inputResponses: answered.answers, requestState: answered.requestState }),
+  }
+}

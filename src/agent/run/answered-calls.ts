@@ -1,0 +1,60 @@
+import { AppError } from '../../errors.ts'
+import type { Resume } from '../../schemas/chat.ts'
+import { type AnsweredCall, type Elicited, toContentSchema } from '../tools/elicitation.ts'
+import { parseCall, type ToolCall } from '../tools/registry.ts'
+import type { PausedRun } from './pause.ts'
+
+/**
+ * The calls that waited before a pause: what is done has its result, and what was begun has what the client answers.
+ * Throws AppError `invalid_request` if an answer is missing, does not fit, or answers nothing.
+ */
+export function readWaitedCalls(
+  paused: Pick<PausedRun, 'added' | 'results'> | undefined,
+  resume: Resume | undefined,
+): ToolCall[] {
+  const last = paused?.added.at(-1)
+  if (!resume || last?.role !== 'assistant') return []
+  const waited = (last.toolCalls ?? []).map(parseCall)
+  const used = new Set<number>()
+  const calls = waited.map((call, index) => {
+    const result = paused?.results?.[index]
+    if (!result?.elicited) return { ...call, result }
+    return { ...call, answered: answersTo(call, result.elicited, resume, used) }
+  })
+  const unused = resume.answers?.findIndex((_answer, index) => !used.has(index)) ?? -1
+  if (unused >= 0) throw refusal(`${unused}`, 'answers nothing that an approved call asks')
+  return calls
+}
+
+function answersTo(
+  call: ToolCall,
+  elicited: Elicited,
+  { approved, answers = [] }: Resume,
+  used: Set<number>,
+): AnsweredCall {
+  const isAccepted = approved.includes(call.callId)
+  const said: AnsweredCall['answers'] = {}
+  for (const { id, requestedSchema } of elicited.elicitations) {
+    if (!isAccepted) {
+      said[id] = { action: 'decline' }
+      continue
+    }
+    const index = answers.findIndex((answer) => answer.callId === call.callId && answer.id === id)
+    const answer = answers[index]
+    if (!answer) throw refusal('', `lacks the answer to "${id}" of the call "${call.callId}"`)
+    used.add(index)
+    const { data, error } = toContentSchema(requestedSchema).safeParse(answer.content)
+    if (!data) {
+      const [issue] = error.issues
+      const path = [index, 'content', ...(issue?.path ?? [])].map(String).join('.')
+      throw refusal(path, issue?.message ?? 'is invalid')
+    }
+    said[id] = { action: 'accept', content: data }
+  }
+  return { ...elicited, answers: said }
+}
+
+function refusal(place: string, message: string): AppError {
+  const param = ['resume.answers', place].filter(Boolean).join('.')
+  return new AppError('invalid_request', `${param}: ${message}`, { param })
+}

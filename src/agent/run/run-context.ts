@@ -1,0 +1,173 @@
+import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { ChatModel, ModelTool } from '../../models/chat-model.ts'
+import { seenIn } from '../../schemas/metadata.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { TermsOf } from '../citations/attribution.ts'
+import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
+import { createArtifacts } from '../tools/artifacts.ts'
+import type { Tool, ToolContext } from '../tools/define-tool.ts'
+import { toModelTool } from '../tools/discover-tools.ts'
+import type { ToolCall, ToolRegistry } from '../tools/registry.ts'
+import type { AgentEvent, AgentRequest } from './agent-event.ts'
+import { readWaitedCalls } from './answered-calls.ts'
+import type { RunBudget, RunLimits } from './budget.ts'
+import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
+import { createAnswerText } from './model-turn.ts'
+import type { PausedRun, Pauses } from './pause.ts'
+import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
+import type { RunGateOptions } from './run-gate.ts'
+import type { RunTrace, RunTraces } from './run-trace.ts'
+import type { SentQuestions } from './sent-questions.ts'
+import { toQuery } from './standalone-question.ts'
+import type { ModelWindow } from './window.ts'
+
+export interface Dependencies extends RunGateOptions {
+  model: ChatModel
+  retrieval: Pick<Retrieval, 'search'>
+  tools: Pick<ToolRegistry, 'open'>
+  artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
+  prompt: PromptOptions
+  window: ModelWindow
+  limits: RunLimits
+  /** Called after a run whose conversation no later request can continue. */
+  endConversation: (conversation: string) => void
+  /** Keeps what led to the last answers; absent if nothing is kept. */
+  traces?: RunTraces | undefined
+  pauses: Pauses
+  sentQuestions: SentQuestions
+  links: LinkPolicy
+  /** Hosts that the configuration names. */
+  hosts: readonly string[]
+  /** For the language of the documents. */
+  isStopWord: (word: string) => boolean
+  /** The search terms of a text, by which sentences are attributed to passages. */
+  termsOf: TermsOf
+}
+
+export type RunContext = Awaited<ReturnType<typeof begin>>
+
+interface RunStart {
+  conversation: string
+  budget: RunBudget
+  /** The paused run to continue; absent for a new one. */
+  paused: PausedRun | undefined
+  trace: RunTrace | undefined
+}
+
+/** Finds chunks for the question and assembles the prompt. Returns the state of the run. */
+export async function begin(
+  parts: Dependencies,
+  request: AgentRequest,
+  { conversation, budget, paused, trace }: RunStart,
+  signal: AbortSignal,
+) {
+  const { prompt, window } = parts
+  const { conversation: asked, clientTools, sampling, topK } = request
+  const owner = request.caller?.key?.id
+  const citations = createCitations(paused)
+  const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
+  const activeSkills = new Set(paused?.activeSkills)
+  const searches: AgentEvent[] = []
+  const searched: ToolContext['searched'] = (query, numbered, found) => {
+    if (found) trace?.searched(query, found)
+    const hits = numbered.map(({ hit }) => hit)
+    searches.push({ type: 'retrieved', query, hits, known: citations.all() })
+  }
+  const tools = parts.tools.open({
+    citations,
+    artifacts,
+    activeSkills,
+    filter: seenIn(request.storedConversation, request.filter),
+    search: scopeOf(request),
+    owner,
+    conversation,
+    searched,
+    spend: budget.spend,
+  })
+  const added = [...(paused?.added ?? [])]
+  let numbered: NumberedHit[] = []
+  const fit = (instead?: string): FittedPrompt => {
+    // Whether the model calls tools may be known only after the first request.
+    const { supportsTools } = parts.model
+    const fitted = fitPrompt(
+      {
+        ...prompt,
+        conversation: asked,
+        hasExample: parts.model.generates,
+        chunks: topK > 0 ? numbered : undefined,
+        instead,
+        citations,
+        added,
+        clientTools: supportsTools ? clientTools : [],
+        sampling,
+        recalled,
+        offered: (tokens) => (supportsTools ? tools.offered(tokens).map(toModelTool) : []),
+      },
+      window,
+    )
+    if (supportsTools) window.tell(leftOut(tools.offered(), fitted.tools))
+    return fitted
+  }
+  await window.learn(signal)
+  const recalled = await parts.sentQuestions.recall(request)
+  const found = paused
+    ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
+    : await findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
+  numbered = citations.add(found.hits.map(withoutStages))
+  const fitted = fit()
+  const { chunks } = fitted
+  if (!paused && topK > 0) searched(found.query, chunks, found.hits)
+  const waited = readWaitedCalls(paused, request.resume)
+  // Calls rather than ids: a model may reuse an id for a call that nobody has approved.
+  const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
+  return {
+    trace,
+    conversation,
+    citations,
+    artifacts,
+    activeSkills,
+    chunks,
+    budget,
+    tools,
+    answerText: createAnswerText(),
+    /** Searches that were not reported yet. */
+    searches,
+    links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
+    degraded: found.degraded,
+    searchedFor: found.searchedFor,
+    /** The model's answers and tool results of this run, which follow the question. */
+    added,
+    /** What the model is to be sent first. */
+    fitted,
+    /** What it is to be sent now. */
+    fit,
+    /** The calls of the round that the pause interrupted. */
+    waited,
+    isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
+  }
+}
+
+/** The names of the tools that the model was not offered, although they could be called. */
+function leftOut(tools: readonly Tool[], offered: readonly ModelTool[]): string[] {
+  const names = new Set(offered.map(({ name }) => name))
+  return tools.map(({ name }) => name).filter((name) => !names.has(name))
+}
+
+async function findChunks(
+  { retrieval, ...parts }: Dependencies,
+  request: AgentRequest,
+  asking: Pick<Parameters<typeof toQuery>[1], 'spend' | 'promptFor'>,
+  signal: AbortSignal,
+) {
+  const { topK } = request
+  const query = await toQuery(request, { ...parts, ...asking }, signal)
+  const search = { ...query, ...scopeOf(request), topK, explain: true }
+  const { hits, degraded } = await retrieval.search(search, signal)
+  const searchedFor = query.isRewritten ? query.query : undefined
+  return { query: query.query, hits, degraded, searchedFor }
+}
+
+/** What every search of a run has in common. */
+function scopeOf({ filter, storedConversation: conversation, mode, minScore }: AgentRequest) {
+  return { filter, conversation, mode, minScore }
+}
