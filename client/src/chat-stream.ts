@@ -47,7 +47,8 @@ export interface ChatResult extends Omit<DoneFrame, 'type'> {
   /** Files made by tools; empty if there are none. */
   artifacts: Artifact[]
   /**
-   * Tool calls that wait for your approval: send the same request again, with `resume: { state, approved: [callId] }`.
+   * Tool calls that wait for your approval, or for answers: send the same request again, with
+   * `resume: { state, approved: [callId], answers: [{ callId, id, content }] }`.
    */
   approval?: Approval
 }

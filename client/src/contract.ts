@@ -2718,22 +2718,26 @@ export interface components {
         ApiKeyList: {
             keys: components["schemas"]["ApiKey"][];
         };
-        /** @description Tool calls, at least one of which needs the client’s approval. Send the same request again with `resume`. */
+        /** @description Tool calls that wait for the client’s approval, or for answers to what an MCP server asks. Send the same request again with `resume`. */
         Approval: {
-            /** @description The calls of this round. None of them has been executed. */
+            /** @description The calls that wait. If they have no `elicitations`, no call of this round has been executed. */
             calls: {
                 callId: string;
+                /** @description What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline. */
+                elicitations?: components["schemas"]["Elicitation"][];
                 input: unknown;
                 tool: string;
             }[];
             /** @description Send this back in `resume`, once, within 24 hours. */
             state: string;
         };
-        /** @description The model called a tool that needs the client’s approval. Nothing has been executed, and `done` follows with `approval_required`. Send the same request with `resume` to continue. */
+        /** @description Tool calls wait for the client’s approval, or for answers to what an MCP server asks. `done` follows with `approval_required`. Send the same request with `resume` to continue. */
         ApprovalRequiredFrame: {
-            /** @description The calls of this round. None of them has been executed. */
+            /** @description The calls that wait. If they have no `elicitations`, no call of this round has been executed. */
             calls: {
                 callId: string;
+                /** @description What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline. */
+                elicitations?: components["schemas"]["Elicitation"][];
                 input: unknown;
                 tool: string;
             }[];
@@ -3525,6 +3529,15 @@ export interface components {
                 part: "mcp" | "skill" | "plugin";
                 reason: string;
             }[];
+        };
+        Elicitation: {
+            id: string;
+            /** @description What the server asks, in its own words. */
+            message: string;
+            /** @description JSON Schema of the answer: an object whose fields are strings, numbers, booleans, or choices among strings. */
+            requestedSchema: {
+                [key: string]: unknown;
+            };
         };
         Embeddings: {
             data: {
@@ -4984,6 +4997,16 @@ export interface components {
             startedAt: string;
         };
         Resume: {
+            /** @description One for each elicitation of the approved calls. */
+            answers?: {
+                callId: string;
+                /** @description Values for the fields of `requestedSchema`. */
+                content: {
+                    [key: string]: unknown;
+                };
+                /** @description The `id` of the elicitation. */
+                id: string;
+            }[] | null;
             /** @description The `callId` of each approved call; all others are refused. */
             approved: string[];
             /** @description The `state` received with the pending calls. It works once. Send it with the `messages` of the original request. */
@@ -5834,6 +5857,7 @@ export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DocumentWarning = components['schemas']['DocumentWarning'];
 export type DoneFrame = components['schemas']['DoneFrame'];
 export type DraftFrame = components['schemas']['DraftFrame'];
+export type Elicitation = components['schemas']['Elicitation'];
 export type Embeddings = components['schemas']['Embeddings'];
 export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];

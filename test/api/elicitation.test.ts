@@ -1,15 +1,9 @@
-import {
-  inputRequired,
-  McpServer,
-  type PrimitiveSchemaDefinition,
-} from '@modelcontextprotocol/server'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { McpTestResult } from '../../src/schemas/mcp.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
-import { startModernServer } from '../support/mcp-servers.ts'
 import { modelRequest } from '../support/model-request.ts'
+import { startRestaurant } from '../support/restaurant.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
@@ -17,47 +11,8 @@ import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const QUESTION = 'Book a table'
 
-/** What the MCP server was told, in its order. */
-const told: unknown[] = []
-/** Counts the calls of `menu`. */
-let menus = 0
-
-const FIELDS: Record<string, PrimitiveSchemaDefinition> = {
-  guests: { type: 'integer', minimum: 1, maximum: 12, title: 'Guests' },
-  when: { type: 'string', format: 'date' },
-  seat: { type: 'string', enum: ['inside', 'outside'] },
-  extras: { type: 'array', items: { type: 'string', enum: ['highchair', 'ramp'] }, maxItems: 1 },
-  name: { type: 'string', minLength: 2, maxLength: 5 },
-  quiet: { type: 'boolean' },
-}
-
-const restaurant = await startModernServer(() => {
-  const server = new McpServer({ name: 'restaurant', version: '1.0.0' }, {})
-  const schemas = { inputSchema: z.object({}), outputSchema: z.object({ booked: z.string() }) }
-  server.registerTool('book', schemas, (_input, { mcpReq }) => {
-    const answer = mcpReq.inputResponses?.details
-    if (!answer) {
-      return inputRequired({
-        inputRequests: {
-          details: inputRequired.elicit({
-            message: 'For how many, and when? Bearer tok-1234567890',
-            requestedSchema: { type: 'object', properties: FIELDS, required: ['guests', 'when'] },
-          }),
-        },
-        requestState: 'table 7',
-      })
-    }
-    told.push({ answer, state: mcpReq.requestState() })
-    const booked = JSON.stringify(answer)
-    return { content: [{ type: 'text', text: booked }], structuredContent: { booked } }
-  })
-  server.registerTool('menu', { inputSchema: z.object({}) }, () => {
-    menus += 1
-    return { content: [{ type: 'text', text: 'Soup' }] }
-  })
-  return server
-})
-
+const restaurant = await startRestaurant()
+const { told } = restaurant
 const upstream = await startScriptedUpstream()
 // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
 const headers = { authorization: 'Bearer ${TOKEN}' }
@@ -78,15 +33,13 @@ const connected = (at: TestServer) =>
     .poll(async () => (await at.request('/agent/capabilities')).text())
     .toContain('"state":"on"')
 
-
 const CALLS = [
   { name: 'mcp__table__book', arguments: {}, id: 'call_book' },
   { name: 'mcp__table__menu', arguments: {}, id: 'call_menu' },
 ]
 beforeEach(async () => {
   await connected(server)
-  told.length = 0
-  menus = 0
+  restaurant.forget()
   const called = toolCallReply(CALLS)
   const said = textReply('Done.')
   upstream.always((request) => {
@@ -145,7 +98,7 @@ describe('What an MCP server asks before it goes on with a call', () => {
       resume: accept(state),
     })
     expect(told).toEqual([{ answer: { action: 'accept', content: CONTENT }, state: 'table 7' }])
-    expect(menus).toBe(1)
+    expect(restaurant.menus()).toBe(1)
     expect(frames.map(({ frame }) => frame.type)).toEqual(['tool-result', 'text-delta', 'done'])
     expect(answer).toBe('Done.')
     const { messages } = modelRequest(upstream.requests.at(-1))
@@ -189,7 +142,7 @@ describe('What an MCP server asks before it goes on with a call', () => {
   })
 
   it.each<[string, object, string]>([
-    ['no answer', { approved: ['call_book'] }, 'resume.answers'],
+    ['no answer', { answers: undefined }, 'resume.answers'],
     ['the answer to another', { answers: answersWith(CONTENT, 'other') }, 'resume.answers'],
     ['an answer to a declined one', { approved: [], answers: answersWith(CONTENT) }, '.0'],
   ])('is not decided by %s', async (_case, more, place) => {
@@ -206,12 +159,12 @@ describe('What an MCP server asks before it goes on with a call', () => {
     await connected(careful)
     const first = await askUntilItAsks(careful)
     expect(first.calls.map(({ elicitations }) => elicitations)).toEqual([undefined, undefined])
-    expect(menus).toBe(0)
+    expect(restaurant.menus()).toBe(0)
     const approved = ['call_book', 'call_menu']
     const second = await askUntilItAsks(careful, { resume: { state: first.state, approved } })
     expect(second.calls).toMatchObject([{ elicitations: [{ id: 'details' }] }])
     const { answer } = await ask(careful, QUESTION, { resume: accept(second.state) })
-    expect([answer, menus, told.length]).toEqual(['Done.', 1, 1])
+    expect([answer, restaurant.menus(), told.length]).toEqual(['Done.', 1, 1])
   })
 
   it('waits in chat completions, too, in words and as data', async () => {
@@ -231,7 +184,7 @@ describe('What an MCP server asks before it goes on with a call', () => {
     const after = await startServer(kept)
     await connected(after)
     expect((await ask(after, QUESTION, { resume: accept(state) })).answer).toBe('Done.')
-    expect([told.length, menus]).toEqual([1, 1])
+    expect([told.length, restaurant.menus()]).toEqual([1, 1])
   })
 
   it('is shown by the test of the connection', async () => {

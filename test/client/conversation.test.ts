@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
+import { startRestaurant } from '../support/restaurant.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER } from '../support/server-process.ts'
@@ -62,6 +63,45 @@ it.skipIf(!hasProgram('script'))(
     await until(/aborted/i)
     child.stdin.write('When do eagles rest in the mountains?\n')
     await until(/By day\./)
+    child.stdin.end('\u0004')
+    const [code] = await once(child, 'close')
+    expect(code).toBe(0)
+  },
+)
+
+it.skipIf(!hasProgram('script'))(
+  'What an MCP server asks is asked in the terminal, field by field (needs script)',
+  async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.script(toolCallReply([{ name: 'mcp__table__book', arguments: {} }]))
+    upstream.script(textReply('Booked.'))
+    const restaurant = await startRestaurant()
+    const mcpServers = { table: { url: restaurant.url } }
+    const AGENT_CONFIG = await writeAgentFile({ mcpServers })
+    const settings = modelAt(upstream, { AGENT_CONFIG, OUTBOUND_ALLOW: '127.0.0.1' })
+    const server = await startServer(settings)
+    await expect
+      .poll(async () => (await server.request('/agent/capabilities')).text())
+      .toContain('"state":"on"')
+    const child = converseWith(server)
+    const until = follow(child)
+    child.stdin.write('Book a table\n')
+    await until(/asks: For how many, and when\?.*Answer\? \[y\/N\]/s)
+    const entered = ['y', '2', '2026-12-01', 'outside', 'ramp', '', 'n']
+    const fields = [/Guests \(integer\)/, /Day/, /Seat \(inside\|outside, optional\)/]
+    for (const field of [...fields, /extras/, /name/, /Quiet table/, undefined]) {
+      child.stdin.write(`${entered.shift()}\n`)
+      if (field) await until(field)
+    }
+    await until(/Booked\./)
+    const content = {
+      guests: 2,
+      when: '2026-12-01',
+      seat: 'outside',
+      extras: ['ramp'],
+      quiet: false,
+    }
+    expect(restaurant.told).toEqual([{ answer: { action: 'accept', content }, state: 'table 7' }])
     child.stdin.end('\u0004')
     const [code] = await once(child, 'close')
     expect(code).toBe(0)

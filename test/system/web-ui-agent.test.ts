@@ -12,6 +12,7 @@ import {
 } from '../support/browser.ts'
 import { startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { promptOf, toolResults } from '../support/model-request.ts'
+import { startRestaurant } from '../support/restaurant.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { hangReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
@@ -32,7 +33,7 @@ beforeAll(async () => {
   if (!hasBrowser) return
   upstream = await startScriptedUpstream()
   upstream.always(textReply('At night [1].'))
-  server = await startServer(modelAt(upstream))
+  server = await startServer(modelAt(upstream, { OUTBOUND_ALLOW: '127.0.0.1' }))
   await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
   return async () => {
     await server.close()
@@ -222,6 +223,33 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
     await press(page, 'Approve')
     expect(toolResults(await asked).join()).toContain('Owls hunt at night.')
     await page.getByRole('log').locator('.answer').getByText('At night').waitFor()
+  })
+
+  it('passes on what an MCP server asks, as a form', async () => {
+    const restaurant = await startRestaurant()
+    const { page } = await openWebUi(browser, server.url, 'agent')
+    await openCard(page, 'Advanced')
+    await page
+      .getByRole('textbox', { name: /agent\.json/ })
+      .fill(JSON.stringify({ mcpServers: { table: { url: restaurant.url } } }))
+    await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
+    upstream.script(toolCallReply({ name: 'mcp__table__book', arguments: {} }))
+    await tryDraft(page, 'Book a table')
+    await page.getByText('For how many, and when?').waitFor()
+    await expectAccessible(page)
+    await press(page, 'Send')
+    const guests = page.getByLabel('Guests', { exact: true })
+    expect(await guests.evaluate('(field) => field.validity.valueMissing')).toBe(true)
+    await guests.fill('2')
+    await page.getByLabel('Day', { exact: true }).fill('2026-12-01')
+    await page.getByLabel('Seat (optional)').selectOption('outside')
+    await page.getByLabel('Quiet table').check()
+    await page.setViewportSize({ width: 390, height: 800 })
+    expect(await page.evaluate(OVERFLOW)).toBe(0)
+    await press(page, 'Send')
+    await page.getByRole('log').locator('.answer').getByText('At night').waitFor()
+    const content = { guests: 2, when: '2026-12-01', seat: 'outside', quiet: true }
+    expect(restaurant.told).toEqual([{ answer: { action: 'accept', content }, state: 'table 7' }])
   })
 
   it('is not asked while it has mistakes, and keeps a question that is refused', async () => {

@@ -8,6 +8,7 @@ import {
 import { client, messageOf } from '../api.ts'
 import { readAnswerEvents } from '../chat/read-answer.ts'
 import { newTurn, type Turn } from '../chat/turns.ts'
+import type { Decision } from '../chat/waiting.tsx'
 import { onSignOut } from '../session.ts'
 
 /** A question to a draft, and its answer. */
@@ -65,17 +66,16 @@ export async function askDraft(text: string): Promise<void> {
 /** Lets the calls run that wait, or refuses them; the configuration that asked goes on with the answer. */
 export async function decideDraft(
   { turn, text, messages }: Tried,
-  isApproved: boolean,
+  decision: Decision,
 ): Promise<void> {
   const { approval, answer } = turn
   if (isTrying.value || !approval) return
-  const approved = isApproved ? approval.calls.map(({ callId }) => callId) : []
   change(turn.id, () => ({
     state: 'answering',
     approval: undefined,
     answer: answer === '' ? '' : `${answer}\n\n`,
   }))
-  await readAnswer(turn.id, { text, messages, resume: { state: approval.state, approved } })
+  await readAnswer(turn.id, { text, messages, resume: { state: approval.state, ...decision } })
 }
 
 async function readAnswer(id: string, asked: AgentQuestion): Promise<void> {

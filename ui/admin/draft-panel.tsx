@@ -109,7 +109,7 @@ function TriedView({ tried: one, draft, number }: { tried: Tried; draft: string;
       <WholeAnswer
         turn={turn}
         isBusy={isTrying.value}
-        onDecide={(isApproved) => void decideDraft(one, isApproved)}
+        onDecide={(decision) => void decideDraft(one, decision)}
       />
       <ErrorNote message={failure} />
       {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}

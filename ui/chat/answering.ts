@@ -21,6 +21,7 @@ import { clearFileNotes } from './files.ts'
 import { tellTabs } from './other-tabs.ts'
 import { type ChangeAnswer, readAnswerEvents } from './read-answer.ts'
 import { newTurn, type Turn } from './turns.ts'
+import type { Decision } from './waiting.tsx'
 
 /** How often a lost answer is looked for again, and how long after it was lost. */
 const TRIES = 10
@@ -71,12 +72,11 @@ export async function ask(
 }
 
 /** Lets the calls of a turn run that waited, or refuses them; the answer goes on. */
-export async function decide(turn: Turn, isApproved: boolean): Promise<void> {
+export async function decide(turn: Turn, decision: Decision): Promise<void> {
   const { approval, last } = turn
   const id = conversationId.value
   if (isAnswering.value || !approval || !last || !id) return
   refusal.value = ''
-  const approved = isApproved ? approval.calls.map(({ callId }) => callId) : []
   changeTurn(turn.id, ({ answer: text }) => ({
     state: 'answering',
     approval: undefined,
@@ -86,7 +86,7 @@ export async function decide(turn: Turn, isApproved: boolean): Promise<void> {
     const stream = client.chat({
       messages: [{ role: 'user', content: turn.question }],
       conversation: { id, parent: last },
-      resume: { state: approval.state, approved },
+      resume: { state: approval.state, ...decision },
       ...askedWith(),
     })
     await readAnswer(id, turn, stream)

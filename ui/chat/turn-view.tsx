@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Approval, Artifact, Hit } from '../../client/src/agent-server.ts'
+import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
@@ -20,6 +20,7 @@ import { highlightCode } from './highlighting.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
 import { Steps } from './steps.tsx'
 import { type FinishReason, type Turn, versionsOf } from './turns.ts'
+import { type Decision, Waiting } from './waiting.tsx'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
@@ -29,7 +30,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
       <WholeAnswer
         turn={turn}
         isBusy={isAnswering.value}
-        onDecide={(isApproved) => void decide(turn, isApproved)}
+        onDecide={(decision) => void decide(turn, decision)}
       />
       <Foot turn={turn} place={place} />
     </article>
@@ -44,7 +45,7 @@ export function WholeAnswer({
 }: {
   turn: Turn
   isBusy: boolean
-  onDecide: (isApproved: boolean) => void
+  onDecide: (decision: Decision) => void
 }) {
   return (
     <>
@@ -196,40 +197,6 @@ function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
 
 /** A shorter wait needs no number. */
 const FEW_SECONDS = 3
-
-/** Calls that wait for a word, with all that they would do. */
-function Waiting({
-  approval,
-  isBusy,
-  onDecide,
-}: {
-  approval: Approval
-  isBusy: boolean
-  onDecide: (isApproved: boolean) => void
-}) {
-  return (
-    <section class="stack note" aria-label="Waiting for approval">
-      {approval.calls.map(({ callId, tool, input }) => (
-        <div key={callId} class="stack">
-          <p>
-            <strong>{tool}</strong> waits for your approval:
-          </p>
-          <pre class="code">{JSON.stringify(input, null, 2)}</pre>
-        </div>
-      ))}
-      <div class="row">
-        <button type="button" class="primary" disabled={isBusy} onClick={() => onDecide(true)}>
-          <Icon name="done" />
-          Approve
-        </button>
-        <button type="button" disabled={isBusy} onClick={() => onDecide(false)}>
-          <Icon name="cancel" />
-          Refuse
-        </button>
-      </div>
-    </section>
-  )
-}
 
 /** A picture where it is one, else a file to keep; what is older than a week may be gone. */
 function ArtifactView({

@@ -476,23 +476,6 @@ class ApiKeyList(TypedDict):
     keys: list[ApiKey]
 
 
-class Call(TypedDict):
-    callId: str
-    tool: str
-    input: Any
-
-
-class Approval(TypedDict):
-    calls: list[Call]
-    state: str
-
-
-class ApprovalRequiredFrame(TypedDict):
-    type: Literal['approval-required']
-    calls: list[Call]
-    state: str
-
-
 class Artifact(TypedDict):
     id: str
     name: str
@@ -879,6 +862,12 @@ class UnavailableItem(TypedDict):
 class DraftFrame(TypedDict):
     type: Literal['draft']
     unavailable: list[UnavailableItem]
+
+
+class Elicitation(TypedDict):
+    id: str
+    message: str
+    requestedSchema: dict[str, Any]
 
 
 class Datum(TypedDict):
@@ -1737,9 +1726,16 @@ class Restarting(TypedDict):
 ApprovedItem: TypeAlias = str
 
 
+class Answer(TypedDict):
+    callId: str
+    id: str
+    content: dict[str, Any]
+
+
 class Resume(TypedDict):
     state: str
     approved: list[ApprovedItem]
+    answers: NotRequired[list[Answer] | None]
 
 
 class Error4(TypedDict):

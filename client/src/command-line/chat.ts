@@ -23,6 +23,7 @@ import {
   readParameters,
   UsageError,
 } from './command.ts'
+import { decide } from './decide.ts'
 import { describeHit } from './query.ts'
 import { plain, shorten, type Terminal } from './terminal.ts'
 
@@ -118,8 +119,11 @@ function show(stream: ChatStream, terminal: Terminal): void {
 }
 
 function listWaiting(terminal: Terminal, { approval }: ChatResult): void {
-  for (const { tool, input } of approval?.calls ?? []) {
-    terminal.note(`Waiting for approval: ${plain(`${tool} ${JSON.stringify(input)}`)}`)
+  for (const { tool, input, elicitations } of approval?.calls ?? []) {
+    if (!elicitations) {
+      terminal.note(`Waiting for approval: ${plain(`${tool} ${JSON.stringify(input)}`)}`)
+    }
+    for (const { message } of elicitations ?? []) terminal.note(plain(`${tool} asks: ${message}`))
   }
 }
 
@@ -163,14 +167,12 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   const interrupt = () => (answering ? answering.abort() : reader.close())
   reader.on('SIGINT', interrupt)
   signal.addEventListener('abort', () => reader.close(), { once: true })
-  const confirm = (words: string, ended: AbortSignal) =>
-    new Promise<boolean>((resolve) => {
+  const askLine = (words: string, ended: AbortSignal) =>
+    new Promise<string>((resolve) => {
       const either = AbortSignal.any([ended, closed.signal])
-      if (either.aborted) return resolve(false)
-      either.addEventListener('abort', () => resolve(false), { once: true })
-      reader.question(`${words} [y/N] `, { signal: either }, (line) =>
-        resolve(/^y(?:es)?$/i.test(line.trim())),
-      )
+      if (either.aborted) return resolve('')
+      either.addEventListener('abort', () => resolve(''), { once: true })
+      reader.question(words, { signal: either }, (line) => resolve(line.trim()))
     })
   reader.prompt()
   for await (const line of reader) {
@@ -178,7 +180,7 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
       answering = new AbortController()
       const either = AbortSignal.any([signal, answering.signal])
       const asked = [...messages, { role: 'user' as const, content: line }]
-      messages = await answer(talk, asked, { either, ended: signal, confirm })
+      messages = await answer(talk, asked, { either, ended: signal, askLine })
       answering = undefined
     }
     if (!closed.signal.aborted) reader.prompt()
@@ -191,15 +193,15 @@ interface Ways {
   either: AbortSignal
   /** Aborts the command. */
   ended: AbortSignal
-  /** Asks for confirmation in the terminal; resolves with false if it closes, or if the waiting call is aborted. */
-  confirm: (words: string, ended: AbortSignal) => Promise<boolean>
+  /** Asks for a line in the terminal; resolves with an empty one if it closes, or if the waiting call is aborted. */
+  askLine: (words: string, ended: AbortSignal) => Promise<string>
 }
 
 /** Returns the conversation with its answer; if there is none, reports why and drops the last question. */
 async function answer(
   talk: Talk,
   asked: Messages,
-  { either, ended, confirm }: Ways,
+  { either, ended, askLine }: Ways,
 ): Promise<Messages> {
   try {
     const texts: string[] = []
@@ -207,12 +209,7 @@ async function answer(
     do {
       const { text, approval } = await ask(talk, asked, either, resume)
       texts.push(text)
-      resume = approval && {
-        state: approval.state,
-        approved: (await confirm('Run it?', either))
-          ? approval.calls.map(({ callId }) => callId)
-          : [],
-      }
+      resume = approval && (await decide(approval, (words) => askLine(words, either)))
     } while (resume)
     const content = texts.filter(Boolean).join('\n\n')
     return [...asked, { role: 'assistant' as const, content }].slice(-MAX_MESSAGES)

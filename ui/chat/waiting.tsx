@@ -1,0 +1,207 @@
+import { useId } from 'preact/hooks'
+import type { Approval, Resume } from '../../client/src/agent-server.ts'
+
+export type Decision = Omit<Resume, 'state'>
+type Call = Approval['calls'][number]
+type Elicitation = NonNullable<Call['elicitations']>[number]
+
+interface Option {
+  const: string
+  title?: string
+}
+interface FieldSchema {
+  type: 'string' | 'number' | 'integer' | 'boolean' | 'array'
+  title?: string
+  description?: string
+  enum?: string[]
+  enumNames?: string[]
+  oneOf?: Option[]
+  items?: { enum?: string[]; anyOf?: Option[] }
+  format?: 'email' | 'uri' | 'date' | 'date-time'
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  default?: string | number | boolean
+}
+
+/** Calls that wait for a word, with all that they would do, or for what their server asks. */
+export function Waiting({
+  approval: { calls },
+  isBusy,
+  onDecide,
+}: {
+  approval: Approval
+  isBusy: boolean
+  onDecide: (decision: Decision) => void
+}) {
+  const asks = calls.some(({ elicitations }) => elicitations)
+  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const answers = calls.flatMap(({ callId, elicitations = [] }) =>
+      elicitations.map((one) => ({ callId, id: one.id, content: contentOf(one, callId, form) })),
+    )
+    const approved = calls.map(({ callId }) => callId)
+    onDecide(asks ? { approved, answers } : { approved })
+  }
+  return (
+    <form
+      class="stack note"
+      aria-label={asks ? 'Questions' : 'Waiting for approval'}
+      onSubmit={submit}
+    >
+      {calls.map((call) => (
+        <WaitingCall key={call.callId} call={call} />
+      ))}
+      <div class="row">
+        <button type="submit" class="primary" disabled={isBusy}>
+          {asks ? 'Send' : 'Approve'}
+        </button>
+        <button type="button" disabled={isBusy} onClick={() => onDecide({ approved: [] })}>
+          {asks ? 'Decline' : 'Refuse'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Call }) {
+  if (!elicitations) {
+    return (
+      <div class="stack">
+        <p>
+          <strong>{tool}</strong> waits for your approval:
+        </p>
+        <pre class="code">{JSON.stringify(input, null, 2)}</pre>
+      </div>
+    )
+  }
+  return elicitations.map((one) => (
+    <div key={one.id} class="stack">
+      <p>
+        <strong>{tool}</strong> asks: {one.message}
+      </p>
+      {fieldsOf(one).map(([name, field, isRequired]) => (
+        <Field
+          key={name}
+          name={keyOf(callId, one, name)}
+          label={name}
+          field={field}
+          isRequired={isRequired}
+        />
+      ))}
+    </div>
+  ))
+}
+
+function Field({
+  name,
+  label,
+  field,
+  isRequired,
+}: {
+  name: string
+  label: string
+  field: FieldSchema
+  isRequired: boolean
+}) {
+  const id = useId()
+  const hint = field.description && `${id}-hint`
+  const common = { id, name, 'aria-describedby': hint }
+  const title = field.title ?? label
+  const isSwitch = field.type === 'boolean'
+  return (
+    <div class={isSwitch ? 'row' : 'field'}>
+      {isSwitch && <input {...common} type="checkbox" defaultChecked={field.default === true} />}
+      <label class="label" for={id}>
+        {isRequired || isSwitch ? title : `${title} (optional)`}
+      </label>
+      {!isSwitch && <Entry common={common} field={field} isRequired={isRequired} />}
+      {hint && (
+        <small id={hint} class="hint">
+          {field.description}
+        </small>
+      )}
+    </div>
+  )
+}
+
+function Entry({
+  common,
+  field,
+  isRequired,
+}: {
+  common: { id: string; name: string }
+  field: FieldSchema
+  isRequired: boolean
+}) {
+  const options = optionsOf(field)
+  if (options) {
+    const isMultiple = field.type === 'array'
+    return (
+      <select {...common} multiple={isMultiple} required={isRequired}>
+        {!isMultiple && <option value="" />}
+        {options.map((option) => (
+          <option key={option.const} value={option.const} selected={option.const === field.default}>
+            {option.title ?? option.const}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  const { type, format, minimum: min, maximum: max, minLength, maxLength } = field
+  const defaultValue = field.default?.toString()
+  const entry = { ...common, min, max, minLength, maxLength, required: isRequired, defaultValue }
+  if (type === 'integer') return <input {...entry} type="number" step={1} />
+  if (type === 'number') return <input {...entry} type="number" step="any" />
+  switch (format) {
+    case 'email':
+      return <input {...entry} type="email" />
+    case 'uri':
+      return <input {...entry} type="url" />
+    case 'date':
+      return <input {...entry} type="date" />
+    case 'date-time':
+      return <input {...entry} type="datetime-local" />
+    default:
+      return <input {...entry} type="text" />
+  }
+}
+
+function optionsOf({ enum: names, enumNames, oneOf, items }: FieldSchema): Option[] | undefined {
+  if (names) return names.map((name, index) => ({ const: name, title: enumNames?.[index] ?? name }))
+  return oneOf ?? items?.anyOf ?? items?.enum?.map((name) => ({ const: name }))
+}
+
+function fieldsOf({ requestedSchema }: Elicitation) {
+  // Of what a server asks, Agent Server passes on only this.
+  const { properties, required } = requestedSchema as {
+    properties: Record<string, FieldSchema>
+    required: string[]
+  }
+  return Object.entries(properties).map(
+    ([name, field]) => [name, field, required.includes(name)] as const,
+  )
+}
+
+const keyOf = (callId: string, { id }: Elicitation, name: string) =>
+  JSON.stringify([callId, id, name])
+
+/** What was entered; fields that were left empty are left out. */
+function contentOf(asked: Elicitation, callId: string, form: FormData): Record<string, unknown> {
+  const content: Record<string, unknown> = {}
+  for (const [name, field, isRequired] of fieldsOf(asked)) {
+    const entered = form.getAll(keyOf(callId, asked, name)).map((one) => one.toString())
+    const [text = ''] = entered
+    if (field.type === 'boolean') content[name] = text !== ''
+    else if (field.type === 'array' && (text !== '' || isRequired)) content[name] = entered
+    else if (text !== '') content[name] = toValue(text, field)
+  }
+  return content
+}
+
+function toValue(text: string, { type, format }: FieldSchema): string | number {
+  if (type === 'number' || type === 'integer') return Number(text)
+  return format === 'date-time' ? new Date(text).toISOString() : text
+}
