@@ -307,3 +307,20 @@ it('goes on after a restart, which forgets no code and no refresh token', async 
   const again = await post(after, 'token', { ...sent, refresh_token: tokens.refresh_token })
   expect(again.status).toBe(200)
 })
+
+it('limits the registrations and token requests of an address, and counts each on its own', async () => {
+  const other = await startServer()
+  const statuses = async (times: number, send: () => Promise<Response>) => {
+    const responses: Response[] = []
+    for (let time = 0; time < times; time += 1) responses.push(await send())
+    return responses
+  }
+  const registered = await statuses(61, () => register({ redirect_uris: [REDIRECT] }, other))
+  expect(registered.map(({ status }) => status)).toEqual([...Array(60).fill(201), 429])
+  const retryAfter = Number(registered.at(-1)?.headers.get('retry-after'))
+  expect(retryAfter).toBeGreaterThan(0)
+  expect(retryAfter).toBeLessThanOrEqual(60)
+  const asked = await statuses(601, () => post(other, 'token', { grant_type: 'refresh_token' }))
+  expect(asked.map(({ status }) => status)).toEqual([...Array(600).fill(400), 429])
+  expect((await fetch(`${other.url}/oauth/authorize`)).status).toBe(400)
+})
