@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { Approval, Resume } from '../../client/src/agent-server.ts'
+import { Icon } from '../parts/icon.tsx'
 
 export type Decision = Omit<Resume, 'state'>
 type Call = Approval['calls'][number]
@@ -56,9 +57,11 @@ export function Waiting({
       ))}
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>
+          <Icon name="done" />
           {asks ? 'Send' : 'Approve'}
         </button>
         <button type="button" disabled={isBusy} onClick={() => onDecide({ approved: [] })}>
+          <Icon name="cancel" />
           {asks ? 'Decline' : 'Refuse'}
         </button>
       </div>
