@@ -3,7 +3,7 @@ import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
 import { byScore, createTopHits } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
-/** Weight of the lexical score next to the dense one. */
+/** Weight of the lexical score next to the dense one, where the best match by words is also the nearest. */
 export const LEXICAL_WEIGHT = 0.4
 /** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
 const LONG_QUESTION = 7
@@ -50,9 +50,12 @@ export async function rankHybrid(
 ): Promise<Omit<Found, 'degraded'>> {
   const near = await nearest()
   const known = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
-  const compared = termCount < LONG_QUESTION ? vector : movedToFirstHits(vector, lexical, known)
+  const cosines = cosinesTo(vector, known)
+  const trust = trustInWords(lexical, known.keys, cosines)
+  const isLong = termCount >= LONG_QUESTION
+  const moved = isLong && cosinesTo(movedToFirstHits(vector, lexical, known, trust), known)
   return {
-    candidates: fuse(lexical, known.keys, cosinesTo(compared, known), LEXICAL_WEIGHT),
+    candidates: fuse(lexical, known.keys, moved || cosines, LEXICAL_WEIGHT * trust),
     exhausted: lexical.length < limit && near.length < limit,
   }
 }
@@ -96,6 +99,24 @@ export function fuse(
   return candidates.sort((a, b) => b.score - a.score)
 }
 
+/**
+ * How near the best match by words is to the question, from 0 to 1 among the candidates. Where a question is in another
+ * language than the documents, its words match names at best, in passages about something else.
+ */
+function trustInWords(
+  lexical: readonly IndexMatch[],
+  keys: Uint32Array,
+  cosines: Float64Array,
+): number {
+  const places = new Map(Array.from(keys, (key, place) => [key, place]))
+  const [min, max] = cosineRange(cosines)
+  for (const { key } of lexical) {
+    const cosine = cosines[places.get(key) ?? -1]
+    if (cosine !== undefined) return share(cosine, min, max)
+  }
+  return 1
+}
+
 function fusedScores(
   byWords: ReadonlyMap<number, number>,
   keys: Uint32Array,
@@ -103,12 +124,17 @@ function fusedScores(
   lexicalWeight: number,
 ): Float64Array {
   const [, highest] = rangeOf(byWords.values())
-  const [lowest, max] = rangeOf(cosines)
-  const min = cosines.length > FEW ? lowest : Math.min(lowest, 0)
+  const [min, max] = cosineRange(cosines)
   return cosines.map((cosine, place) => {
     const words = share(byWords.get(keys[place] ?? 0) ?? 0, 0, highest)
     return lexicalWeight * words + (1 - lexicalWeight) * share(cosine, min, max)
   })
+}
+
+/** The cosines that count as 0 and as 1. */
+function cosineRange(cosines: Float64Array): [min: number, max: number] {
+  const [min, max] = rangeOf(cosines)
+  return [cosines.length > FEW ? min : Math.min(min, 0), max]
 }
 
 /** The lowest and the highest value; Infinity and -Infinity if there are none. */
@@ -159,10 +185,16 @@ function movedToFirstHits(
   question: Float32Array<ArrayBuffer>,
   lexical: readonly IndexMatch[],
   known: ScaledVectors,
+  trust: number,
 ): Float32Array<ArrayBuffer> {
   const { keys, dimension, values, scales } = known
   const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
-  const scores = fusedScores(byWords, keys, cosinesTo(question, known), FIRST_LEXICAL_WEIGHT)
+  const scores = fusedScores(
+    byWords,
+    keys,
+    cosinesTo(question, known),
+    FIRST_LEXICAL_WEIGHT * trust,
+  )
   const best = createTopHits(FEEDBACK_WEIGHTS.length)
   for (const [place, score] of scores.entries()) best.offer(place, score)
   const moved = Float32Array.from(question)

@@ -57,6 +57,17 @@ describe('A ranking by words and meaning', () => {
     expect(cosineOf(1)).toBeLessThan(1)
   })
 
+  it('trusts words less, the farther their best match is from the question', async () => {
+    const firstFor = async (best: number) => {
+      const lexical = [best, 5].map((key, place) => ({ key, score: 9 - place }))
+      const { candidates } = await rank(lexical, { limit: 5 })
+      return candidates.find(({ key }) => key === 5)?.score ?? 0
+    }
+    // The key 5, at a right angle to the question, has only its words: worth less, the farther the best match is.
+    const worth = [await firstFor(1), await firstFor(2), await firstFor(3)]
+    expect(worth).toEqual([0.4, 0.32, 0.24].map((weight) => expect.closeTo((weight * 8) / 9, 5)))
+  })
+
   it('compares every candidate, those of the words as well', async () => {
     const { candidates } = await rank([{ key: 5, score: 7 }], { limit: 2 })
     expect(candidates.map(({ key }) => key).toSorted()).toEqual([1, 2, 5])
