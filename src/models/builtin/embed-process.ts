@@ -11,40 +11,38 @@ import { createTokenizer } from './word-piece.ts'
 // code does not end the server.
 
 export interface ToEmbedding {
-  id: number
   text: string
   /** Stands before each window of the text. */
   prefix: string
-  /** The model's package, what it takes, and the threads that work on a text: the same in each message. */
+  /** How many work on the text. */
+  threads: number
+  /** The model's package and what it takes: the same in each message. */
   directory: string
   tokenizer: BuiltinModel['tokenizer']
   window: number
-  threads: number
 }
-export type FromEmbedding = { id: number } & (
-  | { vector: Float32Array<ArrayBuffer> }
-  | { failure: string }
-)
+export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
 
 /** A nice value: on a busy machine a third of the CPU time of other processes, as questions wait for this one, too. */
 const PRIORITY = 5
 /** Maximum windows per text, eight pages or more; the rest is ignored. */
 const MAX_WINDOWS = 16
 
-type Model = Awaited<ReturnType<typeof load>>
+type Tokenizer = ReturnType<typeof createTokenizer>
 
 endWithParent()
-let model: Promise<Model> | undefined
+/** By the number of threads, which a session cannot change. */
+const sessions = new Map<number, Promise<InferenceSession>>()
+let tokenizer: Promise<Tokenizer> | undefined
 setPriority(PRIORITY)
 process.on('message', (message: ToEmbedding) => void answer(message))
 
 async function answer(message: ToEmbedding): Promise<void> {
-  const { id } = message
   try {
-    model ??= load(message)
-    reply({ id, vector: await embed(await model, message) })
+    tokenizer ??= TOKENIZERS[message.tokenizer](message.directory)
+    reply({ vector: await embed(await sessionWith(message), await tokenizer, message) })
   } catch (error) {
-    reply({ id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 }
 
@@ -52,15 +50,21 @@ function reply(answer: FromEmbedding): void {
   process.send?.(answer)
 }
 
-async function load({ directory, tokenizer, threads }: ToEmbedding) {
-  const weights = await readChecked(directory, 'model.onnx')
-  const session = await InferenceSession.create(weights, {
+function sessionWith({ directory, threads }: ToEmbedding): Promise<InferenceSession> {
+  const known = sessions.get(threads)
+  if (known) return known
+  const session = createSession(directory, threads)
+  sessions.set(threads, session)
+  return session
+}
+
+async function createSession(directory: string, threads: number): Promise<InferenceSession> {
+  return InferenceSession.create(await readChecked(directory, 'model.onnx'), {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     // Idle threads must not take CPU time.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   })
-  return { session, tokenizer: await TOKENIZERS[tokenizer](directory) }
 }
 
 const TOKENIZERS = {
@@ -75,8 +79,11 @@ const TOKENIZERS = {
 }
 
 /** Embeds a text. If it is longer than the window, averages the vectors of its windows, weighted by length. */
-async function embed({ session, tokenizer }: Model, { text, prefix, window }: ToEmbedding) {
-  const { begin, end, tokenize } = tokenizer
+async function embed(
+  session: InferenceSession,
+  { begin, end, tokenize }: Tokenizer,
+  { text, prefix, window }: ToEmbedding,
+) {
   const tokens = tokenize(text)
   const start = [begin, ...tokenize(prefix)]
   const room = window - start.length - 1

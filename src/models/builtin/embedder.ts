@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
-import { ignore } from '../../lib/ignore.ts'
+import { createNextAnswer } from '../../lib/next-answer.ts'
 import { startProcess } from '../../lib/processes/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
@@ -12,8 +12,7 @@ export const EMBED_ENTRY = new URL('./embed-process.ts', import.meta.url)
 export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640 }
 /** Deadline per text. Usually a second suffices, but a busy machine leaves the process little CPU time. */
 const DEADLINE_MS = 120_000
-/** Texts of documents that are embedded together while no question is asked, and since when none was asked. */
-const DOCUMENTS_AT_ONCE = 2
+/** How long after a question the documents leave a processor to the next. */
 const QUIET_MS = 2_000
 /** More threads hardly speed up a window. */
 const MAX_THREADS = 8
@@ -29,21 +28,19 @@ interface BuiltinOptions {
 }
 
 /**
- * A model in a separate process that starts on demand. A question does not wait for documents: of these it takes one
- * text at a time while questions are asked, and two otherwise, which together use all processors. Throws an Error that
- * says what to do if the model's package is not installed.
+ * A model in a separate process that starts on demand. It takes one text at a time, and no more than one document's is
+ * before a question. While no question is asked, all processors work on a document's text, otherwise all but one.
+ * Throws an Error that says what to do if the model's package is not installed.
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const { model = MINILM, log, idleMs = IDLE_MS, directory = findPackage(model) } = options
   const { prefixes, tokenizer, window } = model
-  const processors = availableParallelism()
-  const threads = Math.min(MAX_THREADS, Math.max(1, processors - 1))
-  const worker = createWorker({ directory, threads, tokenizer, window }, idleMs, log)
-  const atOnce = Math.min(processors, DOCUMENTS_AT_ONCE)
-  const documents = createSemaphore(atOnce)
-  const questions = createSemaphore(1)
+  const worker = createWorker({ directory, tokenizer, window }, idleMs, log)
+  const documents = createSemaphore(1)
+  const all = Math.min(MAX_THREADS, availableParallelism())
+  const some = Math.max(1, all - 1)
   let asked = Number.NEGATIVE_INFINITY
-  const isAsked = () => performance.now() - asked < QUIET_MS
+  const threadsNow = () => (performance.now() - asked < QUIET_MS ? some : all)
 
   return {
     kind: 'builtin',
@@ -51,33 +48,28 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
     dimension: DIMENSION,
     async embedDocuments(texts, signal) {
       const vectors: Float32Array<ArrayBuffer>[] = []
-      let next = 0
-      const work = async (isSpare: boolean) => {
-        while (next < texts.length && !(isSpare && isAsked())) {
-          const place = next++
-          const asking = { text: texts[place] ?? '', prefix: prefixes.document }
-          vectors[place] = await worker.embed(asking, documents, signal)
-        }
+      for (const text of texts) {
+        const embed = () =>
+          worker.embed({ text, prefix: prefixes.document, threads: threadsNow() }, signal)
+        vectors.push(await documents.run(embed, signal))
       }
-      await Promise.all(Array.from({ length: atOnce }, (_, lane) => work(lane > 0)))
       return vectors
     },
     async embedQuery(text, signal, sender) {
       asked = performance.now()
-      return worker.embed({ text, prefix: prefixes.query }, questions, signal, sender)
+      return worker.embed({ text, prefix: prefixes.query, threads: some }, signal, sender)
     },
     close: worker.end,
   }
 }
 
-type Vector = Float32Array<ArrayBuffer>
-type Asking = Pick<ToEmbedding, 'text' | 'prefix'>
-type Settings = Omit<ToEmbedding, 'id' | keyof Asking>
+type Asking = Pick<ToEmbedding, 'text' | 'prefix' | 'threads'>
+type Settings = Omit<ToEmbedding, keyof Asking>
 
-/** Runs one process at a time, started on demand. */
+/** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
+  const turns = createSemaphore(1)
   let running: ReturnType<typeof startModel> | undefined
-  let inFlight = 0
   let idleTimer: NodeJS.Timeout | undefined
 
   const end = () => {
@@ -87,32 +79,23 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
   const embed = async (asking: Asking) => {
     clearTimeout(idleTimer)
-    inFlight++
     if (!running?.isAlive()) running = startModel(settings)
     const asked = running
     using deadline = startDeadline(DEADLINE_MS)
     try {
       return await untilAborted(asked.embed(asking), deadline.signal)
     } catch (cause) {
-      if (running === asked) {
-        log?.warn({ err: cause }, 'restarting the built-in embedder')
-        end()
-      }
+      if (running === asked) log?.warn({ err: cause }, 'restarting the built-in embedder')
+      end()
       throw new EmbedderError('unavailable', 'The built-in embedder does not work', { cause })
     } finally {
-      inFlight--
-      if (inFlight === 0) idleTimer = setTimeout(end, idleMs).unref()
+      idleTimer = setTimeout(end, idleMs).unref()
     }
   }
   return {
     end,
     /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
-    embed: (
-      asking: Asking,
-      turns: ReturnType<typeof createSemaphore>,
-      signal: AbortSignal,
-      sender?: string,
-    ) =>
+    embed: (asking: Asking, signal: AbortSignal, sender?: string) =>
       untilAborted(
         turns.run(() => embed(asking), signal, sender),
         signal,
@@ -120,26 +103,18 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
 }
 
-/** Starts a process with the model. What is in flight rejects if the process ends. */
+/** Starts a process with the model. Only one `embed` may be in flight; it rejects if the process fails or ends. */
 function startModel(settings: Settings) {
-  const waiting = new Map<number, PromiseWithResolvers<Vector>>()
-  let last = 0
-  const take = (id: number) => {
-    const asked = waiting.get(id)
-    waiting.delete(id)
-    return asked
-  }
+  const answers = createNextAnswer<Float32Array<ArrayBuffer>>()
   const { send, isAlive, kill } = startProcess<FromEmbedding>(
     { entry: EMBED_ENTRY, readable: [settings.directory] },
     EMBEDDING,
     {
       onMessage(message) {
-        if ('failure' in message) take(message.id)?.reject(new Error(message.failure))
-        else take(message.id)?.resolve(message.vector)
+        if ('failure' in message) answers.fail(new Error(message.failure))
+        else answers.give(message.vector)
       },
-      onEnd(error) {
-        for (const id of waiting.keys()) take(id)?.reject(error)
-      },
+      onEnd: answers.end,
     },
   )
 
@@ -147,13 +122,10 @@ function startModel(settings: Settings) {
     isAlive,
     kill,
     async embed(asking: Asking) {
-      const id = ++last
-      const answer = Promise.withResolvers<Vector>()
-      waiting.set(id, answer)
-      void ignore(answer.promise, 'sending may fail first, and then it is awaited no more')
-      const message: ToEmbedding = { id, ...settings, ...asking }
+      const answered = answers.next()
+      const message: ToEmbedding = { ...settings, ...asking }
       await send(message)
-      return answer.promise
+      return answered
     },
   }
 }
