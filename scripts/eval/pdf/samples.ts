@@ -136,25 +136,17 @@ function invoice(random: Random, isRuled: boolean): Block {
   }
 }
 
+const MARKS = { title: '# ', heading: '## ', note: '' }
+
 export function toMarkdown({ blocks, header }: Sample): string {
   const notes: string[] = []
   const parts = blocks.map((block) => {
-    switch (block.kind) {
-      case 'columns':
-        return block.texts.join('\n\n')
-      case 'table':
-        return toTable(block.rows)
-      case 'text':
-        if (block.footnote === undefined) return block.text
-        notes.push(`[^${notes.length + 1}]: ${block.footnote}`)
-        return `${block.text}[^${notes.length}]`
-      case 'title':
-        return `# ${block.text}`
-      case 'heading':
-        return `## ${block.text}`
-      case 'note':
-        return block.text
-    }
+    if (block.kind === 'columns') return block.texts.join('\n\n')
+    if (block.kind === 'table') return toTable(block.rows)
+    if (block.kind !== 'text') return `${MARKS[block.kind]}${block.text}`
+    if (block.footnote === undefined) return block.text
+    notes.push(`[^${notes.length + 1}]: ${block.footnote}`)
+    return `${block.text}[^${notes.length}]`
   })
   return `${[...(header ? [header] : []), ...parts, ...notes].join('\n\n')}\n`
 }
