@@ -2363,6 +2363,24 @@ class AnthropicEventContentBlockDelta(TypedDict):
     delta: Delta | Delta1 | Delta2 | Delta3
 
 
+class Call(TypedDict):
+    callId: str
+    tool: str
+    input: Any
+    elicitations: NotRequired[list[Elicitation]]
+
+
+class Approval(TypedDict):
+    calls: list[Call]
+    state: str
+
+
+class ApprovalRequiredFrame(TypedDict):
+    type: Literal['approval-required']
+    calls: list[Call]
+    state: str
+
+
 class BatchFailure(TypedDict):
     error: DocumentError
 

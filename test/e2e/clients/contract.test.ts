@@ -83,43 +83,36 @@ it(
   TOOL_MS,
 )
 
-it(
-  'Redocly says nothing of the contract',
-  onlyLong,
-  async () => {
-    const said = await runTool(
-      '@redocly/cli/bin/cli.js',
-      'lint',
-      '--config',
-      join(HERE, 'redocly.yaml'),
-      '--format',
-      'json',
-      contract,
-    )
-    expect(JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1))).toMatchObject({
-      totals: { errors: 0, warnings: 0 },
-    })
-  },
-  TOOL_MS,
-)
+it('Redocly says nothing of the contract', { ...onlyLong, timeout: TOOL_MS }, async () => {
+  const said = await runTool(
+    '@redocly/cli/bin/cli.js',
+    'lint',
+    '--config',
+    join(HERE, 'redocly.yaml'),
+    '--format',
+    'json',
+    contract,
+  )
+  expect(JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1))).toMatchObject({
+    totals: { errors: 0, warnings: 0 },
+  })
+})
 
-it(
-  'Spectral says nothing of the contract but what its configuration excuses',
-  onlyLong,
-  async () => {
-    const ruleset = join(HERE, '.spectral.yaml')
-    const said = await runTool(
-      '@stoplight/spectral-cli/dist/index.js',
-      'lint',
-      '--ruleset',
-      ruleset,
-      '--fail-severity',
-      'hint',
-      '--format',
-      'json',
-      contract,
-    )
-    expect(said).toMatch(/^\[\]/)
-  },
-  TOOL_MS,
-)
+it('Spectral says nothing of the contract but what its configuration excuses', {
+  ...onlyLong,
+  timeout: TOOL_MS,
+}, async () => {
+  const ruleset = join(HERE, '.spectral.yaml')
+  const said = await runTool(
+    '@stoplight/spectral-cli/dist/index.js',
+    'lint',
+    '--ruleset',
+    ruleset,
+    '--fail-severity',
+    'hint',
+    '--format',
+    'json',
+    contract,
+  )
+  expect(said).toMatch(/^\[\]/)
+})
