@@ -177,6 +177,7 @@ function Composer({
           </button>
         ) : (
           <button type="submit" class="primary" disabled={!isValid || question.value.trim() === ''}>
+            <Icon name="send" />
             Ask
           </button>
         )}

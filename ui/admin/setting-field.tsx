@@ -22,6 +22,7 @@ export function SaveBar({
       <p role="status">{note}</p>
       <div class="row">
         <button type="submit" class="primary" disabled={count === 0}>
+          <Icon name="save" />
           Save
         </button>
         {count > 0 && (

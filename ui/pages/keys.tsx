@@ -117,6 +117,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
       <ErrorNote message={work.failure.value} />
       <div>
         <button type="submit" class="primary" disabled={work.isBusy.value}>
+          <Icon name="add" />
           Make key
         </button>
       </div>

@@ -4,10 +4,8 @@ import modelsIcon from 'lucide/dist/esm/icons/boxes.mjs'
 import doneIcon from 'lucide/dist/esm/icons/check.mjs'
 import pasteIcon from 'lucide/dist/esm/icons/clipboard-paste.mjs'
 import columnsIcon from 'lucide/dist/esm/icons/columns-3.mjs'
-import copyIcon from 'lucide/dist/esm/icons/copy.mjs'
 import downloadIcon from 'lucide/dist/esm/icons/download.mjs'
 import moreIcon from 'lucide/dist/esm/icons/ellipsis.mjs'
-import showIcon from 'lucide/dist/esm/icons/eye.mjs'
 import addFileIcon from 'lucide/dist/esm/icons/file-plus.mjs'
 import testIcon from 'lucide/dist/esm/icons/flask-conical.mjs'
 import moveIcon from 'lucide/dist/esm/icons/folder-input.mjs'
@@ -22,7 +20,6 @@ import editIcon from 'lucide/dist/esm/icons/pencil.mjs'
 import startIcon from 'lucide/dist/esm/icons/play.mjs'
 import addIcon from 'lucide/dist/esm/icons/plus.mjs'
 import refreshIcon from 'lucide/dist/esm/icons/refresh-cw.mjs'
-import replaceIcon from 'lucide/dist/esm/icons/replace.mjs'
 import deployIcon from 'lucide/dist/esm/icons/rocket.mjs'
 import retryIcon from 'lucide/dist/esm/icons/rotate-cw.mjs'
 import saveIcon from 'lucide/dist/esm/icons/save.mjs'
@@ -56,7 +53,6 @@ const ICONS = {
   ask: askIcon,
   cancel: cancelIcon,
   columns: columnsIcon,
-  copy: copyIcon,
   delete: deleteIcon,
   done: doneIcon,
   download: downloadIcon,
@@ -64,11 +60,9 @@ const ICONS = {
   move: moveIcon,
   paste: pasteIcon,
   refresh: refreshIcon,
-  replace: replaceIcon,
   retry: retryIcon,
   save: saveIcon,
   send: sendIcon,
-  show: showIcon,
   start: startIcon,
   stop: stopIcon,
   test: testIcon,

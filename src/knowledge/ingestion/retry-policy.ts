@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import { type Backoff, backoffMs } from '../../lib/backoff.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import { JobCrashed } from '../../lib/processes/job.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
@@ -31,6 +32,7 @@ const MAX_ATTEMPTS = {
   file_too_complex: 1,
   text_too_long: 1,
   extraction_timeout: 1,
+  extraction_crashed: Number.POSITIVE_INFINITY,
   preparation_timeout: 2,
   preparation_crashed: 2,
   index_unavailable: Number.POSITIVE_INFINITY,
@@ -53,6 +55,12 @@ export interface Failure extends DocumentFailure {
 export function toFailure(error: unknown): Failure {
   if (error instanceof ExtractionError || error instanceof PreparationError) {
     return { code: error.code, message: error.message }
+  }
+  if (error instanceof JobCrashed) {
+    return {
+      code: 'extraction_crashed',
+      message: `The process that reads files ${error.message}`,
+    }
   }
   if (error instanceof IndexError) {
     const { cause } = error

@@ -60,7 +60,7 @@ export function createIngestion(options: IngestionOptions) {
   const standstill = createStandstill(store)
   const inFlight = createInFlightJobs({
     concurrency,
-    ingest: async (job) => standstill.learnFrom(await ingest(job, abandoned.signal)),
+    ingest: async (job) => standstill.learnFrom(job, await ingest(job, abandoned.signal)),
     onEnd(outcome) {
       options.onOutcome?.(outcome)
       if (outcome.status === 'waiting') resumeLater()
@@ -112,15 +112,34 @@ export function createIngestion(options: IngestionOptions) {
   }
 }
 
-/** Remembers whether documents wait for a dependency that is down, or for an index that refuses them. */
+/** So many files that crash the process that reads them, one after the other, are not to blame. */
+const CRASHES = 3
+
+/**
+ * Remembers whether documents wait for a dependency that is down, for an index that refuses them, or for a process that
+ * reads files and crashes with each.
+ */
 function createStandstill(store: Pick<DocumentStore, 'counts'>) {
   let reason: string | undefined
+  /** The last documents whose files were not read because of a crash. */
+  const crashed = new Set<string>()
+
+  const isCrashing = ({ documentId, file }: IngestionJob, end: ClaimEnd) => {
+    if ('failure' in end && end.failure.code === 'extraction_crashed') {
+      if (crashed.size < CRASHES) crashed.add(documentId)
+    } else if (file && (end.status === 'ready' || end.status === 'failed')) crashed.clear()
+    return crashed.size === CRASHES
+  }
 
   return {
-    learnFrom(end: ClaimEnd): ClaimEnd {
+    learnFrom(job: IngestionJob, end: ClaimEnd): ClaimEnd {
       const isRefused = end.status === 'retried' && end.failure.code === 'index_failed'
+      const keepsCrashing = isCrashing(job, end)
       if (end.status === 'waiting' || isRefused) reason = end.failure.message
-      if (end.status === 'ready' || end.status === 'failed') reason = undefined
+      else if (keepsCrashing && 'failure' in end) reason = end.failure.message
+      else if (!keepsCrashing && (end.status === 'ready' || end.status === 'failed')) {
+        reason = undefined
+      }
       return end
     },
     async check() {

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { ExtractionError } from '../../../src/knowledge/extraction/extracted.ts'
 import { PreparationError } from '../../../src/knowledge/ingestion/retry-policy.ts'
+import { JobCrashed } from '../../../src/lib/processes/job.ts'
 import {
   createRunning,
   failingFirst,
@@ -9,6 +11,7 @@ import {
   getDocument,
   keysOf,
   openParts,
+  type Parts,
 } from './ingestion-parts.ts'
 
 const OUTAGE = new AppError('store_unavailable', 'The document store does not answer')
@@ -68,6 +71,43 @@ describe('a file that takes too long to read', () => {
     await running.start()
     await running.until('failed')
     expect(await getDocument(parts, 'a')).toMatchObject({ status: 'failed', attempts: 1 })
+  })
+})
+
+describe('a process that crashes with every file', () => {
+  const crash = async () => {
+    throw new JobCrashed('ended with exit code 7')
+  }
+  const addFile = async ({ store }: Parts, id: string) => {
+    const pieces = Readable.from([Buffer.from('Some text.')])
+    const file = { name: 'a.txt', mediaType: 'text/plain', ...(await store.stageFile(pieces)) }
+    await store.add({ id, text: '', file })
+  }
+
+  it('is told at the documents, and as the reason why ingestion stands still', async () => {
+    const parts = await openParts()
+    for (const id of ['a', 'b', 'c']) await addFile(parts, id)
+    const backoff = { firstMs: 60_000, maxMs: 60_000, factor: 1 }
+    const running = createRunning(parts, { openSource: crash, retry: { attempts: 5, backoff } })
+    await running.start()
+    await running.until('retried', 3)
+    const message = 'The process that reads files ended with exit code 7'
+    expect(await getDocument(parts, 'a')).toMatchObject({
+      error: { code: 'extraction_crashed', message },
+    })
+    await expect(running.check()).rejects.toMatchObject({
+      code: 'upstream_failed',
+      message: `Ingestion stands still: ${message}`,
+    })
+  })
+
+  it('is not to blame for a single file', async () => {
+    const parts = await openParts()
+    await addFile(parts, 'a')
+    const running = createRunning(parts, { openSource: crash })
+    await running.start()
+    await running.until('failed')
+    await expect(running.check()).resolves.toBeUndefined()
   })
 })
 
