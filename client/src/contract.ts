@@ -2780,6 +2780,8 @@ export interface components {
         };
         Capabilities: {
             chat: {
+                /** @description Whether the chat model takes images. Of a server that does not tell, true until it refuses one. */
+                images: boolean;
                 /** @description Enabled tools left out because the context window is too small. */
                 leftOut?: string[];
                 model: string;
@@ -2877,6 +2879,8 @@ export interface components {
         ChatMessage: {
             /** @description Message text. */
             content: string;
+            /** @description Pictures of a user message, as data URLs, for a model that takes images: see `chat.images` in `/agent/capabilities`. Other models refuse the request. */
+            images?: string[];
             /** @enum {string} */
             role: "user" | "assistant" | "system";
         };

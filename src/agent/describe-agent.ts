@@ -12,7 +12,7 @@ import type { ToolRegistry } from './tools/registry.ts'
 
 interface Dependencies {
   loaded: LoadedConfiguration
-  model: Pick<ChatModel, 'name' | 'supportsTools'>
+  model: Pick<ChatModel, 'name' | 'supportsTools' | 'supportsImages'>
   tools: Pick<ToolRegistry, 'records' | 'offering'>
   window: Pick<ModelWindow, 'size'>
   /** The tokens that tools may take. */
@@ -46,6 +46,7 @@ export function describeAgent(dependencies: Dependencies) {
     return {
       model: model.name,
       tools: model.supportsTools,
+      images: model.supportsImages,
       window: dependencies.window.size(),
       ...(leftOut.length > 0 && { leftOut }),
     }

@@ -38,7 +38,7 @@ export interface DialectSettings {
   /** The agent's model name in OpenAI's protocols; `<name>:<collection>` is the agent over a collection. */
   modelName: string
   defaultTopK: number
-  chatModel: Pick<ChatModel, 'generates' | 'supportsTools'>
+  chatModel: Pick<ChatModel, 'name' | 'generates' | 'supportsTools' | 'supportsImages'>
 }
 
 /** What the routes of a dialect are registered with. */
@@ -84,18 +84,22 @@ export function createEndpoint<Body, Event, Whole>(
 /** Names in the header `warnings` what a client asks for and the model cannot do. */
 function warnOfIgnored(
   request: AgentRequest,
-  { generates, supportsTools }: DialectSettings['chatModel'],
+  { generates, supportsTools, supportsImages }: DialectSettings['chatModel'],
   reply: FastifyReply,
 ): void {
   const ignored = [
     ...(request.clientTools.length > 0 && !supportsTools ? ['tools'] : []),
     ...(asksForJson(request) && !generates ? ['response format'] : []),
+    ...(hasImages(request) && !supportsImages ? ['images'] : []),
   ]
   if (ignored.length === 0) return
   const warning = `ignored by the model: ${ignored.join(', ')}`
   const others = reply.getHeader('warnings')
   reply.header('warnings', others === undefined ? warning : `${others}; ${warning}`)
 }
+
+const hasImages = ({ conversation }: AgentRequest) =>
+  conversation.messages.some((message) => message.role === 'user' && message.images?.length)
 
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(

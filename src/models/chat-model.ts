@@ -115,6 +115,8 @@ export interface ChatModel {
   readonly generates: boolean
   /** False for models that never call a tool; for others it may become false when the server is asked. */
   readonly supportsTools: boolean
+  /** False for models that take no images; for others it may become false when the server is asked. */
+  readonly supportsImages: boolean
   /** The size of the model's window in tokens, as its server told or a refusal taught; undefined while unknown. */
   readonly window: number | undefined
   /** Asks the server, once, for the window and what else it tells of the model; never throws but the abort reason. */

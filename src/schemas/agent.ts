@@ -91,6 +91,11 @@ export const Capabilities = z
     chat: z.object({
       model: z.string(),
       tools: z.boolean().describe('Whether the chat model calls tools.'),
+      images: z
+        .boolean()
+        .describe(
+          'Whether the chat model takes images. Of a server that does not tell, true until it refuses one.',
+        ),
       window: z
         .int()
         .describe(

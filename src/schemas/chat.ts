@@ -19,10 +19,35 @@ export const MAX_MESSAGES = 2_000
 /** Answers to what MCP servers ask, in one request. */
 const MAX_ANSWERS = 128
 
+/** UTF-16 code units of a picture: 7.5 MB in base64. */
+const MAX_IMAGE = 10_000_000
+/** Pictures of one message. */
+const MAX_IMAGES = 10
+
+const ChatImage = z
+  .string()
+  .max(MAX_IMAGE)
+  .regex(
+    /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/,
+    'must be a PNG, JPEG, GIF or WebP as a data URL',
+  )
+  .meta({ examples: ['data:image/png;base64,iVBORw0KGgo='] })
+
 const ChatMessage = z
   .object({
     role: z.enum(['user', 'assistant', 'system']),
     content: boundedText(MAX_MESSAGE).describe('Message text.'),
+    images: z
+      .array(ChatImage)
+      .max(MAX_IMAGES)
+      .optional()
+      .describe(
+        'Pictures of a user message, as data URLs, for a model that takes images: see `chat.images` in `/agent/capabilities`. Other models refuse the request.',
+      ),
+  })
+  .refine(({ role, images }) => role === 'user' || !images?.length, {
+    path: ['images'],
+    message: 'may only be in user messages',
   })
   .meta({ id: 'ChatMessage' })
 

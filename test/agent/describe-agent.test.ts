@@ -17,7 +17,7 @@ function describeTest({
       found: true,
       changedFields: async () => (changed ? ['prompt'] : []),
     },
-    model: { name: 'gpt-5-mini', supportsTools },
+    model: { name: 'gpt-5-mini', supportsTools, supportsImages: false },
     window: { size: () => 4_096 },
     roomForTools: () => roomForTools,
     mcp: { records: async () => [] },
@@ -85,6 +85,7 @@ describe('the capabilities', () => {
     expect((await describeTest({ supportsTools }).capabilities()).chat).toEqual({
       model: 'gpt-5-mini',
       tools: supportsTools,
+      images: false,
       window: 4_096,
     })
   })

@@ -120,7 +120,7 @@ describe('GET /agent/capabilities', () => {
         sandbox: { kind: expect.any(String), state: 'on', limits: SandboxLimits.parse({}) },
         mcp: [],
         plugins: [],
-        chat: { model: 'extractive', tools: false, window: 32_768 },
+        chat: { model: 'extractive', tools: false, images: false, window: 32_768 },
         retrieval: 'lexical',
         embedder: { state: 'off', reason: 'Search is lexical only: EMBEDDING_MODEL is none' },
         reranker: { state: 'off', reason: 'RERANK_MODEL is not set' },

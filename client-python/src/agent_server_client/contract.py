@@ -515,6 +515,7 @@ class Plugin(TypedDict):
 class Chat(TypedDict):
     model: str
     tools: bool
+    images: bool
     window: int
     leftOut: NotRequired[list[str]]
 
@@ -533,9 +534,13 @@ class Reranker(TypedDict):
     reason: NotRequired[str]
 
 
+Image: TypeAlias = str
+
+
 class ChatMessage(TypedDict):
     role: Literal['user', 'assistant', 'system']
     content: str
+    images: NotRequired[list[Image]]
 
 
 class Conversation1(TypedDict):
@@ -1326,9 +1331,6 @@ class Message3(TypedDict):
     content: str
     thinking: NotRequired[str]
     tool_calls: NotRequired[list[ToolCall3]]
-
-
-Image: TypeAlias = str
 
 
 class Function6(TypedDict):

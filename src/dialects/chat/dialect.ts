@@ -1,6 +1,8 @@
 import type { AgentEvent, AgentRequest } from '../../agent/run/agent-event.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { toRunExtras } from '../answer-parts.ts'
 import { type Dialect, type DialectSettings, readAgentFields } from '../dialect.ts'
@@ -43,8 +45,8 @@ export function toAgentRequest(
     ...readAgentFields(body, settings),
     caller,
     conversation: {
-      messages: messages.flatMap(({ role, content }) =>
-        role === 'system' ? [] : [{ role, content }],
+      messages: messages.flatMap((message, index) =>
+        toModelMessage(message, `messages.${index}.images`, settings),
       ),
       instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
     },
@@ -52,6 +54,27 @@ export function toAgentRequest(
     clientTools: [],
   }
 }
+
+/** Throws AppError `invalid_request` for images that the model does not take. */
+function toModelMessage(
+  { role, content, images = [] }: ChatRequest['messages'][number],
+  field: string,
+  { chatModel }: DialectSettings,
+): ModelMessage[] {
+  if (role === 'system') return []
+  if (images.length === 0) return [{ role, content }]
+  if (!chatModel.supportsImages) {
+    throw refusal(
+      field,
+      `cannot be used: the chat model "${chatModel.name}" takes no images. Add them as documents, whose text is recognised, or choose another model`,
+    )
+  }
+  const marks = IMAGE_MARK.repeat(images.length)
+  return [{ role: 'user', content: `${content}${marks}`, images: images.map((url) => ({ url })) }]
+}
+
+/** Takes the place of an image in the text. */
+const IMAGE_MARK = '[image]'
 
 /** Converts an agent event into a frame of the chat stream; undefined if the frame is not sent. */
 export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {

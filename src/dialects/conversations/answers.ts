@@ -69,9 +69,9 @@ export function createAnswers({ agent, dialects, limitedTo, ...parts }: Dependen
     /** Answers a question; what fails before it is stored is thrown. */
     async *ask(body: StoredChat, by: FastifyRequest, signal: AbortSignal): Frames {
       const { caller } = by
+      const request = toAgentRequest(body, caller, dialects)
       const turn = await (body.resume ? takeUp : begin)(parts, body, caller)
       const { ref, record, history } = turn
-      const request = toAgentRequest(body, caller, dialects)
       const { messages, instructions } = request.conversation
       const files = await describeDocuments(limitedTo(caller).documents, ref.id)
       const run = startAnswer({
@@ -145,8 +145,8 @@ async function begin(
 ) {
   const { id, parent } = body.conversation
   const history = await conversations.history(id, caller, parent)
-  const content = body.messages.at(-1)?.content ?? ''
-  const question = toItem({ role: 'user', content })
+  const { content = '', images = [] } = body.messages.at(-1) ?? {}
+  const question = toItem({ role: 'user', content: toContent(content, images) })
   const record = createAnswerRecord()
   const item = newId('msg')
   await conversationStore.add(refOf(id, caller), {
@@ -156,6 +156,13 @@ async function begin(
     question: content,
   })
   return { ref: { ...refOf(id, caller), item }, question: question.id, history, record }
+}
+
+/** As the Responses protocol has it. */
+function toContent(text: string, images: readonly string[]) {
+  if (images.length === 0) return text
+  const pictures = images.map((url) => ({ type: 'input_image' as const, image_url: url }))
+  return [{ type: 'input_text' as const, text }, ...pictures]
 }
 
 /** Takes up an answer that waits for approval. */

@@ -19,6 +19,7 @@ export function createExtractiveModel(): ChatModel {
     name: 'extractive',
     generates: false,
     supportsTools: false,
+    supportsImages: false,
     window: undefined,
     speed: undefined,
     learnWindow: async () => undefined,

@@ -57,6 +57,9 @@ export function createOpenAiModel(server: OpenAiModelOptions): ChatModel {
     get supportsTools() {
       return state.dialect.tools
     },
+    get supportsImages() {
+      return state.dialect.images
+    },
     get window() {
       return state.window
     },
@@ -94,6 +97,7 @@ async function learn(state: State): Promise<boolean> {
     const told = await withDeadline(LEARN_MS, work, () => new UpstreamFailure({ kind: 'timeout' }))
     state.window ??= told.window
     if (told.tools === false) dialect.tools = false
+    if (told.images === false) dialect.images = false
     if (told.isLlamaCpp) Object.assign(dialect, { progress: true, choiceBySchema: true })
     return true
   } catch (error) {

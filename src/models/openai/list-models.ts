@@ -41,6 +41,8 @@ export interface ToldModel {
   window?: number | undefined
   /** False if the model's template leaves tools out without a word. */
   tools?: boolean | undefined
+  /** False if the model has no part that reads images. */
+  images?: boolean | undefined
   isLlamaCpp: boolean
 }
 
@@ -73,8 +75,10 @@ export async function readModel(
     const running = Array.isArray(loaded) ? loaded.map(objectOf) : []
     const { context_length: used } = running.find(({ name }) => name === model) ?? {}
     const set = /\bnum_ctx\s+(\d+)/.exec(String(parameters))?.[1]
-    const tools = Array.isArray(capabilities) ? capabilities.includes('tools') : undefined
-    return { window: countIn(used, set, OLLAMA_WINDOW), tools, isLlamaCpp: false }
+    const able = (of: string) =>
+      Array.isArray(capabilities) ? capabilities.includes(of) : undefined
+    const window = countIn(used, set, OLLAMA_WINDOW)
+    return { window, tools: able('tools'), images: able('vision'), isLlamaCpp: false }
   }
   const window = countIn(max_model_len, context_length, context_window, objectOf(meta).n_ctx_train)
   return { window, isLlamaCpp: false }

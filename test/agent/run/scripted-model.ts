@@ -29,6 +29,7 @@ export function createScriptedModel(
     name: 'scripted',
     generates: true,
     supportsTools,
+    supportsImages: true,
     window: undefined,
     speed: undefined,
     learnWindow: async () => undefined,

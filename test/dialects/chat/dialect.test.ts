@@ -74,7 +74,7 @@ describe('a chat request', () => {
   const { read } = createChatDialect({
     modelName: 'desk',
     defaultTopK: 5,
-    chatModel: { generates: true, supportsTools: true },
+    chatModel: { name: 'scripted', generates: true, supportsTools: true, supportsImages: true },
   })
   const convert = async (request: object) =>
     (await read(ChatRequest.parse({ messages: [user], ...request }), MASTER)).request

@@ -26,7 +26,7 @@ const messages = [{ role: 'user', content: 'When?' }]
 /** Completions over an agent that plays `events`, then fails if told to. */
 function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) {
   const requests: AgentRequest[] = []
-  const chatModel = { generates: true, supportsTools: true }
+  const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
   const settings = { modelName: 'desk', defaultTopK: 7, chatModel }
   const dialect = createCompletionsDialect(settings)
   const agent: Agent = {

@@ -10,7 +10,7 @@ describe('a completion request', () => {
     toAgentRequest(CompletionRequest.parse({ messages: [user], ...request }), MASTER, {
       defaultTopK: 5,
       modelName: 'desk',
-      chatModel: { generates: true, supportsTools: true },
+      chatModel: { name: 'scripted', generates: true, supportsTools: true, supportsImages: true },
     })
 
   it('has every role in its place', () => {
