@@ -62,8 +62,7 @@ export function createToolRegistry(dependencies: Dependencies) {
         const milliseconds = tool.deadlineMs ?? deadlineMs
         using deadline = startDeadline(milliseconds, signal)
         try {
-          const own = answered ? { ...context, answered } : context
-          const running = tool.run(input, own, deadline.signal)
+          const running = tool.run(input, { ...context, answered }, deadline.signal)
           const output = await untilAborted(running, deadline.signal)
           return { output: bounded(output), isError: false }
         } catch (error) {
