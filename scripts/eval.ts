@@ -138,9 +138,11 @@ function printTables(report: Report): void {
   }
 }
 
-function rowOf({ queries, ndcg, recall, mrr, heldOut, kinds, latency }: Omit<Evaluation, 'asked'>) {
+function rowOf(measured: Omit<Evaluation, 'asked'>) {
+  const { queries, degraded, ndcg, recall, mrr, heldOut, kinds, latency } = measured
   return {
     queries,
+    degraded,
     'nDCG@10': ndcg,
     'recall@10': recall,
     'MRR@10': mrr,

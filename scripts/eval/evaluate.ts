@@ -30,6 +30,8 @@ export interface Evaluation extends Measures {
   kinds: Record<string, { queries: number; mrr: number }>
   /** Milliseconds per query over HTTP, one query at a time. */
   latency: { p50: number; p95: number }
+  /** Queries answered without a model that was due, which says little about the search. */
+  degraded: number
   asked: readonly Measured[]
 }
 
@@ -39,7 +41,7 @@ export async function evaluateSearch(
   options: Options,
 ): Promise<Evaluation> {
   const judged = questions.filter(({ relevant }) => relevant.size > 0)
-  const results: (Measures & { milliseconds: number; question: JudgedQuestion })[] = []
+  const results: (Awaited<ReturnType<typeof ask>> & { question: JudgedQuestion })[] = []
   for (const question of judged) {
     results.push({ question, ...(await ask(question, byPage, options)) })
     options.progress(`${results.length} of ${judged.length} queries asked`)
@@ -59,6 +61,7 @@ export async function evaluateSearch(
       }),
     ),
     latency: { p50: percentile(latencies, 0.5), p95: percentile(latencies, 0.95) },
+    degraded: results.filter(({ degraded }) => degraded).length,
     asked: results.map(({ question: { id, text }, mrr }) => ({ id, text, values: { mrr } })),
   }
 }
@@ -78,11 +81,15 @@ async function ask(
   { client, ids, mode, graded }: Options,
 ) {
   const started = performance.now()
-  const { hits } = await client.query({ query: text, topK: TOP_K, ...(mode && { mode }) })
+  const { hits, degraded = false } = await client.query({
+    query: text,
+    topK: TOP_K,
+    ...(mode && { mode }),
+  })
   const milliseconds = performance.now() - started
   const found = hits.flatMap((hit) => namesOf(hit, ids, byPage))
   const ranking = [...new Set(found)].slice(0, DEPTH)
-  return { milliseconds, ...measure(ranking, { relevant, graded }) }
+  return { milliseconds, degraded, ...measure(ranking, { relevant, graded }) }
 }
 
 /** What a hit is called in the judgements: its document, or the pages that it is on. */

@@ -39,6 +39,7 @@ it('npm run eval judges a collection through a server of its own', onlyLong, asy
     documents: 2,
     failed: 0,
     queries: 2,
+    degraded: 0,
     ndcg: 1,
     recall: 1,
     mrr: 1,
