@@ -124,8 +124,8 @@ describe('The packages', () => {
   })
 })
 
-describe('The table of clients in docs/guides/clients.md', () => {
-  const [, table = ''] = read('docs/guides/clients.md').split('## What was tried')
+describe('The table of docs/internals/clients-tried.md', () => {
+  const [, table = ''] = read('docs/internals/clients-tried.md').split('## What was tried')
   const [, , ...rows] = table.split('\n## ')[0]?.match(/^\|.+\|$/gm) ?? []
   const cells = rows.map((row) => row.slice(2, -2).split(' | '))
 

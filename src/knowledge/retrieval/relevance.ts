@@ -7,7 +7,7 @@ import type { FoundChunk } from './hydrate.ts'
 export type TermsOfChunk = (chunk: ChunkText) => Iterable<number>
 
 /**
- * The score of each hit, from 0 to 1, comparable between questions; see docs/guides/clients.md. Ranking normalises its
+ * The score of each hit, from 0 to 1, comparable between questions; see docs/guides/models.md. Ranking normalises its
  * scores to what one question found, so they cannot be shown: the best hit of a question that nothing answers would
  * score as high as that of any other. The order is that of the ranking: a hit scores at least as high as the next.
  */
