@@ -23,7 +23,7 @@ async function run(parameters: string[], options: Parameters<typeof runAgentServ
 const json = async (...parameters: string[]) =>
   JSON.parse((await run([...parameters, '--json'])).stdout)
 
-describe('agent-server query', () => {
+describe('agent-server-client query', () => {
   it('shows the passages with their numbers, for people and for programs', async () => {
     const { code, stdout, stderr } = await run(['query', 'When', 'do', 'owls', 'hunt'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -47,7 +47,7 @@ describe('agent-server query', () => {
   })
 })
 
-describe('agent-server chat', () => {
+describe('agent-server-client chat', () => {
   it('shows the answer, steps of tools beside it, and below it what is cited', async () => {
     upstream.script(toolCallReply([{ name: 'semantic_search', arguments: { query: 'owls' } }]))
     upstream.script(textReply('Owls hunt at night [1].'))
@@ -74,7 +74,7 @@ describe('agent-server chat', () => {
   })
 })
 
-describe('agent-server documents', () => {
+describe('agent-server-client documents', () => {
   it('lists, reads, removes and retries', async () => {
     const { documents } = clientOf(server)
     await documents.upload(new Blob(['%PDF-1.7 no']), { id: 'broken', name: 'b.pdf', wait: 20 })
@@ -102,7 +102,7 @@ describe('agent-server documents', () => {
   })
 })
 
-describe('agent-server download', () => {
+describe('agent-server-client download', () => {
   it('writes lines that the server takes again, with the same text', onlyLong, async () => {
     const source = await startServer()
     const { documents } = clientOf(source)
@@ -136,7 +136,7 @@ describe('agent-server download', () => {
   })
 })
 
-describe('agent-server status, agent, mcp and sandbox', () => {
+describe('agent-server-client status, agent, mcp and sandbox', () => {
   it('say what works', async () => {
     const { code, stdout } = await run(['status'])
     expect(code).toBe(0)
@@ -167,7 +167,7 @@ async function agentFile(agent: object): Promise<string> {
   return path
 }
 
-describe('agent-server login', () => {
+describe('agent-server-client login', () => {
   it(
     'keeps address and key where only their owner can read them, and sends the key nowhere else',
     onlyLong,
@@ -208,8 +208,8 @@ describe('agent-server', () => {
   it.each(
     someOf<[string, string[], RegExp]>(
       [
-        ['a command’s --help', ['chat', '--help'], /^Usage: agent-server chat.*Examples:/s],
-        ['no command', [], /^Usage: agent-server <command>/],
+        ['a command’s --help', ['chat', '--help'], /^Usage: agent-server-client chat.*Examples:/s],
+        ['no command', [], /^Usage: agent-server-client <command>/],
         ['--help', ['--help'], /^ {2}documents +List, read/m],
         ['--version', ['--version'], /^\d+\.\d+\.\d+\n$/],
       ],

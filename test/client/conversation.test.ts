@@ -26,7 +26,7 @@ function follow({ stdout }: ReturnType<typeof converseWith>) {
 }
 
 it.skipIf(!hasProgram('script'))(
-  'In a terminal agent-server chat is a conversation, in which each question knows those before it (needs script)',
+  'In a terminal agent-server-client chat is a conversation, in which each question knows those before it (needs script)',
   async () => {
     const upstream = await startScriptedUpstream()
     upstream.script(textReply('At night.'), textReply('By day.'))

@@ -37,10 +37,10 @@ beforeAll(async () => {
   await writeFile(join(directory, 'handbook', 'hours.md'), text)
   await writeFile(join(directory, 'key.txt'), TEST_KEY)
   await writeFile(
-    join(directory, 'agent-server'),
+    join(directory, 'agent-server-client'),
     `#!/bin/sh\nexec ${AGENT_SERVER.join(' ')} "$@"\n`,
   )
-  await chmod(join(directory, 'agent-server'), 0o755)
+  await chmod(join(directory, 'agent-server-client'), 0o755)
   return async () => {
     await server.close()
     await rm(directory, { recursive: true })

@@ -75,7 +75,7 @@ const NOT_RUN = new Map([
     'needs a file; test/api/lines.test.ts sends the same',
   ],
   [
-    'agent-server add <folder> --metadata language=en',
+    'agent-server-client add <folder> --metadata language=en',
     'a pattern; test/e2e/ingest.test.ts fills it in',
   ],
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],

@@ -18,7 +18,7 @@ const FIXTURES = new URL('../fixtures/files/', import.meta.url)
 const WORD = 'word/document.xml'
 const LAUGHS = `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(9)}">]><l>&b;</l>`
 
-/** What `agent-server add` says of each file that fails. */
+/** What `agent-server-client add` says of each file that fails. */
 const HOSTILE: [name: string, bytes: Uint8Array | string, reason: RegExp][] = [
   ['bomb.docx', zipFile([{ name: WORD, content: Buffer.alloc(150_000_000) }]), /file_too_complex/],
   ['laughs.docx', zipFile([{ name: WORD, content: LAUGHS }]), /damaged_file|file_too_complex/],

@@ -28,7 +28,7 @@ async function run(parameters: string[], environment: Record<string, string> = {
 
 const server = await startServer()
 
-describe('npm run ingest, which is agent-server add beside a server', () => {
+describe('npm run ingest, which is agent-server-client add beside a server', () => {
   it(
     'brings a folder to a running server, and the second time only what has changed',
     verifies('ingest.folder', 'ingest.resume'),

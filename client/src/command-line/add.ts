@@ -37,7 +37,7 @@ const OPTIONS = {
 
 export const add: Command = {
   summary: 'Add files, folders or standard input',
-  help: `Usage: agent-server add <files, folders or -> [options]
+  help: `Usage: agent-server-client add <files, folders or -> [options]
 
 Sends files to the server. A second run sends only what is new or has changed, so an interrupted one goes on.
 
@@ -54,10 +54,10 @@ Sends files to the server. A second run sends only what is new or has changed, s
 It ends with 1 where a file failed.
 
 Examples:
-  agent-server add handbook --metadata language=en
-  agent-server add handbook --delete
-  agent-server add report.pdf notes.md
-  git log | agent-server add - --title 'History' --id history`,
+  agent-server-client add handbook --metadata language=en
+  agent-server-client add handbook --delete
+  agent-server-client add report.pdf notes.md
+  git log | agent-server-client add - --title 'History' --id history`,
   options: OPTIONS,
   async run(context) {
     const parsed = readAddParameters(context.parameters)

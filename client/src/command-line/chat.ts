@@ -41,7 +41,7 @@ const OPTIONS = {
 
 export const chat: Command = {
   summary: 'Ask the agent, once or in a conversation',
-  help: `Usage: agent-server chat [question] [options]
+  help: `Usage: agent-server-client chat [question] [options]
 
 The answer is shown as it comes, what it cites below it. Without a question: a conversation in a terminal,
 else the question is read from standard input.
@@ -54,9 +54,9 @@ else the question is read from standard input.
   --json               the whole answer as JSON: text, hits, usage, artifacts
 
 Examples:
-  agent-server chat When does the library open on Saturdays
-  agent-server chat
-  git diff | agent-server chat --json`,
+  agent-server-client chat When does the library open on Saturdays
+  agent-server-client chat
+  git diff | agent-server-client chat --json`,
   options: OPTIONS,
   async run(context) {
     const { values, positionals } = readParameters(context, OPTIONS)

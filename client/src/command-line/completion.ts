@@ -6,11 +6,11 @@ const SHELLS = ['bash', 'zsh', 'fish']
 export function createCompletion(commands: ReadonlyMap<string, Command>): Command {
   return {
     summary: 'Print completion for a shell',
-    help: `Usage: agent-server completion <${SHELLS.join('|')}>
+    help: `Usage: agent-server-client completion <${SHELLS.join('|')}>
 
 Examples:
-  source <(agent-server completion bash)
-  agent-server completion fish > ~/.config/fish/completions/agent-server.fish`,
+  source <(agent-server-client completion bash)
+  agent-server-client completion fish > ~/.config/fish/completions/agent-server-client.fish`,
     words: SHELLS,
     options: {},
     async run(context) {
@@ -43,16 +43,16 @@ function posix(shell: string, commands: ReadonlyMap<string, Command>): string {
     '  esac; fi',
     `  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))`,
     '}',
-    'complete -o default -F _agent_server agent-server',
+    'complete -o default -F _agent_server agent-server-client',
   ].join('\n')
 }
 
 function fish(commands: ReadonlyMap<string, Command>): string {
   const lines = Array.from(commands).flatMap(([name, command]) => [
-    `complete -c agent-server -n __fish_use_subcommand -f -a ${name} -d '${command.summary}'`,
+    `complete -c agent-server-client -n __fish_use_subcommand -f -a ${name} -d '${command.summary}'`,
     ...wordsOf(command).map((word) => {
       const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
-      return `complete -c agent-server -n '__fish_seen_subcommand_from ${name}' ${what}`
+      return `complete -c agent-server-client -n '__fish_seen_subcommand_from ${name}' ${what}`
     }),
   ])
   return lines.join('\n')

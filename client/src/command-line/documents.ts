@@ -22,10 +22,10 @@ const OPTIONS = {
 
 export const documents: Command = {
   summary: 'List, read, remove and retry documents',
-  help: `Usage: agent-server documents list [--status STATUS] [--limit N]
-       agent-server documents get <id>
-       agent-server documents rm <id> ...
-       agent-server documents retry <id> ... | --failed
+  help: `Usage: agent-server-client documents list [--status STATUS] [--limit N]
+       agent-server-client documents get <id>
+       agent-server-client documents rm <id> ...
+       agent-server-client documents retry <id> ... | --failed
 
   --status STATUS  ${STATUSES.join(', ')}
   --limit N        documents at most; by itself all of them
@@ -33,9 +33,9 @@ export const documents: Command = {
   --json           one JSON object a line
 
 Examples:
-  agent-server documents list --status failed
-  agent-server documents retry --failed
-  agent-server documents list --json | jq -r .id`,
+  agent-server-client documents list --status failed
+  agent-server-client documents retry --failed
+  agent-server-client documents list --json | jq -r .id`,
   words: ['list', 'get', 'rm', 'retry'],
   options: OPTIONS,
   async run(context) {

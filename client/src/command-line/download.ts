@@ -11,7 +11,7 @@ const IS_CHANGED = ['invalid_request', 'document_not_found']
 
 export const downloadDocuments: Command = {
   summary: 'Download the text of all documents',
-  help: `Usage: agent-server download [FILE]
+  help: `Usage: agent-server-client download [FILE]
 
 Writes every document that queries find as one line of JSON, which POST /documents/batch accepts
 (application/x-ndjson): its id, title, url, metadata and text. Writes to standard output, or to FILE, which
@@ -19,7 +19,7 @@ appears only once it is complete. Uploaded files are not included: for a backup 
 npm run export on the server.
 
 Example:
-  agent-server download documents.ndjson`,
+  agent-server-client download documents.ndjson`,
   options: {},
   async run(context) {
     const { values, positionals } = readParameters(context, {})

@@ -44,7 +44,7 @@ export async function connect(
     return clientOf({ ...options, baseURL: kept.url, apiKey: kept.key })
   }
   const of = given === undefined ? '' : ` for ${given}`
-  throw new LoginError(`There is no key${of}: agent-server login, or set AGENT_SERVER_KEY`)
+  throw new LoginError(`There is no key${of}: agent-server-client login, or set AGENT_SERVER_KEY`)
 }
 
 /** Throws `UsageError` for a malformed URL or key. */
@@ -114,14 +114,14 @@ async function writeLogin(environment: Environment, login: Login): Promise<strin
 
 export const login: Command = {
   summary: 'Keep the address and the key of a server',
-  help: `Usage: agent-server login [URL]
+  help: `Usage: agent-server-client login [URL]
 
 Asks for the key, or reads it from standard input, tries it, and keeps both in the configuration
 directory of the user, readable by nobody else. Without URL: the server of this machine.
 
 Examples:
-  agent-server login https://agent.example.org
-  agent-server login < key.txt`,
+  agent-server-client login https://agent.example.org
+  agent-server-client login < key.txt`,
   options: {},
   async run(context) {
     const { positionals, values } = readParameters(context, {})
@@ -141,7 +141,7 @@ Examples:
 
 export const logout: Command = {
   summary: 'Forget them',
-  help: `Usage: agent-server logout
+  help: `Usage: agent-server-client logout
 
 Removes what login kept.`,
   options: {},

@@ -27,7 +27,7 @@ const COMMANDS = new Map<string, Command>([
 ])
 COMMANDS.set('completion', createCompletion(COMMANDS))
 
-const HELP = `Usage: agent-server <command> [options]
+const HELP = `Usage: agent-server-client <command> [options]
 
 ${Array.from(COMMANDS, ([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
 
@@ -84,7 +84,7 @@ function asksForHelp(parameters: readonly string[]): boolean {
 function help(terminal: Terminal, name: string, command: Command | undefined): number {
   if (command) terminal.print(command.help)
   else if (['', 'help', '--help', '-h'].includes(name)) terminal.print(HELP)
-  else terminal.note(`There is no command ${plain(name)}; agent-server --help lists what there is`)
+  else terminal.note(`There is no command ${plain(name)}; agent-server-client --help lists what there is`)
   return command || ['help', '--help', '-h'].includes(name) ? EXIT.done : EXIT.usage
 }
 

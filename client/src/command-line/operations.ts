@@ -6,14 +6,14 @@ const WIDTH = 100
 
 export const status: Command = {
   summary: 'Say what works at this moment',
-  help: `Usage: agent-server status
+  help: `Usage: agent-server-client status
 
 The parts of the server, its documents, and what its agent has: models, sandbox, skills, connections.
 It ends with 1 where a part does not work.
 
 Examples:
-  agent-server status
-  agent-server status --json | jq .readiness.documents`,
+  agent-server-client status
+  agent-server-client status --json | jq .readiness.documents`,
   options: {},
   async run(context) {
     const { values } = readParameters(context, {})
@@ -65,10 +65,10 @@ function printStatus(
 
 export const agent: Command = {
   summary: 'Show the agent and its tools',
-  help: `Usage: agent-server agent
+  help: `Usage: agent-server-client agent
 
 Example:
-  agent-server agent --json | jq '.tools[].name'`,
+  agent-server-client agent --json | jq '.tools[].name'`,
   options: {},
   async run(context) {
     const { values } = readParameters(context, {})
@@ -103,7 +103,7 @@ const TEST_OPTIONS = {
 
 export const mcp: Command = {
   summary: 'Test a connection to an MCP server',
-  help: `Usage: agent-server mcp test <connection> [options]
+  help: `Usage: agent-server-client mcp test <connection> [options]
 
 Connects as chat does and says what each step found. It ends with 1 where a step fails.
 
@@ -112,7 +112,7 @@ Connects as chat does and says what each step found. It ends with 1 where a step
   --arguments JSON   with these arguments
 
 Example:
-  agent-server mcp test files --tool read --arguments '{"path": "a.txt"}'`,
+  agent-server-client mcp test files --tool read --arguments '{"path": "a.txt"}'`,
   words: ['test'],
   options: TEST_OPTIONS,
   async run(context) {
@@ -160,12 +160,12 @@ function toRow(name: string, { ok, milliseconds, message = '' }: Outcome): strin
 
 export const sandbox: Command = {
   summary: 'Try what the sandbox must do, and prevent',
-  help: `Usage: agent-server sandbox verify
+  help: `Usage: agent-server-client sandbox verify
 
 Runs real code where the agent's code runs: takes some seconds. It ends with 1 where a probe fails.
 
 Example:
-  agent-server sandbox verify`,
+  agent-server-client sandbox verify`,
   words: ['verify'],
   options: {},
   async run(context) {

@@ -19,7 +19,7 @@ const OPTIONS = {
 
 export const query: Command = {
   summary: 'Find the passages that answer a question',
-  help: `Usage: agent-server query <question> [options]
+  help: `Usage: agent-server-client query <question> [options]
 
   --top-k N            passages at most, 1 to 100; by itself 5
   --mode MODE          hybrid, lexical (words alone) or dense (meaning alone)
@@ -28,8 +28,8 @@ export const query: Command = {
   --json               the server's own answer
 
 Examples:
-  agent-server query When does the library open
-  agent-server query "opening hours" --filter language=en --top-k 3 --json`,
+  agent-server-client query When does the library open
+  agent-server-client query "opening hours" --filter language=en --top-k 3 --json`,
   options: OPTIONS,
   async run(context) {
     const { values, positionals } = readParameters(context, OPTIONS)
