@@ -66,8 +66,6 @@ function release(version: string, write: boolean): void {
   git('commit', '--all', '--message', `Release ${version}`)
   git('tag', '--annotate', tag, '--message', tag)
   console.log(`Committed and tagged. To publish: git push --atomic origin HEAD ${tag}`)
-  console.log('To publish to PyPI, once the workflow has made the release:')
-  console.log(`  gh release download ${tag} --pattern '*.whl' && twine upload *.whl`)
 }
 
 if (import.meta.main) {
