@@ -84,7 +84,10 @@ function asksForHelp(parameters: readonly string[]): boolean {
 function help(terminal: Terminal, name: string, command: Command | undefined): number {
   if (command) terminal.print(command.help)
   else if (['', 'help', '--help', '-h'].includes(name)) terminal.print(HELP)
-  else terminal.note(`There is no command ${plain(name)}; agent-server-client --help lists what there is`)
+  else
+    terminal.note(
+      `There is no command ${plain(name)}; agent-server-client --help lists what there is`,
+    )
   return command || ['help', '--help', '-h'].includes(name) ? EXIT.done : EXIT.usage
 }
 

@@ -62,16 +62,13 @@ export function createToolRegistry(dependencies: Dependencies) {
         const milliseconds = tool.deadlineMs ?? deadlineMs
         using deadline = startDeadline(milliseconds, signal)
         try {
-          const running = tool.run(input, { ...context, answered }, deadline.signal)
+          const running = tool.run(input, contextOf(context, answered), deadline.signal)
           const output = await untilAborted(running, deadline.signal)
           return { output: bounded(output), isError: false }
         } catch (error) {
           signal.throwIfAborted()
-          if (error instanceof ElicitationRequired) {
-            return { output: bounded(error.message), isError: false, elicited: error.elicited }
-          }
           if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
-          return failed(explain(error, tool, log))
+          return toResult(error, tool, log)
         }
       }
       const answer = async (call: ToolCall, signal: AbortSignal) => {
@@ -175,6 +172,16 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
     const reason = error instanceof Error ? error.message : String(error)
     return { callId, name, input: text, mistake: `The arguments are not valid JSON: ${reason}` }
   }
+}
+
+/** The context of a call that goes on after a question, or that of the whole run. */
+const contextOf = (context: ToolContext, answered: ToolCall['answered']) =>
+  answered ? { ...context, answered } : context
+
+/** What a tool that threw asks, or its failure. */
+function toResult(error: unknown, tool: Tool, log: Log): ToolResult {
+  if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))
+  return { output: bounded(error.message), isError: false, elicited: error.elicited }
 }
 
 /** The message about a failure for the model; further details are logged. */
