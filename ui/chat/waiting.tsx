@@ -167,7 +167,7 @@ function Entry({
       return <input {...entry} type="date" />
     case 'date-time':
       return <input {...entry} type="datetime-local" />
-    default:
+    case undefined:
       return <input {...entry} type="text" />
   }
 }
