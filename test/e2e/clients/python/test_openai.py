@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ANSWER, KEY, LIT, QUESTION, Model
-from openai import NotFoundError, OpenAI
+from openai import BadRequestError, NotFoundError, OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
@@ -104,6 +104,28 @@ def test_files_are_uploaded_polled_searched_and_deleted(client: OpenAI) -> None:
         assert client.files.delete(file_id).deleted
     with pytest.raises(NotFoundError):
         client.files.retrieve(listed[0])
+
+
+def test_a_store_is_renamed_read_and_deleted(client: OpenAI) -> None:
+    stores = client.vector_stores
+    file = stores.files.upload_and_poll(
+        vector_store_id="vs_newts", file=("newts.txt", b"Newts swim."), poll_interval_ms=50
+    )
+    renamed = stores.update("vs_newts", name="amphibians")
+    assert (renamed.id, renamed.file_counts.completed) == ("vs_amphibians", 1)
+    [part] = stores.files.content(file.id, vector_store_id=renamed.id)
+    assert part.text == "Newts swim."
+    changed = stores.files.update(file.id, vector_store_id=renamed.id, attributes={"year": 2026})
+    assert changed.attributes == {"collection": "amphibians", "year": 2026}
+    assert client.files.content(file.id).read() == b"Newts swim."
+    assert stores.delete(renamed.id).deleted
+    assert client.files.delete(file.id).deleted
+
+
+def test_input_tokens_are_counted_and_token_arrays_refused(client: OpenAI) -> None:
+    assert client.responses.input_tokens.count(model="agent", input=QUESTION).input_tokens > 0
+    with pytest.raises(BadRequestError, match="token arrays are not supported"):
+        client.embeddings.create(model="any", input=[1, 2])
 
 
 def test_several_files_are_uploaded_and_put_into_a_store_at_once(client: OpenAI) -> None:
