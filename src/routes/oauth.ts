@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
+import { limitByAddress } from '../http/limit-by-address.ts'
 import { publicOrigin } from '../http/public-origin.ts'
-import { createAddressLimit } from '../lib/address-limit.ts'
 import type { Grants } from '../operator/keys/grants.ts'
 import { createOAuth, OAuthRefusal, Registration } from '../operator/keys/oauth.ts'
 import { addAuthorization, FORM, MAX_FORM, readForm } from './oauth-authorization.ts'
@@ -51,7 +51,7 @@ export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, opti
 
   addMetadata(app, issuerOf)
 
-  app.post('/oauth/register', limited(MAX_REGISTRATIONS), async (request, reply) => {
+  app.post('/oauth/register', bounded(MAX_REGISTRATIONS), async (request, reply) => {
     issuerOf(request)
     const { data, error } = Registration.safeParse(request.body)
     if (data) return reply.status(201).send(await oauth.register(data))
@@ -61,7 +61,7 @@ export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, opti
     throw new OAuthRefusal(code, `${name}: ${issue?.message}`)
   })
 
-  app.post('/oauth/token', limited(MAX_TOKEN_REQUESTS), async (request) => {
+  app.post('/oauth/token', bounded(MAX_TOKEN_REQUESTS), async (request) => {
     return oauth.token(readForm(request.body), resourceOf(request))
   })
 
@@ -73,17 +73,7 @@ export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, opti
   addAuthorization(app, { oauth, issuerOf, serverApiKey, identify })
 }
 
-/** Bounds the requests of an address, before their body is read. */
-function limited(maximum: number) {
-  const limit = createAddressLimit(maximum)
-  const onRequest = async ({ ip }: FastifyRequest) => {
-    const retryAfter = limit.waitSeconds(ip)
-    if (retryAfter === 0) return limit.count(ip)
-    const message = 'Too many requests from this address; try again in a minute'
-    throw new AppError('too_many_attempts', message, { retryAfter })
-  }
-  return { bodyLimit: MAX_FORM, onRequest }
-}
+const bounded = (maximum: number) => ({ bodyLimit: MAX_FORM, onRequest: limitByAddress(maximum) })
 
 type IssuerOf = (request: FastifyRequest) => string
 
