@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
+const ROOT = resolve(import.meta.dirname, '../..')
 const ADDRESS = /listening at (http:\/\/[^\s",]+)/
 
 export interface LocalServer {
@@ -13,10 +13,10 @@ export interface LocalServer {
   stop(): Promise<void>
 }
 
-/** Starts a server as a process on a free port, with this environment's settings and a directory of its own. */
-export async function startLocalServer(directory: string): Promise<LocalServer> {
+/** Starts the server of a checkout as a process on a free port, with this environment's settings and its own data directory. */
+export async function startLocalServer(directory: string, checkout = ROOT): Promise<LocalServer> {
   const key = randomBytes(16).toString('hex')
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [resolve(checkout, 'src/main.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       CHAT_MODEL: 'extractive',

@@ -119,6 +119,10 @@ const NOT_RUN = new Map([
     `curl -N $URL/admin/agent/chat -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     'needs a server of its own; test/api/admin-draft.test.ts asks the same',
   ],
+  [
+    'git worktree add ../before v0.1.0 && npm ci --prefix ../before',
+    'needs a tag; test/scripts/compare-contracts.test.ts compares contracts',
+  ],
   ['npm run doctor', 'test/commands/doctor.test.ts runs it elsewhere'],
   [
     'npm run deploy -- compose --domain agent.example.org',
