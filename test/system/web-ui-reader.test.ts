@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Source 1' }).waitFor()
     await server.request(`/documents/${id}`, { method: 'DELETE' })
     await page.getByRole('button', { name: 'Source 1' }).click()
-    await page.getByText('The document is no longer there.').waitFor()
+    await page.getByText('The document no longer exists.').waitFor()
     expect(await page.locator('.reader mark').allInnerTexts()).not.toEqual([])
   })
 

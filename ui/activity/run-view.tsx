@@ -55,7 +55,7 @@ export function RunView({
       {run.value && <Shown run={run.value} />}
       {others.value.map((other) => (
         <p key={other}>
-          <a href={href('activity', other)}>The run before, which waited for approval</a>
+          <a href={href('activity', other)}>The previous run, which waited for approval</a>
         </p>
       ))}
     </>

@@ -74,7 +74,7 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
             <button type="button" onClick={verify.cancel}>
               Cancel
             </button>
-            <Status tone="busy">Verifying; this takes some seconds</Status>
+            <Status tone="busy">Verifying. This takes a few seconds.</Status>
           </>
         )}
       </div>

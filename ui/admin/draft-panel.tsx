@@ -83,7 +83,7 @@ function Answers({ draft, loaded }: { draft: string; loaded: LoadedAgent }) {
           </p>
           {loaded.capabilities?.chat.model === 'extractive' && (
             <p>
-              The chat model extractive quotes documents and ignores prompt, tools and skills.
+              The extractive chat model only quotes documents: it ignores prompt, tools and skills.
               Choose another one on the <a href={href('models')}>Models</a> page.
             </p>
           )}

@@ -135,7 +135,7 @@ function Mode() {
       </fieldset>
       <p class="hint">
         {MODES.find(([mode]) => mode === value)?.[2]}
-        {source === 'environment' && ' Set by the environment and can only be changed there.'}
+        {source === 'environment' && ' It is set in the environment and can only be changed there.'}
       </p>
       <ErrorNote message={failure.value} />
     </div>

@@ -74,7 +74,7 @@ export function SettingField({
         <p class="hint" id={hint}>
           <Prose text={meaning} />{' '}
           {source === 'environment' && (
-            <strong>Set by the environment and can only be changed there.</strong>
+            <strong>This is set in the environment and can only be changed there.</strong>
           )}
         </p>
         {source === 'file' && !isCleared && (

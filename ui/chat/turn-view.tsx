@@ -118,7 +118,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
           Cancel
         </button>
         {place < turns.value.length - 1 && (
-          <span class="hint">What follows now will be kept as another version.</span>
+          <span class="hint">The messages after it are kept as another version.</span>
         )}
       </div>
     </form>

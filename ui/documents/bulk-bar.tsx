@@ -161,7 +161,9 @@ function MoveDialog({
             collection.value = value
           }}
         />
-        <p class="hint">A new name creates the collection. Empty: the default collection.</p>
+        <p class="hint">
+          A new name creates a collection. Leave it empty for the default collection.
+        </p>
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
             Cancel

@@ -200,7 +200,7 @@ function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
             </button>
           ))
         ) : (
-          <a class="button" href={href('chat')}>
+          <a class="button primary" href={href('chat')}>
             Ask about your documents
           </a>
         )}

@@ -33,7 +33,7 @@ function WholeActivity() {
       <section class="stack" aria-labelledby="hour">
         <div class="row">
           <h2 id="hour">The last hour</h2>
-          <span class="hint">New figures every ten seconds.</span>
+          <span class="hint">Updated every ten seconds.</span>
         </div>
         <Graphs />
       </section>

@@ -53,7 +53,7 @@ export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
   if (isGone.value && cited !== undefined) {
     return (
       <>
-        <p class="note">The document is no longer there. This is the passage that was cited.</p>
+        <p class="note">The document no longer exists. This is the passage that was cited.</p>
         <Rendered part={asPart(cited)} ranges={[{ start: 0, end: cited.length }]} />
       </>
     )

@@ -68,7 +68,7 @@ async function download({ id, file }: Document, signal: AbortSignal) {
   if ((file?.size ?? 0) > MAX_BYTES) throw tooLarge()
   const response = await client.documents.file(id, { signal }).catch((error: unknown) => {
     if (!(error instanceof NotFoundError)) throw error
-    throw new NotShownError('The original file is no longer there.')
+    throw new NotShownError('The original file no longer exists.')
   })
   const reader = response.body?.getReader()
   const parts: Uint8Array<ArrayBuffer>[] = []
