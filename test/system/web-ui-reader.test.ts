@@ -319,7 +319,7 @@ describe.skipIf(!hasBrowser)('The original in the reader (needs Chromium)', () =
     [
       'is gone',
       { status: 404, json: { error: { code: 'document_not_found', message: 'Gone' } } },
-      'no longer there',
+      'no longer exists',
     ],
     ['is damaged', { body: '%PDF-1.7 and no more' }, 'cannot be shown'],
   ])('gives way to its text, with a word about it, when it %s', async (_case, answer, words) => {
