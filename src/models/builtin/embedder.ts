@@ -8,7 +8,7 @@ import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
 import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
 
 export const EMBED_ENTRY = new URL('./embed-process.ts', import.meta.url)
-/** The process takes about 100 MB: the runtime, the weights and the memory for one window. */
+/** The process takes 100 to 400 MB: the runtime, the memory for one window, and the weights, once for each number of threads. */
 export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640 }
 /** Deadline per text. Usually a second suffices, but a busy machine leaves the process little CPU time. */
 const DEADLINE_MS = 120_000
