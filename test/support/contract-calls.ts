@@ -93,6 +93,10 @@ export const FILE_CALLS: Record<string, OperationCall[]> = {
     { path: `${BIRDS}/unknown/content` },
   ],
   detachFile: [{ path: `${BIRDS}/chosen` }, { path: `${BIRDS}/unknown` }],
+  updateVectorStore: [
+    { body: { name: 'gone' }, path: '/v1/vector_stores/vs_none' },
+    { body: { name: 5 }, path: '/v1/vector_stores/vs_none' },
+  ],
   deleteVectorStore: [{ path: '/v1/vector_stores/vs_none' }, { path: '/v1/vector_stores/corpus' }],
 }
 

@@ -14,6 +14,7 @@ import {
   leave,
   opening,
   readConversation,
+  toMessage,
   turns,
 } from './conversation.ts'
 import { refreshList } from './conversations.ts'
@@ -39,6 +40,7 @@ const followed = new Map<string, ChatStream>()
 export async function ask(
   question: string,
   after: Turn | 'start' = turns.value.at(-1) ?? 'start',
+  images: readonly string[] = [],
 ): Promise<boolean> {
   const parent = after === 'start' ? undefined : after
   refusal.value = ''
@@ -49,14 +51,14 @@ export async function ask(
     return false
   }
   const before = leaf.value
-  const turn = newTurn(`new-${Date.now()}`, parent?.id, question)
+  const turn = newTurn(`new-${Date.now()}`, parent?.id, question, images)
   allTurns.value = [...allTurns.value, turn]
   leaf.value = turn.id
   try {
     const more = askedWith()
     const id = await ensureConversation()
     const stream = client.chat({
-      messages: [{ role: 'user', content: question }],
+      messages: [toMessage({ question, images })],
       conversation: { id, parent: parent?.last ?? null },
       ...more,
     })
@@ -84,7 +86,7 @@ export async function decide(turn: Turn, decision: Decision): Promise<void> {
   }))
   try {
     const stream = client.chat({
-      messages: [{ role: 'user', content: turn.question }],
+      messages: [toMessage(turn)],
       conversation: { id, parent: last },
       resume: { state: approval.state, ...decision },
       ...askedWith(),

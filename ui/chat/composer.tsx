@@ -4,25 +4,32 @@ import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
 import { conversationId, isAnswering, settings } from './conversation.ts'
-import { draftOf } from './draft.ts'
+import { draftOf, picturesOf } from './draft.ts'
 import { FileChips } from './file-chips.tsx'
-import { attach, awaitsFiles } from './files.ts'
+import { awaitsFiles } from './files.ts'
+import { add, PictureChips } from './pictures.tsx'
 import { QuestionField } from './question-field.tsx'
 
 /** Where a question is written, and files are added to the conversation. */
 export function Composer() {
   const question = draftOf(conversationId.value)
+  const pictures = picturesOf(conversationId.value)
   const field = useRef<HTMLTextAreaElement>(null)
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
   const send = async () => {
     const asked = question.value
     if (isAnswering.value || awaitsFiles.value || asked.trim() === '') return
+    const shown = pictures.value
     question.value = ''
-    const wasAsked = await ask(asked.trim())
+    pictures.value = []
+    const images = shown.map(({ url }) => url)
+    const wasAsked = await ask(asked.trim(), undefined, images)
     // What was not asked is still to be.
     const draft = draftOf(conversationId.value)
-    if (!wasAsked && draft.value === '') draft.value = asked
+    if (wasAsked || draft.value !== '') return
+    draft.value = asked
+    picturesOf(conversationId.value).value = shown
   }
   return (
     <form
@@ -31,7 +38,7 @@ export function Composer() {
         const pasted = pastedFiles(event)
         if (pasted.length === 0) return
         event.preventDefault()
-        void attach(pasted)
+        void add(pasted)
       }}
       onSubmit={(event) => {
         event.preventDefault()
@@ -39,6 +46,7 @@ export function Composer() {
       }}
     >
       <FileChips />
+      <PictureChips pictures={pictures} />
       <ErrorNote message={refusal.value} />
       <div class="search-form">
         <ClipButton />
@@ -96,7 +104,7 @@ function ClipButton() {
         hidden
         aria-label="Add files"
         onChange={({ currentTarget }) => {
-          void attach(chosenFiles(currentTarget.files ?? []))
+          void add(chosenFiles(currentTarget.files ?? []))
           // The same file may be chosen again.
           currentTarget.value = ''
         }}

@@ -94,15 +94,20 @@ export async function chooseVersion(turn: Turn): Promise<void> {
 }
 
 /** The body that `/chat` is sent, as programs send it that keep the history themselves. Throws a SyntaxError. */
-export function requestFor(question: string, before: readonly Turn[]): ChatRequest {
+export function requestFor(asked: Asked, before: readonly Turn[]): ChatRequest {
   const history = before
     .filter(({ state, answer }) => state !== 'failed' && answer !== '')
-    .flatMap(({ question: asked, answer }) => [
-      { role: 'user' as const, content: asked },
-      { role: 'assistant' as const, content: answer },
-    ])
-  return { messages: [...history, { role: 'user', content: question }], ...askedWith() }
+    .flatMap((turn) => [toMessage(turn), { role: 'assistant' as const, content: turn.answer }])
+  return { messages: [...history, toMessage(asked)], ...askedWith() }
 }
+
+type Asked = Pick<Turn, 'question' | 'images'>
+
+export const toMessage = ({ question, images }: Asked) => ({
+  role: 'user' as const,
+  content: question,
+  ...(images.length > 0 && { images: [...images] }),
+})
 
 /** What is set on the page. Throws a SyntaxError for a filter that is not JSON. */
 export function askedWith(): Partial<ChatRequest> {

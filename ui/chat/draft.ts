@@ -3,9 +3,19 @@ import { onSignOut } from '../session.ts'
 
 const PREFIX = 'agent-server.question.'
 const drafts = new Map<string, Signal<string>>()
+const pictures = new Map<string, Signal<readonly Picture[]>>()
+
+/** A picture that the next question shows to the model. */
+export interface Picture {
+  id: number
+  name: string
+  /** A data URL. */
+  url: string
+}
 
 onSignOut(() => {
   drafts.clear()
+  pictures.clear()
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
   }
@@ -22,11 +32,22 @@ export function draftOf(conversation = 'new'): Signal<string> {
   return draft
 }
 
+/** The pictures of the question that is being written; they are kept until the page is reloaded. */
+export function picturesOf(conversation = 'new'): Signal<readonly Picture[]> {
+  const known = pictures.get(conversation)
+  if (known) return known
+  const chosen = signal<readonly Picture[]>([])
+  pictures.set(conversation, chosen)
+  return chosen
+}
+
 /** What was begun as a new conversation goes on in the one that the server has created. */
 export function moveDraft(conversation: string): void {
   const begun = draftOf()
   draftOf(conversation).value = begun.value
   begun.value = ''
+  picturesOf(conversation).value = picturesOf().value
+  picturesOf().value = []
 }
 
 function keep(key: string, text: string): void {

@@ -111,7 +111,7 @@ function UploadChip({ upload }: { upload: Upload }) {
   )
 }
 
-function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }) {
+export function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }) {
   return (
     <button type="button" class="quiet remove" aria-label={`Remove ${name}`} onClick={onRemove}>
       ×

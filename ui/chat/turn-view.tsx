@@ -5,6 +5,7 @@ import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { DataPicture } from '../parts/data-picture.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
@@ -67,7 +68,12 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
   if (text === undefined) {
     return (
       <div class="question">
-        <p class="chunk-text">{turn.question}</p>
+        <div class="stack">
+          <p class="chunk-text">{turn.question}</p>
+          {turn.images.map((url, index) => (
+            <DataPicture key={index} url={url} alt={`Attachment ${index + 1}`} />
+          ))}
+        </div>
         <div class="row tight">
           <Versions turn={turn} />
           <button
@@ -87,7 +93,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
   }
   const send = () => {
     draft.value = undefined
-    void ask(text, turns.value[place - 1] ?? 'start')
+    void ask(text, turns.value[place - 1] ?? 'start', turn.images)
   }
   return (
     <form
@@ -271,7 +277,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   const { state, failure, finishReason, milliseconds, tokens } = turn
   if (state === 'answering') return null
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
-  const request = () => requestFor(turn.question, turns.value.slice(0, place))
+  const request = () => requestFor(turn, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
       <ErrorNote message={failure} />
@@ -286,7 +292,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
           type="button"
           class="quiet"
           disabled={isAnswering.value}
-          onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start')}
+          onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start', turn.images)}
         >
           <Icon name="retry" />
           Retry

@@ -29,6 +29,8 @@ export interface Turn {
   /** The last item: what the next question follows. Undefined until the server has stored it. */
   last: string | undefined
   question: string
+  /** Pictures of the question, as data URLs. */
+  images: readonly string[]
   answer: string
   state: 'answering' | 'done' | 'failed'
   /** What the model does before it answers. */
@@ -50,11 +52,17 @@ export interface Turn {
   milliseconds: number
 }
 
-export const newTurn = (id: string, parent: string | undefined, question: string): Turn => ({
+export const newTurn = (
+  id: string,
+  parent: string | undefined,
+  question: string,
+  images: readonly string[] = [],
+): Turn => ({
   id,
   parent,
   last: undefined,
   question,
+  images,
   answer: '',
   state: 'answering',
   failure: '',
@@ -82,7 +90,8 @@ export function toTurns(items: readonly ConversationItem[]): Turn[] {
 /** A turn that begins with a question or, where a program has left that out, with an answer. */
 function begun(item: ConversationItem, before: Turn | undefined): Turn {
   const isQuestion = item.role === 'user'
-  const turn = newTurn(item.id, before?.id, isQuestion ? textOf(item) : '')
+  const images = isQuestion ? imagesOf(item) : []
+  const turn = newTurn(item.id, before?.id, isQuestion ? textOf(item) : '', images)
   const ended = { ...turn, last: item.id, state: 'done' as const }
   return isQuestion ? ended : answered(ended, item)
 }
@@ -113,6 +122,13 @@ function answered(turn: Turn, item: ConversationItem): Turn {
 function textOf({ content }: ConversationItem): string {
   if (!Array.isArray(content)) return ''
   return content.map((part) => String(Object(part).text ?? '')).join('')
+}
+
+/** Only data URLs: what programs have added from elsewhere is not loaded. */
+function imagesOf({ content }: ConversationItem): string[] {
+  if (!Array.isArray(content)) return []
+  const addresses = content.map((part) => String(Object(part).image_url ?? ''))
+  return addresses.filter((url) => url.startsWith('data:image/'))
 }
 
 /** The turns from the beginning to this one. */

@@ -11,8 +11,9 @@ import { Composer } from '../chat/composer.tsx'
 import { conversationId, isAnswering, opening, turns } from '../chat/conversation.ts'
 import { ConversationList } from '../chat/conversation-list.tsx'
 import { refreshList } from '../chat/conversations.ts'
-import { attach, refreshFiles } from '../chat/files.ts'
+import { refreshFiles } from '../chat/files.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
+import { add } from '../chat/pictures.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { DropPlace } from '../documents/drop-place.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -59,7 +60,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
         </p>
         <DropPlace
           label="Drop to add to this conversation"
-          onDropped={(dropped) => void attach(dropped)}
+          onDropped={(dropped) => void add(dropped)}
         />
         <Composer key={conversationId.value ?? 'new'} />
       </div>
