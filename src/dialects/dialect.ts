@@ -103,7 +103,7 @@ const hasImages = ({ conversation }: AgentRequest) =>
 
 /** Runs the agent; yields the protocol's events in non-empty batches. */
 export async function* answerEvents<Event>(
-  agent: Agent,
+  agent: Pick<Agent, 'run'>,
   { request, write }: Pick<Exchange<Event, unknown>, 'request' | 'write'>,
   signal: AbortSignal,
 ): AsyncGenerator<Event[]> {
@@ -118,7 +118,7 @@ export function readAgentFields(
   fields: AgentFields & { model?: string | null | undefined },
   { modelName, defaultTopK }: DialectSettings,
 ) {
-  const { topK, minScore, filter, rewrite, resume, mode, conversationId, model } = fields
+  const { topK, minScore, filter, rewrite, resume, mode, effort, conversationId, model } = fields
   const prefix = `${modelName}:`
   const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
   return {
@@ -128,6 +128,7 @@ export function readAgentFields(
     rewrite,
     resume,
     mode,
+    effort,
     conversationId,
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { Agent } from '../agent/run/run-agent.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { LimitedTo } from '../knowledge/corpus-access.ts'
@@ -8,9 +9,13 @@ import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 
 interface QueryServices {
   limitedTo: LimitedTo
+  agent: Pick<Agent, 'query'>
 }
 
-export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (app, { limitedTo }) => {
+export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (
+  app,
+  { limitedTo, agent },
+) => {
   groupRoutes(app, 'knowledge')
   app.post('/query', {
     config: { scopes: ['query'] },
@@ -18,17 +23,18 @@ export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (app, { l
       operationId: 'query',
       summary: 'Search the documents',
       description:
-        'Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model.',
+        'Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high.',
       body: QueryRequest,
-      response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
+      response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses(429) },
     },
     handler: async ({ body, caller }, reply) => {
       const { retrieval } = limitedTo(caller)
-      const { hits, degraded } = await retrieval.search(
+      const { degraded, ...found } = await agent.query(
         { ...body, filter: within(body) },
+        { caller, retrieval },
         callSignal(reply),
       )
-      return { query: body.query, hits, ...(degraded && { degraded }) }
+      return { query: body.query, ...found, ...(degraded && { degraded }) }
     },
   })
 }

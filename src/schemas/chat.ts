@@ -11,7 +11,17 @@ import {
   REWRITE,
 } from './fields.ts'
 import { CollectionName, Filter } from './metadata.ts'
-import { ContextTopK, DEGRADED, Hit, MinScore, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
+import {
+  ContextTopK,
+  DEGRADED,
+  Effort,
+  Hit,
+  MinScore,
+  SearchMode,
+  SearchStep,
+  UNKNOWN_CITATIONS,
+  Usage,
+} from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
@@ -86,6 +96,7 @@ export const AgentFields = {
   resume: optional(Resume),
   filter: optional(Filter),
   mode: optional(SearchMode),
+  effort: optional(Effort),
   collection: optional(CollectionName),
   conversationId: optional(ConversationId),
 }
@@ -120,7 +131,7 @@ const ChatFields = {
     .describe('The conversation. The last user message is answered.'),
   ...AgentFields,
   includeSteps: optionalOr(z.boolean(), false).describe(
-    'Also stream tool calls, tool results, reasoning and progress.',
+    'Also stream steps of the search, tool calls, tool results, reasoning and progress.',
   ),
 }
 
@@ -137,18 +148,6 @@ export const ChatRequest = z
     id: 'ChatRequest',
     examples: [{ messages: [{ role: 'user', content: 'When does the library open?' }] }],
   })
-
-export const Usage = z
-  .object({
-    promptTokens: z.int(),
-    completionTokens: z.int(),
-    totalTokens: z.int(),
-    cachedTokens: z
-      .int()
-      .optional()
-      .describe('Prompt tokens served from the model’s cache, if the model reports them.'),
-  })
-  .meta({ id: 'Usage', description: 'Total tokens of all model calls in the run.' })
 
 export const FINISH_REASONS = [
   'stop',
@@ -289,6 +288,12 @@ const TextDeltaFrame = z
   .object({ type: z.literal('text-delta'), text: z.string() })
   .meta({ id: 'TextDeltaFrame', description: 'The next fragment of the answer.' })
 
+const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchStep }).meta({
+  id: 'SearchStepFrame',
+  description:
+    'A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high.',
+})
+
 const ToolCallFrame = z
   .object({
     type: z.literal('tool-call'),
@@ -363,6 +368,7 @@ export const ChatFrame = z
     TurnStartFrame,
     DraftFrame,
     TextDeltaFrame,
+    SearchStepFrame,
     ToolCallFrame,
     ToolResultFrame,
     ReasoningDeltaFrame,
@@ -388,7 +394,6 @@ export type ChatRequest = z.output<typeof ChatRequest>
 export type DraftFrame = z.output<typeof DraftFrame>
 export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
-export type Usage = z.output<typeof Usage>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
 export type Citation = z.output<typeof Citation>
 export type Approval = z.output<typeof Approval>

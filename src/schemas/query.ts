@@ -32,6 +32,38 @@ export const SearchMode = z
     '`hybrid`: keywords and embeddings. `lexical`: keywords only. `dense`: embeddings only. Default: `hybrid` if the server has an embedding model, otherwise `lexical`.',
   )
 
+/** How often to search for one question. */
+export const Effort = z
+  .enum(['low', 'medium', 'high'])
+  .describe(
+    '`low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.',
+  )
+
+export const SearchStep = z
+  .discriminatedUnion('action', [
+    z.object({
+      action: z.literal('plan'),
+      queries: z.array(z.string()).describe('What the model wants to search for.'),
+    }),
+    z.object({
+      action: z.literal('search'),
+      query: z.string(),
+      found: z.int().describe('Number of chunks that no earlier search found.'),
+    }),
+    z.object({
+      action: z.literal('judge'),
+      sufficient: z.boolean().describe('Whether the model considers the chunks sufficient.'),
+      queries: z.array(z.string()).describe('What the model wants to search for next.'),
+    }),
+    z.object({
+      action: z.literal('stop'),
+      reason: z
+        .enum(['rounds', 'searches', 'tokens', 'seconds', 'model'])
+        .describe('The bound that was reached; `model`: the chat model failed.'),
+    }),
+  ])
+  .meta({ id: 'SearchStep', description: 'A step of a search with `effort` medium or high.' })
+
 export const Hit = z
   .object({
     id: z.string().describe('Chunk identifier.'),
@@ -112,7 +144,7 @@ export const DEGRADED = z
   .literal(true)
   .optional()
   .describe(
-    'A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.',
+    'A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.',
   )
 
 /** Present in an answer only if there are any. */
@@ -123,6 +155,18 @@ export const UNKNOWN_CITATIONS = z
     'Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none.',
   )
 
+export const Usage = z
+  .object({
+    promptTokens: z.int(),
+    completionTokens: z.int(),
+    totalTokens: z.int(),
+    cachedTokens: z
+      .int()
+      .optional()
+      .describe('Prompt tokens served from the model’s cache, if the model reports them.'),
+  })
+  .meta({ id: 'Usage', description: 'Total tokens of all calls of the chat model.' })
+
 export const QueryRequest = z
   .object({
     query: filledText(10_000).describe('The question or text to search for.'),
@@ -130,6 +174,7 @@ export const QueryRequest = z
     minScore: optional(MinScore),
     filter: optional(Filter),
     mode: optional(SearchMode),
+    effort: optional(Effort),
     collection: optional(CollectionName),
     explain: optional(z.boolean()).describe(
       'Include the score from each stage of the search in each hit.',
@@ -145,10 +190,18 @@ export const QueryResponse = z
     query: z.string().describe('The original query.'),
     hits: z.array(Hit).describe('The matching chunks, best first.'),
     degraded: DEGRADED,
+    steps: z
+      .array(SearchStep)
+      .optional()
+      .describe('What was done. Only with `effort` medium or high.'),
+    usage: Usage.optional().describe('Absent if no chat model was asked or it reports none.'),
   })
   .meta({ id: 'QueryResponse' })
 
+export type Effort = z.output<typeof Effort>
+export type SearchStep = z.output<typeof SearchStep>
 export type SearchMode = z.output<typeof SearchMode>
 export type Hit = z.output<typeof Hit>
+export type Usage = z.output<typeof Usage>
 export type QueryRequest = z.output<typeof QueryRequest>
 export type QueryResponse = z.output<typeof QueryResponse>

@@ -3,7 +3,7 @@ import { chosenFiles } from '../documents/dropped-files.ts'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
-import { conversationId, isAnswering, settings } from './conversation.ts'
+import { conversationId, EFFORTS, isAnswering, settings } from './conversation.ts'
 import { draftOf, picturesOf } from './draft.ts'
 import { FileChips } from './file-chips.tsx'
 import { awaitsFiles } from './files.ts'
@@ -118,7 +118,23 @@ function Settings() {
     <details class="settings">
       <summary>Settings</summary>
       <div class="settings-fields asked">
-        <TopKField value={settings.topK} />
+        <div class="stack">
+          <TopKField value={settings.topK} />
+          <label class="field">
+            <span class="label">Search effort</span>
+            <select
+              value={settings.effort.value}
+              onChange={({ currentTarget }) => {
+                settings.effort.value =
+                  EFFORTS.find((effort) => effort === currentTarget.value) ?? 'low'
+              }}
+            >
+              {EFFORTS.map((effort) => (
+                <option key={effort}>{effort}</option>
+              ))}
+            </select>
+          </label>
+        </div>
         <FilterField text={settings.filter} />
         <label class="check">
           <input

@@ -17,7 +17,14 @@ export const allTurns = signal<readonly Turn[]>([])
 export const leaf = signal<string | undefined>(undefined)
 export const turns = computed(() => branchTo(allTurns.value, leaf.value))
 export const isAnswering = computed(() => turns.value.some(({ state }) => state === 'answering'))
-export const settings = { topK: signal(''), filter: signal(''), showsSteps: signal(true) }
+/** How often to search for a question. */
+export const EFFORTS = ['low', 'medium', 'high'] as const
+export const settings = {
+  topK: signal(''),
+  effort: signal<(typeof EFFORTS)[number]>('low'),
+  filter: signal(''),
+  showsSteps: signal(true),
+}
 
 /** What the server takes, in UTF-16 code units. */
 const MAX_TITLE = 200
@@ -114,6 +121,7 @@ export function askedWith(): Partial<ChatRequest> {
   const filter = parseFilter(settings.filter.value)
   return {
     ...(settings.topK.value !== '' && { topK: Number(settings.topK.value) }),
+    ...(settings.effort.value !== 'low' && { effort: settings.effort.value }),
     ...(filter && { filter }),
     includeSteps: settings.showsSteps.value,
   }

@@ -51,6 +51,13 @@ function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'pro
   return `The model is reading the passages${share}`
 }
 
+function searchProgressOf({ step }: Extract<ChatEvent, { type: 'search-step' }>): string {
+  if (step.action === 'search') return `Searched for “${step.query}”`
+  if (step.action === 'stop') return 'The search has ended early'
+  const [next] = step.queries
+  return next === undefined ? 'The passages are sufficient' : `Searching for “${next}”`
+}
+
 function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
   switch (event.type) {
     case 'tool-call': {
@@ -76,6 +83,8 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
       const tokens = usage?.totalTokens
       return { hits, citations, artifacts, finishReason, searchedFor, tokens }
     }
+    case 'search-step':
+      return { progress: searchProgressOf(event) }
     case 'progress':
       return { progress: progressOf(event) }
     case 'reasoning-delta':

@@ -1931,6 +1931,36 @@ class SandboxReport(TypedDict):
     probes: list[SandboxProbe]
 
 
+class SearchStep1(TypedDict):
+    action: Literal['plan']
+    queries: list[str]
+
+
+class SearchStep2(TypedDict):
+    action: Literal['search']
+    query: str
+    found: int
+
+
+class SearchStep3(TypedDict):
+    action: Literal['judge']
+    sufficient: bool
+    queries: list[str]
+
+
+class SearchStep4(TypedDict):
+    action: Literal['stop']
+    reason: Literal['rounds', 'searches', 'tokens', 'seconds', 'model']
+
+
+SearchStep: TypeAlias = SearchStep1 | SearchStep2 | SearchStep3 | SearchStep4
+
+
+class SearchStepFrame(TypedDict):
+    type: Literal['search-step']
+    step: SearchStep
+
+
 class Mistakes(TypedDict):
     agent: list[Mistake]
     settings: list[Mistake]
@@ -2561,6 +2591,8 @@ class QueryResponse(TypedDict):
     query: str
     hits: list[Hit]
     degraded: NotRequired[Literal[True]]
+    steps: NotRequired[list[SearchStep]]
+    usage: NotRequired[Usage]
 
 
 ResponseInputItem: TypeAlias = (
@@ -2947,6 +2979,7 @@ ChatFrame: TypeAlias = (
     TurnStartFrame
     | DraftFrame
     | TextDeltaFrame
+    | SearchStepFrame
     | ToolCallFrame
     | ToolResultFrame
     | ReasoningDeltaFrame
@@ -2998,6 +3031,7 @@ class OllamaChatRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3018,6 +3052,7 @@ class OllamaGenerateRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3028,6 +3063,7 @@ class QueryRequest(TypedDict):
     minScore: NotRequired[float | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     explain: NotRequired[bool | None]
 
@@ -3076,6 +3112,7 @@ class ResponseRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3088,6 +3125,7 @@ class AgentQuestion(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     text: str
@@ -3107,6 +3145,7 @@ class AnthropicCountRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
@@ -3136,6 +3175,7 @@ class AnthropicRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     max_tokens: NotRequired[int | None]
@@ -3153,6 +3193,7 @@ class ChatRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
@@ -3183,5 +3224,6 @@ class CompletionRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]

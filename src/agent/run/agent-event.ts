@@ -6,11 +6,11 @@ import type {
   ToolChoice,
 } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
-import type { Approval, Citation, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Approval, Citation, Resume, RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
-import type { Hit, SearchMode } from '../../schemas/query.ts'
+import type { Effort, Hit, SearchMode, SearchStep, Usage } from '../../schemas/query.ts'
 import type { Conversation } from './prompt.ts'
 
 /** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
@@ -18,6 +18,8 @@ export type AgentEvent =
   | { type: 'text-delta'; text: string }
   /** The model's thinking, or what its server does before the answer begins. */
   | Extract<ModelEvent, { type: 'reasoning-delta' | 'progress' }>
+  /** A step of the search for the question. */
+  | { type: 'search-step'; step: SearchStep }
   /** The documents were searched, for the question or by a tool call; `known` are all hits so far, as numbered for citations. */
   | { type: 'retrieved'; query: string; hits: Hit[]; known: Hit[] }
   | { type: 'tool-call'; callId: string; tool: string; input: unknown }
@@ -27,6 +29,9 @@ export type AgentEvent =
   /** Calls that wait for the client's approval. The run ends; a request with the client's decision continues it. */
   | ({ type: 'approval-required' } & Approval)
   | RunEnd
+
+/** Whether an event comes before the model begins to answer. */
+export const isSearch = ({ type }: AgentEvent) => type === 'retrieved' || type === 'search-step'
 
 export const textDelta = (text: string) => ({ type: 'text-delta' as const, text })
 
@@ -71,6 +76,8 @@ export interface AgentRequest {
   filter?: Filter | undefined
   /** Mode of the run's searches. */
   mode?: SearchMode | undefined
+  /** How often to search for the question; `low` if absent. */
+  effort?: Effort | undefined
   sampling: Sampling
   /** Tools that the client runs itself. One with the name of a server's tool hides that tool for this run. */
   clientTools: readonly ModelTool[]

@@ -1,8 +1,9 @@
 import { createDeadline } from '../../lib/abort.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
-import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
+import type { Usage } from '../../schemas/query.ts'
 
 /** Limits of one run. */
 export interface RunLimits {
@@ -76,11 +77,12 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       // Some models write without end.
       if (tokens + received / BYTES_PER_TOKEN < limits.tokens) answerTime.renew()
     },
-    /** Counts the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
-    spend(used: ModelUsage | undefined, bytes = 0): void {
+    /** Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
+    spend(used: ModelUsage | undefined, bytes = 0): number {
       if (!used) {
-        tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
-        return
+        const estimate = Math.ceil(bytes / BYTES_PER_TOKEN)
+        tokens += estimate
+        return estimate
       }
       const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens
       const completionTokens = (usage?.completionTokens ?? 0) + used.completionTokens
@@ -88,6 +90,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       const cachedTokens = sum(usage?.cachedTokens, used.cachedTokens)
       usage = { promptTokens, completionTokens, totalTokens, cachedTokens }
       tokens += used.promptTokens + used.completionTokens
+      return used.promptTokens + used.completionTokens
     },
     /** Counts tool calls; returns how many of them may run. */
     takeCalls(wanted: number): number {

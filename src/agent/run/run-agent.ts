@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
 import { PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
 import { withinAny } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import { checkStatements } from '../citations/cited-statements.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
@@ -19,8 +21,10 @@ import {
   withoutText,
 } from './model-turn.ts'
 import type { PausedRun } from './pause.ts'
+import { answerQuery, type Query, type QueryAnswer } from './query.ts'
 import { begin, type Dependencies, type RunContext } from './run-context.ts'
 import { createRunGate, type RunGate } from './run-gate.ts'
+import { checkEffort } from './search-by-effort.ts'
 import { callEvents, type RanCall, resultEvents, resultMessages, runCalls } from './tool-calls.ts'
 
 export interface Agent {
@@ -30,11 +34,18 @@ export interface Agent {
    * runs, and the abort reason of `signal`.
    */
   run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<readonly AgentEvent[]>
+  /** Searches what the caller may see, with no answer. Throws AppError like `run`. */
+  query(
+    query: Query,
+    from: { caller: Caller; retrieval: Pick<Retrieval, 'search'> },
+    signal: AbortSignal,
+  ): Promise<QueryAnswer>
 }
 
 export function createAgent(parts: Dependencies): Agent {
   const gate = createRunGate(parts)
   return {
+    query: (query, from, signal) => answerQuery({ ...parts, gate, ...from }, query, signal),
     run(asked, signal) {
       const request = { ...asked, filter: withinAny(asked.caller?.collections, asked.filter) }
       const attributes = {
@@ -61,7 +72,8 @@ async function* run(
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
-    const context = await begin(parts, request, { conversation, budget, paused, trace }, signal)
+    checkEffort(request.effort ?? 'low', parts.model)
+    const context = yield* begin(parts, request, { conversation, budget, paused, trace }, signal)
     if (resume) await parts.pauses.take(resume.state)
     yield context.searches.splice(0)
     const reason = yield* runRounds(parts, request, { ...context, pass }, signal)

@@ -11,6 +11,7 @@ import type { ToolCall, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent, AgentRequest } from './agent-event.ts'
 import { readWaitedCalls } from './answered-calls.ts'
 import type { RunBudget, RunLimits } from './budget.ts'
+import { findChunks, scopeOf } from './find-chunks.ts'
 import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
 import { createAnswerText } from './model-turn.ts'
 import type { PausedRun, Pauses } from './pause.ts'
@@ -18,7 +19,6 @@ import { type FittedPrompt, fitPrompt, type PromptOptions } from './prompt.ts'
 import type { RunGateOptions } from './run-gate.ts'
 import type { RunTrace, RunTraces } from './run-trace.ts'
 import type { SentQuestions } from './sent-questions.ts'
-import { toQuery } from './standalone-question.ts'
 import type { ModelWindow } from './window.ts'
 
 export interface Dependencies extends RunGateOptions {
@@ -44,7 +44,8 @@ export interface Dependencies extends RunGateOptions {
   termsOf: TermsOf
 }
 
-export type RunContext = Awaited<ReturnType<typeof begin>>
+export type RunContext = ReturnOf<ReturnType<typeof begin>>
+type ReturnOf<Steps> = Steps extends AsyncGenerator<unknown, infer Result> ? Result : never
 
 interface RunStart {
   conversation: string
@@ -54,8 +55,8 @@ interface RunStart {
   trace: RunTrace | undefined
 }
 
-/** Finds chunks for the question and assembles the prompt. Returns the state of the run. */
-export async function begin(
+/** Finds chunks for the question, step by step, and assembles the prompt. Returns the state of the run. */
+export async function* begin(
   parts: Dependencies,
   request: AgentRequest,
   { conversation, budget, paused, trace }: RunStart,
@@ -112,7 +113,7 @@ export async function begin(
   const recalled = await parts.sentQuestions.recall(request)
   const found = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
-    : await findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
+    : yield* findChunks(parts, request, { spend: budget.spend, promptFor: fit }, signal)
   numbered = citations.add(found.hits.map(withoutStages))
   const fitted = fit()
   const { chunks } = fitted
@@ -151,23 +152,4 @@ export async function begin(
 function leftOut(tools: readonly Tool[], offered: readonly ModelTool[]): string[] {
   const names = new Set(offered.map(({ name }) => name))
   return tools.map(({ name }) => name).filter((name) => !names.has(name))
-}
-
-async function findChunks(
-  { retrieval, ...parts }: Dependencies,
-  request: AgentRequest,
-  asking: Pick<Parameters<typeof toQuery>[1], 'spend' | 'promptFor'>,
-  signal: AbortSignal,
-) {
-  const { topK } = request
-  const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const search = { ...query, ...scopeOf(request), topK, explain: true }
-  const { hits, degraded } = await retrieval.search(search, signal)
-  const searchedFor = query.isRewritten ? query.query : undefined
-  return { query: query.query, hits, degraded, searchedFor }
-}
-
-/** What every search of a run has in common. */
-function scopeOf({ filter, storedConversation: conversation, mode, minScore }: AgentRequest) {
-  return { filter, conversation, mode, minScore }
 }

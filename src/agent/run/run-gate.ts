@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
-import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { Usage } from '../../schemas/query.ts'
 
 const RETRY_AFTER_SECONDS = 2
 /** Maximum number of tool names recorded per run, since models may invent names. */

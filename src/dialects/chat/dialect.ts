@@ -82,6 +82,7 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
     case 'text-delta':
     case 'approval-required':
       return event
+    case 'search-step':
     case 'tool-call':
     case 'tool-result':
     case 'reasoning-delta':

@@ -1,6 +1,7 @@
-import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
+import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
-import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { Usage } from '../../schemas/query.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
 import {
   type Completion,
@@ -52,6 +53,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
         return [toChunk(head, { delta: { content } })]
       }
       case 'retrieved':
+      case 'search-step':
       case 'tool-call':
       case 'tool-result':
       case 'reasoning-delta':
@@ -86,7 +88,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
     /** Clients take the role from the first chunk, so one with it comes before the others. */
     write(events: readonly AgentEvent[]): CompletionChunk[] {
       const chunks = events.flatMap(toChunks)
-      const begins = !hasBegun && events.some(({ type }) => type !== 'retrieved')
+      const begins = !hasBegun && !events.every(isSearch)
       hasBegun ||= begins
       return begins
         ? [toChunk(head, { delta: { role: 'assistant', content: '' } }), ...chunks]

@@ -60,6 +60,7 @@ export function createAnswerRecord(before?: StoredAnswer) {
         }
         case 'run-end':
           return end(outcomeOf(event, place, before?.agent.citations), event.reason === 'stop')
+        case 'search-step':
         case 'approval-required':
         case 'client-tool-calls':
         case 'reasoning-delta':

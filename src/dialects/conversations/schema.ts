@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ANSWER_REASONS, Approval, RUN_OUTCOME, Usage } from '../../schemas/chat.ts'
+import { ANSWER_REASONS, Approval, RUN_OUTCOME } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { boundedText, Flag, filledText } from '../../schemas/fields.ts'
-import { Hit } from '../../schemas/query.ts'
+import { Hit, Usage } from '../../schemas/query.ts'
 import { listOf } from '../files/schema.ts'
 import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 

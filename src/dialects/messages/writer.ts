@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { citationsIn } from '../../agent/citations/citation-check.ts'
-import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
+import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
-import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
-import type { Hit } from '../../schemas/query.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { Hit, Usage } from '../../schemas/query.ts'
 import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
@@ -72,6 +72,7 @@ export function createMessageWriter(options: WriterOptions) {
       case 'retrieved':
         hits = event.known
         return []
+      case 'search-step':
       case 'tool-call':
       case 'tool-result':
       case 'progress':
@@ -87,7 +88,7 @@ export function createMessageWriter(options: WriterOptions) {
     /** The message begins with the first event that is more than a search: until then, a failure has a status. */
     write(events: readonly AgentEvent[]): MessageEvent[] {
       const written = events.flatMap(toEvents)
-      const begins = !hasBegun && events.some(({ type }) => type !== 'retrieved')
+      const begins = !hasBegun && !events.every(isSearch)
       hasBegun ||= begins
       if (!begins) return written
       const usage = { ...toUsage(undefined), input_tokens: inputTokens }

@@ -91,6 +91,7 @@ export function createOllamaWriter<Place>(
         calls = event.calls
         return [line({ content: '', calls })]
       case 'retrieved':
+      case 'search-step':
       case 'tool-call':
       case 'tool-result':
       case 'progress':

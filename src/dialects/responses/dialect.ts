@@ -1,3 +1,4 @@
+import { isSearch } from '../../agent/run/agent-event.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
@@ -35,7 +36,7 @@ export function createResponsesDialect(
           if (isWhole && body.store) await kept.add(writer.response, items, caller)
           if (isWhole) await kept.converse(body, writer.response, items, caller)
           // Held back until the model begins to answer: a failure before that becomes an HTTP status.
-          if (!hasBegun && events.every(({ type }) => type === 'retrieved')) return []
+          if (!hasBegun && events.every(isSearch)) return []
           hasBegun = true
           return waiting.splice(0)
         },

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Usage } from '../chat.ts'
 import { ErrorDetail } from '../error.ts'
-import { Hit } from '../query.ts'
+import { Hit, Usage } from '../query.ts'
 
 const Milliseconds = z.number().describe('Milliseconds.')
 

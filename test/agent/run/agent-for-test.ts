@@ -125,6 +125,7 @@ function outlineOf(
   if (event.type === 'client-tool-calls') return event.calls.map(({ name }) => `client: ${name}`)
   if (event.type === 'approval-required') return event.calls.map(({ tool }) => `waits: ${tool}`)
   if (event.type === 'retrieved') return `searched: ${event.query}`
+  if (event.type === 'search-step') return `step: ${event.step.action}`
   return `${event.type}: ${event.tool}`
 }
 

@@ -29,7 +29,7 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
   const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
   const settings = { modelName: 'desk', defaultTopK: 7, chatModel }
   const dialect = createCompletionsDialect(settings)
-  const agent: Agent = {
+  const agent: Pick<Agent, 'run'> = {
     async *run(request, runSignal) {
       expect(runSignal).toBe(signal)
       requests.push(request)

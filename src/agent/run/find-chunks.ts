@@ -1,0 +1,50 @@
+import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { SearchStep } from '../../schemas/query.ts'
+import type { AgentEvent, AgentRequest } from './agent-event.ts'
+import type { RunBudget } from './budget.ts'
+import { searchByEffort } from './search-by-effort.ts'
+import { toQuery } from './standalone-question.ts'
+
+type QueryParts = Parameters<typeof toQuery>[1]
+
+interface Dependencies extends Pick<QueryParts, 'model' | 'isStopWord'> {
+  retrieval: Pick<Retrieval, 'search'>
+}
+
+/** Finds the chunks for the question of a run; yields the steps of the search. */
+export async function* findChunks(
+  { retrieval, ...parts }: Dependencies,
+  request: AgentRequest,
+  asking: Pick<QueryParts, 'promptFor'> & Pick<RunBudget, 'spend'>,
+  signal: AbortSignal,
+) {
+  const { topK, effort = 'low' } = request
+  const query = await toQuery(request, { ...parts, ...asking }, signal)
+  const search = { ...query, ...scopeOf(request), topK, explain: true, effort }
+  const means = { model: parts.model, retrieval, spend: asking.spend }
+  const steps = searchByEffort(means, topK > 0 ? search : { ...search, effort: 'low' }, signal)
+  const { hits, degraded } = yield* eachStep(steps)
+  const searchedFor = query.isRewritten ? query.query : undefined
+  return { query: query.query, hits, degraded, searchedFor }
+}
+
+/** Yields the steps as events. */
+async function* eachStep<Result>(
+  steps: AsyncGenerator<SearchStep, Result>,
+): AsyncGenerator<AgentEvent[], Result> {
+  for (;;) {
+    const { done, value } = await steps.next()
+    if (done) return value
+    yield [{ type: 'search-step', step: value }]
+  }
+}
+
+/** What every search of a run has in common. */
+export function scopeOf({
+  filter,
+  storedConversation: conversation,
+  mode,
+  minScore,
+}: AgentRequest) {
+  return { filter, conversation, mode, minScore }
+}

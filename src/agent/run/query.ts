@@ -1,0 +1,64 @@
+import type { Retrieval, Search } from '../../knowledge/retrieval/search.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { Effort, Hit, SearchStep, Usage } from '../../schemas/query.ts'
+import { createRunBudget, type RunLimits } from './budget.ts'
+import type { RunGate } from './run-gate.ts'
+import { checkEffort, searchByEffort } from './search-by-effort.ts'
+
+export interface Query extends Search {
+  effort?: Effort | undefined
+}
+
+interface Dependencies {
+  model: ChatModel
+  limits: RunLimits
+  gate: RunGate
+  caller: Caller
+  /** The documents that the caller may search. */
+  retrieval: Pick<Retrieval, 'search'>
+}
+
+export interface QueryAnswer {
+  hits: Hit[]
+  degraded: boolean
+  /** What was done; absent for a single search. */
+  steps?: SearchStep[]
+  /** Absent if the model was not asked, or does not report it. */
+  usage?: Usage | undefined
+}
+
+/** Searches without answering. A search that asks the model is a run like a chat, and its tokens are those of the key. */
+export async function answerQuery(
+  { model, limits, gate, caller, retrieval }: Dependencies,
+  { effort = 'low', ...query }: Query,
+  signal: AbortSignal,
+): Promise<QueryAnswer> {
+  if (effort === 'low') return retrieval.search(query, signal)
+  checkEffort(effort, model)
+  await caller.verify(true)
+  const pass = gate.enter()
+  using budget = createRunBudget(limits, signal)
+  try {
+    const search = searchByEffort(
+      { model, retrieval, spend: budget.spend },
+      { ...query, effort },
+      signal,
+    )
+    const steps: SearchStep[] = []
+    for (;;) {
+      const { done, value } = await search.next()
+      if (done) {
+        pass.end('stop')
+        return { ...value, steps, usage: budget.usage() }
+      }
+      steps.push(value)
+    }
+  } catch (error) {
+    pass.fail(error, signal)
+    throw error
+  } finally {
+    caller.spend(budget.spent().tokens)
+    pass.leave(budget.usage())
+  }
+}

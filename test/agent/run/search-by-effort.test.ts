@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { searchByEffort } from '../../../src/agent/run/search-by-effort.ts'
+import type { ChatModel } from '../../../src/models/chat-model.ts'
+import type { SearchStep } from '../../../src/schemas/query.ts'
+
+const BOUNDS = { rounds: 3, searches: 10, tokens: 1_000, seconds: 5 }
+
+/** A model that always wants two more searches. */
+const insatiable: Pick<ChatModel, 'stream'> = {
+  async *stream({ messages }) {
+    const text = `more ${messages[1]?.content.length}\nless ${messages[1]?.content.length}`
+    const usage = { promptTokens: 90, completionTokens: 10 }
+    yield [
+      { type: 'text-delta', text },
+      { type: 'finish', reason: 'stop', usage },
+    ]
+  },
+}
+
+async function lastStep(
+  bounds: Partial<typeof BOUNDS>,
+  model: Pick<ChatModel, 'stream'> = insatiable,
+): Promise<SearchStep | undefined> {
+  const retrieval = { search: async () => ({ hits: [], degraded: false }) }
+  const parts = { model, retrieval, spend: () => 100, bounds: { ...BOUNDS, ...bounds } }
+  const search = { query: 'a', topK: 3, effort: 'high' as const }
+  const steps = await Array.fromAsync(searchByEffort(parts, search))
+  return steps.at(-1)
+}
+
+describe('The searches for one question', () => {
+  it.each([
+    ['rounds', { rounds: 2 }],
+    ['searches', { searches: 4 }],
+    ['tokens', { tokens: 100 }],
+  ] as const)('end after the maximum of %s', async (reason, bounds) => {
+    expect(await lastStep(bounds)).toEqual({ action: 'stop', reason })
+  })
+
+  it('end when the time is over', async () => {
+    const slow: Pick<ChatModel, 'stream'> = {
+      async *stream(_request, signal) {
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+      },
+    }
+    expect(await lastStep({ seconds: 0.02 }, slow)).toEqual({ action: 'stop', reason: 'seconds' })
+  })
+})
