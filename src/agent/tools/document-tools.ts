@@ -47,11 +47,15 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
       document: filledText(128).describe('The number of one of its passages, or its id.'),
       start: z.int().min(0).default(0).describe('The first character.'),
       page: z.int().min(1).optional(),
+      heading: filledText(200).optional().describe('Words of a heading.'),
     }),
-    async run({ document: name, page, start: first }, context, signal) {
+    async run({ document: name, page, heading, start: first }, context, signal) {
       const document = await findDocument(store, name, context, 'document')
       const { id, servedRevision } = document
-      const start = page === undefined ? first : await startOfPage(lookup, id, page, signal)
+      const start =
+        page === undefined && heading === undefined
+          ? first
+          : startOf((await lookup.readText(id, signal)) ?? '', { page, heading, first })
       const wanted = { documentId: id, start, end: start + MAX_PART }
       const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
       const end = start + text.length
@@ -65,14 +69,19 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
   })
 }
 
+interface Place {
+  page?: number | undefined
+  heading?: string | undefined
+  first: number
+}
+
+function startOf(text: string, { page, heading, first }: Place): number {
+  const from = page === undefined ? first : startOfPage(text, page)
+  return heading === undefined ? from : startOfHeading(text, heading, from)
+}
+
 /** Throws `ToolInputError` if there is no such page. */
-async function startOfPage(
-  lookup: Pick<DocumentLookup, 'readText'>,
-  id: string,
-  page: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const text = (await lookup.readText(id, signal)) ?? ''
+function startOfPage(text: string, page: number): number {
   let start = 0
   for (let at = 1; at < page; at++) {
     const end = text.indexOf(PAGE_BREAK, start)
@@ -80,4 +89,13 @@ async function startOfPage(
     start = end + PAGE_BREAK.length
   }
   return start
+}
+
+/** Where the first heading with these words begins, at or after `from`. Throws `ToolInputError` if there is none. */
+function startOfHeading(text: string, words: string, from: number): number {
+  const wanted = words.toLowerCase()
+  for (const match of text.slice(from).matchAll(/^#{1,6} .*/gm)) {
+    if (match[0].toLowerCase().includes(wanted)) return from + match.index
+  }
+  throw new ToolInputError('heading: the document has no such heading there')
 }

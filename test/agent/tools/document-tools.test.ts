@@ -97,7 +97,7 @@ describe('read_document', () => {
           length: TEXT.length,
           isWhole: true,
         }),
-        readText: async () => `one\f\ntwo\f\n${TEXT}`,
+        readText: async () => `one\f\ntwo\f\n${TEXT}\n# The Owls\n## Owls at night`,
       },
     })
   }
@@ -127,6 +127,17 @@ describe('read_document', () => {
     expect(await read(2)).toContain('Characters 5 to 12005 of')
     expect(await read(3)).toContain('Characters 10 to 12010 of')
     await expect(read(4)).rejects.toThrow('page: the document has 3 pages')
+  })
+
+  it('A document is read from a heading on, the first at or after a place', async () => {
+    const read = (place: object) =>
+      createTool().run({ document: 'd', ...place }, createContext({}), signal)
+    expect(await read({ heading: 'owls' })).toContain('nothing is at 12511.')
+    expect(await read({ heading: 'OWLS AT' })).toContain('nothing is at 12522.')
+    expect(await read({ heading: 'owls', start: 12_515 })).toContain('nothing is at 12522.')
+    expect(await read({ heading: 'the owls', page: 3 })).toContain('nothing is at 12511.')
+    await expect(read({ heading: 'hawks' })).rejects.toThrow('heading: the document has no such')
+    await expect(read({ heading: 'two' })).rejects.toThrow('heading')
   })
 
   it('A document is named by the number of a passage, too', async () => {
