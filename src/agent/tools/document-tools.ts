@@ -44,10 +44,10 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
     title: 'Read a document',
     description: `Read a document in order, ${MAX_PART} characters at a time: to summarise it, or to see what surrounds a passage.`,
     input: z.object({
-      document: filledText(128).describe('The number of one of its passages, or its id.'),
+      document: filledText(128).describe('The number of a passage, or an id.'),
       start: z.int().min(0).default(0).describe('The first character.'),
       page: z.int().min(1).optional(),
-      heading: filledText(200).optional().describe('Words of a heading.'),
+      heading: filledText(200).optional(),
     }),
     async run({ document: name, page, heading, start: first }, context, signal) {
       const document = await findDocument(store, name, context, 'document')
