@@ -59,6 +59,20 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('searches with the effort that is chosen, and says what it searched for', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    await page.locator('form.composer summary').click()
+    await page.getByLabel('Search effort').selectOption('high')
+    upstream.always(hangReply())
+    await askOn(page, 'First question')
+    await page.getByText('Searched for “First question”').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Stopped.').waitFor()
+    await upstream.close()
+  })
+
   it('can be stopped before the server has stored the question', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
