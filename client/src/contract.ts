@@ -1274,7 +1274,7 @@ export interface paths {
         put?: never;
         /**
          * Search the documents
-         * @description Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model.
+         * @description Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high.
          */
         post: operations["query"];
         delete?: never;
@@ -1985,7 +1985,7 @@ export interface components {
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -2044,9 +2044,10 @@ export interface components {
          */
         AgentQuestion: {
             collection?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
-             * @description Also stream tool calls, tool results, reasoning and progress.
+             * @description Also stream steps of the search, tool calls, tool results, reasoning and progress.
              * @default false
              */
             includeSteps?: boolean | null;
@@ -2072,7 +2073,7 @@ export interface components {
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /**
-                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
                  */
                 degraded?: true;
@@ -2260,6 +2261,7 @@ export interface components {
         AnthropicCountRequest: {
             collection?: string | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
@@ -2495,6 +2497,7 @@ export interface components {
         AnthropicRequest: {
             collection?: string | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             max_tokens?: number | null;
             messages: {
@@ -2875,7 +2878,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -2903,9 +2906,10 @@ export interface components {
                 parent?: string | null;
             } | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
-             * @description Also stream tool calls, tool results, reasoning and progress.
+             * @description Also stream steps of the search, tool calls, tool results, reasoning and progress.
              * @default false
              */
             includeSteps?: boolean | null;
@@ -3144,6 +3148,7 @@ export interface components {
         CompletionRequest: {
             collection?: string | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             frequency_penalty?: number | null;
             max_completion_tokens?: number | null;
@@ -3233,7 +3238,7 @@ export interface components {
                 /** @description Every citation in the answer, in order. Absent if there are none. */
                 citations?: components["schemas"]["Citation"][];
                 /**
-                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+                 * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
                  * @constant
                  */
                 degraded?: true;
@@ -3500,7 +3505,7 @@ export interface components {
             /** @description Every citation in the answer, in order. Absent if there are none. */
             citations?: components["schemas"]["Citation"][];
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -4166,8 +4171,8 @@ export interface components {
              */
             collection?: string;
             /**
-             * @description A stored conversation, from `POST /v1/conversations`: only its questions find the document, and it is deleted with it. Only with `POST /documents`.
-             * @example conv_0198c5f28f2e7c1b
+             * @description The conversation of the document, as in NewDocument; none if empty.
+             * @example
              */
             conversation?: string;
             /**
@@ -4378,6 +4383,7 @@ export interface components {
         OllamaChatRequest: {
             collection?: string | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             format?: (("" | "json") | {
                 [key: string]: unknown;
@@ -4503,6 +4509,7 @@ export interface components {
         OllamaGenerateRequest: {
             collection?: string | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             format?: (("" | "json") | {
                 [key: string]: unknown;
@@ -4610,6 +4617,7 @@ export interface components {
          */
         QueryRequest: {
             collection?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             /** @description Include the score from each stage of the search in each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -4622,7 +4630,7 @@ export interface components {
         };
         QueryResponse: {
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -4630,6 +4638,10 @@ export interface components {
             hits: components["schemas"]["Hit"][];
             /** @description The original query. */
             query: string;
+            /** @description What was done. Only with `effort` medium or high. */
+            steps?: components["schemas"]["SearchStep"][];
+            /** @description Absent if no chat model was asked or it reports none. */
+            usage?: components["schemas"]["Usage"];
         };
         /** @enum {string} */
         Rating: "up" | "down";
@@ -4645,7 +4657,7 @@ export interface components {
                 };
             };
             /**
-             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
+             * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -4880,6 +4892,7 @@ export interface components {
                 id: string;
             }) | null;
             conversationId?: string | null;
+            effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             include?: ("file_search_call.results" | "reasoning.encrypted_content" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs")[] | null;
             /** @description The question, or the new items since the previous response. */
@@ -5227,6 +5240,44 @@ export interface components {
             probes: components["schemas"]["SandboxProbe"][];
             /** Format: date-time */
             verifiedAt: string;
+        };
+        /** @description A step of a search with `effort` medium or high. */
+        SearchStep: components["schemas"]["SearchStepPlan"] | components["schemas"]["SearchStepSearch"] | components["schemas"]["SearchStepJudge"] | components["schemas"]["SearchStepStop"];
+        /** @description A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high. */
+        SearchStepFrame: {
+            step: components["schemas"]["SearchStep"];
+            /** @constant */
+            type: "search-step";
+        };
+        SearchStepJudge: {
+            /** @constant */
+            action: "judge";
+            /** @description What the model wants to search for next. */
+            queries: string[];
+            /** @description Whether the model considers the chunks sufficient. */
+            sufficient: boolean;
+        };
+        SearchStepPlan: {
+            /** @constant */
+            action: "plan";
+            /** @description What the model wants to search for. */
+            queries: string[];
+        };
+        SearchStepSearch: {
+            /** @constant */
+            action: "search";
+            /** @description Number of chunks that no earlier search found. */
+            found: number;
+            query: string;
+        };
+        SearchStepStop: {
+            /** @constant */
+            action: "stop";
+            /**
+             * @description The bound that was reached; `model`: the chat model failed.
+             * @enum {string}
+             */
+            reason: "rounds" | "searches" | "tokens" | "seconds" | "model";
         };
         ServerState: {
             /** @description Mistakes in the files on disk that would prevent the next start. */
@@ -5576,7 +5627,7 @@ export interface components {
                 url: string;
             };
         };
-        /** @description Total tokens of all model calls in the run. */
+        /** @description Total tokens of all calls of the chat model. */
         Usage: {
             /** @description Prompt tokens served from the model’s cache, if the model reports them. */
             cachedTokens?: number;
@@ -5958,6 +6009,12 @@ export type SampleEvent = components['schemas']['SampleEvent'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
 export type SandboxReport = components['schemas']['SandboxReport'];
+export type SearchStep = components['schemas']['SearchStep'];
+export type SearchStepFrame = components['schemas']['SearchStepFrame'];
+export type SearchStepJudge = components['schemas']['SearchStepJudge'];
+export type SearchStepPlan = components['schemas']['SearchStepPlan'];
+export type SearchStepSearch = components['schemas']['SearchStepSearch'];
+export type SearchStepStop = components['schemas']['SearchStepStop'];
 export type ServerState = components['schemas']['ServerState'];
 export type Setting = components['schemas']['Setting'];
 export type Settings = components['schemas']['Settings'];

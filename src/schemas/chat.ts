@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { APPROVAL, Resume } from './approval.ts'
 import { ARTIFACTS } from './artifact.ts'
 import { ErrorDetail } from './error.ts'
 import {
   boundedText,
   ConversationId,
-  freeObject,
   LIMITS_REACHED,
   optional,
   optionalOr,
@@ -26,9 +26,6 @@ import {
 /** UTF-16 code units of one message; longer input belongs in a document. */
 export const MAX_MESSAGE = 1_000_000
 export const MAX_MESSAGES = 2_000
-/** Answers to what MCP servers ask, in one request. */
-const MAX_ANSWERS = 128
-
 /** UTF-16 code units of a picture: 7.5 MB in base64. */
 const MAX_IMAGE = 10_000_000
 /** Pictures of one message. */
@@ -60,33 +57,6 @@ const ChatMessage = z
     message: 'may only be in user messages',
   })
   .meta({ id: 'ChatMessage' })
-
-/** Resumes the same chat after it stopped for calls that wait for the client. */
-export const Resume = z
-  .object({
-    state: z
-      .string()
-      .max(64)
-      .describe(
-        'The `state` received with the pending calls. It works once. Send it with the `messages` of the original request.',
-      ),
-    approved: z
-      .array(z.string().max(256))
-      .max(MAX_MESSAGES)
-      .describe('The `callId` of each approved call; all others are refused.'),
-    answers: optional(
-      z
-        .array(
-          z.object({
-            callId: z.string().max(256),
-            id: z.string().max(256).describe('The `id` of the elicitation.'),
-            content: freeObject().describe('Values for the fields of `requestedSchema`.'),
-          }),
-        )
-        .max(MAX_ANSWERS),
-    ).describe('One for each elicitation of the approved calls.'),
-  })
-  .meta({ id: 'Resume' })
 
 /** Options of a question to the agent, whichever protocol the rest of the request uses. */
 export const AgentFields = {
@@ -163,44 +133,6 @@ export const FINISH_REASONS = [
 
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
-
-const Elicitation = z
-  .object({
-    id: z.string(),
-    message: z.string().describe('What the server asks, in its own words.'),
-    requestedSchema: freeObject().describe(
-      'JSON Schema of the answer: an object whose fields are strings, numbers, booleans, or choices among strings.',
-    ),
-  })
-  .meta({ id: 'Elicitation' })
-
-const APPROVAL = {
-  calls: z
-    .array(
-      z.object({
-        callId: z.string(),
-        tool: z.string(),
-        input: z.unknown(),
-        elicitations: z
-          .array(Elicitation)
-          .optional()
-          .describe(
-            'What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline.',
-          ),
-      }),
-    )
-    .describe(
-      'The calls that wait. If they have no `elicitations`, no call of this round has been executed.',
-    ),
-  state: z.string().describe('Send this back in `resume`, once, within 24 hours.'),
-}
-
-/** Present in an answer only if calls wait for the client's approval. */
-export const Approval = z.object(APPROVAL).meta({
-  id: 'Approval',
-  description:
-    'Tool calls that wait for the client’s approval, or for answers to what an MCP server asks. Send the same request again with `resume`.',
-})
 
 const Quote = z.object({
   text: z.string(),
@@ -396,6 +328,3 @@ export type DoneFrame = z.output<typeof DoneFrame>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
 export type Citation = z.output<typeof Citation>
-export type Approval = z.output<typeof Approval>
-export type Elicitation = z.output<typeof Elicitation>
-export type Resume = z.output<typeof Resume>

@@ -106,7 +106,9 @@ export const FileFields = z.object({
   collection: CollectionName.optional()
     .describe('The collection of the document.')
     .meta({ examples: [DEFAULT_COLLECTION] }),
-  conversation: ConversationId.optional(),
+  conversation: z
+    .preprocess((sent) => (sent === '' ? undefined : sent), ConversationId.optional())
+    .describe('The conversation of the document.'),
 })
 
 /** The form as the contract shows it, with examples that `/reference` fills in; what arrives is read part by part. */
@@ -119,7 +121,12 @@ export const DocumentForm = z
     title: FileFields.shape.title,
     url: FileFields.shape.url,
     collection: FileFields.shape.collection,
-    conversation: FileFields.shape.conversation,
+    conversation: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('The conversation of the document, as in NewDocument; none if empty.')
+      .meta({ examples: [''] }),
     metadata: z
       .string()
       .max(MAX_METADATA)

@@ -1931,34 +1931,26 @@ class SandboxReport(TypedDict):
     probes: list[SandboxProbe]
 
 
-class SearchStep1(TypedDict):
-    action: Literal['plan']
-    queries: list[str]
-
-
-class SearchStep2(TypedDict):
-    action: Literal['search']
-    query: str
-    found: int
-
-
-class SearchStep3(TypedDict):
+class SearchStepJudge(TypedDict):
     action: Literal['judge']
     sufficient: bool
     queries: list[str]
 
 
-class SearchStep4(TypedDict):
+class SearchStepPlan(TypedDict):
+    action: Literal['plan']
+    queries: list[str]
+
+
+class SearchStepSearch(TypedDict):
+    action: Literal['search']
+    query: str
+    found: int
+
+
+class SearchStepStop(TypedDict):
     action: Literal['stop']
     reason: Literal['rounds', 'searches', 'tokens', 'seconds', 'model']
-
-
-SearchStep: TypeAlias = SearchStep1 | SearchStep2 | SearchStep3 | SearchStep4
-
-
-class SearchStepFrame(TypedDict):
-    type: Literal['search-step']
-    step: SearchStep
 
 
 class Mistakes(TypedDict):
@@ -2587,14 +2579,6 @@ class NewFileBatch(TypedDict):
     chunking_strategy: NotRequired[None]
 
 
-class QueryResponse(TypedDict):
-    query: str
-    hits: list[Hit]
-    degraded: NotRequired[Literal[True]]
-    steps: NotRequired[list[SearchStep]]
-    usage: NotRequired[Usage]
-
-
 ResponseInputItem: TypeAlias = (
     ResponseInputItemMessage
     | ResponseInputItemFunctionCall
@@ -2638,6 +2622,16 @@ class Sandbox(TypedDict):
     reason: NotRequired[str]
     limits: NotRequired[Limits]
     verified: NotRequired[SandboxReport]
+
+
+SearchStep: TypeAlias = (
+    SearchStepPlan | SearchStepSearch | SearchStepJudge | SearchStepStop
+)
+
+
+class SearchStepFrame(TypedDict):
+    type: Literal['search-step']
+    step: SearchStep
 
 
 class AgentExtra(TypedDict):
@@ -2928,6 +2922,14 @@ class OllamaGenerateAnswer(TypedDict):
     eval_count: NotRequired[int]
     eval_duration: NotRequired[int]
     agent: NotRequired[AgentExtra]
+
+
+class QueryResponse(TypedDict):
+    query: str
+    hits: list[Hit]
+    degraded: NotRequired[Literal[True]]
+    steps: NotRequired[list[SearchStep]]
+    usage: NotRequired[UsageModel]
 
 
 class ResponseEvent(TypedDict):

@@ -5,8 +5,9 @@ import type {
   Sampling,
   ToolChoice,
 } from '../../models/chat-model.ts'
+import type { Approval, Resume } from '../../schemas/approval.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
-import type { Approval, Citation, Resume, RunFinishReason } from '../../schemas/chat.ts'
+import type { Citation, RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'

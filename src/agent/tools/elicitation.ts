@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Elicitation } from '../../schemas/chat.ts'
+import type { Elicitation } from '../../schemas/approval.ts'
 import { boundedText } from '../../schemas/fields.ts'
 
 const MAX_FIELDS = 32

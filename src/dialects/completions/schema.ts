@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { Approval } from '../../schemas/approval.ts'
 import {
   AgentFields,
-  Approval,
   lastUserText,
   MAX_MESSAGE,
   MAX_MESSAGES,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { ANSWER_REASONS, Approval, RUN_OUTCOME } from '../../schemas/chat.ts'
+import { Approval } from '../../schemas/approval.ts'
+import { ANSWER_REASONS, RUN_OUTCOME } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { boundedText, Flag, filledText } from '../../schemas/fields.ts'
 import { Hit, Usage } from '../../schemas/query.ts'

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
@@ -104,7 +105,8 @@ describe('A document of a file', () => {
     const { files } = await openFiles()
     const { id } = await files.create(formOf('Text.'))
     const { pieces, ...file } = await files.read(id)
-    expect(file).toEqual({ name: 'a.txt', mediaType: 'text/plain', size: 5 })
+    const sha256 = hash('sha256', 'Text.')
+    expect(file).toEqual({ name: 'a.txt', mediaType: 'text/plain', size: 5, sha256 })
     expect(Buffer.concat(await Array.fromAsync(pieces)).toString()).toBe('Text.')
   })
 
