@@ -19,7 +19,7 @@ const USAGE = `Usage: npm run eval -- <folder> [options]
 Ingests the collection through the HTTP API, asks its judged questions, and prints how good the answers are.
 Without --url a server with a directory of its own is started for it and ended after it.
 
-  --format NAME      beir (default), xquad:de, tau-knowledge, finance-bench, mtrag:cloud: see docs/internals/retrieval-quality.md
+  --format NAME      beir (default), xquad:de, tau-knowledge, finance-bench, mtrag:cloud: see docs/guides/evaluation.md
   --mode MODE        lexical, dense or hybrid, several times to compare; by default what the server does by default
   --graded           count relevance as it was graded; otherwise each relevant document counts the same
   --answers          asks the agent instead, the questions that have facts, and measures what it answers and cites

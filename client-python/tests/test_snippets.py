@@ -1,4 +1,4 @@
-"""The Python of docs/guides/clients.md and of the package's README runs as it is."""
+"""The Python of docs/guides/clients.md, of docs/reference/dialects.md and of the package's README runs as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import pytest
 from agent_server_client import AgentServer
 from conftest import KEY, ROOT, RunningServer
 
-PAGES = [ROOT / "docs/guides/clients.md", ROOT / "client-python/README.md"]
+PAGES = [
+    ROOT / "docs/guides/clients.md",
+    ROOT / "docs/reference/dialects.md",
+    ROOT / "client-python/README.md",
+]
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{number}")
     for page in PAGES

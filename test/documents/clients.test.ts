@@ -15,11 +15,12 @@ import { readPage, shellBlocks } from './pages.ts'
 
 const run = promisify(execFile)
 const PAGE = readPage('docs/guides/clients.md')
+const DIALECTS = readPage('docs/reference/dialects.md')
 const LOCAL = 'http://127.0.0.1:3000'
 const ENTRY = new URL('client/src/agent-server.ts', ROOT).href
 
 const typescript = blocksOf('ts')
-const javascript = blocksOf('js')
+const javascript = blocksOf('js', DIALECTS)
 const shell = shellBlocks(PAGE)
 
 let server: StartedServer
@@ -47,9 +48,9 @@ beforeAll(async () => {
   }
 })
 
-function blocksOf(language: string): string[] {
+function blocksOf(language: string, page = PAGE): string[] {
   const pattern = new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms')
-  return Array.from(PAGE.text.matchAll(pattern), ([, block = '']) => block)
+  return Array.from(page.text.matchAll(pattern), ([, block = '']) => block)
 }
 
 /** Runs a block as a program of its own; answers what it printed. */
@@ -84,7 +85,7 @@ it.each(
   expect(await runBlock(whole, '.mts')).toMatch(printed)
 })
 
-it('The JavaScript of docs/guides/clients.md works, and no block is left out', async () => {
+it('The JavaScript of docs/reference/dialects.md works, and no block is left out', async () => {
   expect(typescript).toHaveLength(5)
   expect(javascript).toHaveLength(6)
   const [openai = '', , , , responses = '', conversations = ''] = javascript
@@ -111,7 +112,7 @@ describe.skipIf(!clientsAreInstalled())(
       await symlink(installed, join(folder, 'node_modules'))
     })
 
-    it('work as docs/guides/clients.md has them: the AI SDK', async () => {
+    it('work as docs/reference/dialects.md has them: the AI SDK', async () => {
       const more = `import { generateText } from 'ai'
     const { text } = await generateText({ model: provider('agent'), prompt: 'When does the library open?' })
     console.log(text)`
@@ -119,14 +120,14 @@ describe.skipIf(!clientsAreInstalled())(
       expect(await runBlock(block, '.mjs', folder)).toContain('The library opens at nine. [1]')
     })
 
-    it('work as docs/guides/clients.md has them: Ollama', async () => {
+    it('work as docs/reference/dialects.md has them: Ollama', async () => {
       const block = `${javascript[2]}\nconsole.log(message.content, agent.hits.length)`
       expect(await runBlock(block, '.mjs', folder)).toMatch(
         /The library opens at nine\. \[1\].* \d+\n$/s,
       )
     })
 
-    it('work as docs/guides/clients.md has them: Anthropic', async () => {
+    it('work as docs/reference/dialects.md has them: Anthropic', async () => {
       const block = `${javascript[3]}\nconsole.log(JSON.stringify(content), agent.hits.length)`
       expect(await runBlock(block, '.mjs', folder)).toMatch(
         /The library opens at nine\. \[1\].*char_location.* \d+\n$/s,

@@ -121,7 +121,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
   const everyKey = { scopes: SCOPES, toErrorBody }
   app.all('/api/*', { config: everyKey, schema: { hide: true } }, ({ method, url }) => {
     const [path] = url.split('?')
-    const message = `${method} ${path} of Ollama's API is not supported; see docs/guides/clients.md`
+    const message = `${method} ${path} of Ollama's API is not supported; see docs/reference/dialects.md`
     throw new AppError('route_not_found', message)
   })
 }
