@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PDFDocument } from '@cantoo/pdf-lib'
@@ -43,7 +43,12 @@ describe('A picture', () => {
       expect(document).toEqual({
         ...document,
         status: 'ready',
-        file: { name: 'birds.pdf', mediaType: 'application/pdf', size: file.bytes.length },
+        file: {
+          name: 'birds.pdf',
+          mediaType: 'application/pdf',
+          size: file.bytes.length,
+          sha256: hash('sha256', file.bytes),
+        },
         warnings: [
           {
             code: 'unreadable_pictures',

@@ -178,7 +178,7 @@ describe('agent-server-client login', () => {
         runAgentServer(parameters, { environment, input })
       expect(await own(['status'])).toMatchObject({
         code: 4,
-        stderr: expect.stringMatching(/agent-server login/),
+        stderr: expect.stringMatching(/agent-server-client login/),
       })
       expect(await own(['login', server.url], 'wrong-key-of-somebody')).toMatchObject({ code: 4 })
       expect(await own(['login', `${server.url}/`], `${TEST_KEY}\n`)).toMatchObject({ code: 0 })
