@@ -130,7 +130,9 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
       .first()
       .click()
     await page.locator('.reader mark').first().waitFor()
-    expect(await page.locator('.answer, .reader').locator('img, script, svg').count()).toBe(0)
+    // The page's own pictures stand in buttons.
+    const shown = page.locator('.answer, .reader').locator('img, script, svg:not(button svg)')
+    expect(await shown.count()).toBe(0)
     expect(complaints).toEqual([])
   })
 
