@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('Calls that wait for approval (needs Chromium)', ()
     ] as const) {
       upstream.script(call, textReply(answer))
       await askOn(page, 'Who builds lodges?')
-      const waiting = page.getByRole('region', { name: 'Waiting for approval' })
+      const waiting = page.getByRole('form', { name: 'Waiting for approval' })
       expect(await waiting.innerText()).toContain('"query": "lodges"')
       await press(page, word)
       await page.getByText(answer).waitFor()
