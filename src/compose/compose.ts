@@ -11,6 +11,7 @@ import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
 import { createLineIngestion } from '../knowledge/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../knowledge/ingestion/documents.ts'
 import { createFiles } from '../knowledge/ingestion/uploads.ts'
+import { createTermsOfChunk } from '../knowledge/retrieval/relevance.ts'
 import { createReranking } from '../knowledge/retrieval/rerank.ts'
 import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/retrieval/search.ts'
 import { openWatch } from '../knowledge/watch/watch.ts'
@@ -292,7 +293,7 @@ function createSearch(
     index,
     store,
     analyseQuery: analyser.query,
-    termsOfChunk: (chunk) => analyser.batch([chunk]).terms,
+    termsOfChunk: createTermsOfChunk(analyser),
     reranking,
     embedding,
     hasAllVectors: () => reconciliation.progress().state === 'ready',

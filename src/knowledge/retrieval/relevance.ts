@@ -1,10 +1,32 @@
-import type { ChunkText } from '../../indexes/analyser/analyser.ts'
+import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import { LEXICAL_WEIGHT } from '../../indexes/fusion.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { SearchMode } from '../../schemas/query.ts'
+import type { StoredChunk } from '../../stores/document-store.ts'
 import type { FoundChunk } from './hydrate.ts'
 
-export type TermsOfChunk = (chunk: ChunkText) => Iterable<number>
+/** The distinct terms of a chunk. */
+export type TermsOfChunk = (chunk: StoredChunk) => Uint32Array
+
+/** Chunks whose terms are kept, of some 0.5 kB each. */
+const MAX_KEPT = 4_096
+
+/**
+ * Keeps the terms of the chunks that were found lately: to analyse the hits takes about as long as to find them, and
+ * what stands under the key of a chunk never changes.
+ */
+export function createTermsOfChunk(analyser: Pick<Analyser, 'batch'>): TermsOfChunk {
+  const kept = new Map<number, Uint32Array>()
+  return (chunk) => {
+    const known = kept.get(chunk.key)
+    if (known) return known
+    const { terms } = analyser.batch([chunk])
+    const [oldest] = kept.keys()
+    if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+    kept.set(chunk.key, terms)
+    return terms
+  }
+}
 
 /**
  * The score of each hit, from 0 to 1, comparable between questions; see docs/guides/models.md. Ranking normalises its
@@ -29,20 +51,19 @@ function relevanceOf(
   termsOf: TermsOfChunk,
 ): number {
   if (rerank !== undefined) return clamp(rerank)
-  const { title, heading, text } = chunk
-  const words = () => shareOfWords(terms, new Set(termsOf({ title, heading, text })))
+  const words = () => shareOfWords(terms, termsOf(chunk))
   if (dense === undefined) return words()
   if (mode === 'dense') return clamp(dense)
   return LEXICAL_WEIGHT * words() + (1 - LEXICAL_WEIGHT) * clamp(dense)
 }
 
 /** The share of the question's terms, by their weight in it, that a chunk contains. */
-function shareOfWords({ terms, counts }: QueryTerms, held: ReadonlySet<number>): number {
+function shareOfWords({ terms, counts }: QueryTerms, held: Uint32Array): number {
   let [all, shared] = [0, 0]
   terms.forEach((term, i) => {
     const count = counts[i] ?? 0
     all += count
-    if (held.has(term)) shared += count
+    if (held.includes(term)) shared += count
   })
   return all > 0 ? shared / all : 0
 }

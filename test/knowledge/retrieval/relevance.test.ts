@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { mixQueryTerms } from '../../../src/indexes/term-batch.ts'
-import { scoresOf } from '../../../src/knowledge/retrieval/relevance.ts'
+import { createTermsOfChunk, scoresOf } from '../../../src/knowledge/retrieval/relevance.ts'
 import type { SearchMode } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
@@ -77,4 +77,36 @@ it('no hit scores less than the one after it', () => {
     { text: 'Owls.', dense: 0.5 },
   ]
   expect(scores('dense', [first, second, third])).toEqual([0.7, 0.7, 0.5])
+})
+
+it('the terms of a chunk are found once, and those that were found first are forgotten', () => {
+  const analysed: string[] = []
+  const termsOf = createTermsOfChunk({
+    batch(chunks) {
+      const [chunk] = chunks
+      analysed.push(chunk?.text ?? '')
+      return analyser.batch(chunk ? [chunk] : [])
+    },
+  })
+  const chunkOf = (key: number): StoredChunk => ({
+    key,
+    id: `${key}`,
+    documentId: 'd',
+    ordinal: 0,
+    text: `owl number ${key}`,
+    heading: '',
+    start: 0,
+    end: 1,
+    title: undefined,
+    url: undefined,
+    metadata: undefined,
+  })
+  expect(termsOf(chunkOf(1))).toEqual(analyser.batch([chunkOf(1)]).terms)
+  expect(termsOf(chunkOf(1))).toBe(termsOf(chunkOf(1)))
+  expect(analysed).toEqual(['owl number 1'])
+  for (let key = 2; key <= 4_097; key += 1) termsOf(chunkOf(key))
+  termsOf(chunkOf(4_097))
+  expect(analysed).toHaveLength(4_097)
+  termsOf(chunkOf(1))
+  expect(analysed).toHaveLength(4_098)
 })
