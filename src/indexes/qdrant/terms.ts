@@ -12,7 +12,7 @@ import { bestOf, type Points, pointsOf } from './points.ts'
 const BATCH_CHUNKS = 128
 /**
  * The chunk length, in terms, that the stored weights take for the mean, in every collection: between that of abstracts
- * (50 to 100) and of documentation (170). Measured, see docs/guides/scaling.md.
+ * (50 to 100) and of documentation (170). Measured, see docs/internals/qdrant.md.
  */
 const MEAN_LENGTH = 80
 const NORM = lengthNorm(1, MEAN_LENGTH)

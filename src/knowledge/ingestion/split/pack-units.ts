@@ -169,7 +169,7 @@ export interface SplitLimits {
   enough: number
 }
 
-/** Measured, see docs/guides/ingestion.md. */
+/** Measured, see docs/internals/ingestion.md. */
 export const SPLIT_LIMITS: SplitLimits = { tokens: 400, overlap: 60, least: 60, enough: 200 }
 
 /**
