@@ -58,9 +58,10 @@ export function createFiles({ store, documents }: Dependencies) {
       receive(
         parts,
         async ({ content, digest }) => {
-          const created = await into.create(content, idempotencyKey, digest)
           const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
+          // First: what fails after a document is stored would hide that it is.
           const { documents: found } = await into.list(same)
+          const created = await into.create(content, idempotencyKey, digest)
           const other = found.find(({ id }) => id !== created.id)
           return { ...created, ...(other && { sameFile: other.id }) }
         },
