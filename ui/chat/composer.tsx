@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { chosenFiles } from '../documents/dropped-files.ts'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
 import { conversationId, EFFORTS, isAnswering, settings } from './conversation.ts'
@@ -93,9 +94,7 @@ function ClipButton() {
         title="Add files"
         onClick={() => input.current?.click()}
       >
-        <svg class="page-icon" viewBox="0 0 24 24" aria-hidden="true">
-          <path d="M20 11.5l-8 8a5 5 0 0 1-7-7l8.5-8.5a3.4 3.4 0 0 1 4.8 4.8l-8.4 8.4a1.7 1.7 0 0 1-2.4-2.4l7.6-7.6" />
-        </svg>
+        <Icon name="attach" />
       </button>
       <input
         ref={input}

@@ -16,6 +16,7 @@ import overviewIcon from 'lucide/dist/esm/icons/house.mjs'
 import keysIcon from 'lucide/dist/esm/icons/key-round.mjs'
 import chatIcon from 'lucide/dist/esm/icons/message-square.mjs'
 import askIcon from 'lucide/dist/esm/icons/message-square-plus.mjs'
+import attachIcon from 'lucide/dist/esm/icons/paperclip.mjs'
 import editIcon from 'lucide/dist/esm/icons/pencil.mjs'
 import startIcon from 'lucide/dist/esm/icons/play.mjs'
 import addIcon from 'lucide/dist/esm/icons/plus.mjs'
@@ -52,6 +53,7 @@ const ICONS = {
   addFolder: addFolderIcon,
   ask: askIcon,
   cancel: cancelIcon,
+  attach: attachIcon,
   columns: columnsIcon,
   delete: deleteIcon,
   done: doneIcon,
