@@ -56,7 +56,7 @@ for (const name of ['client', 'minilm']) locked.delete(`node_modules/agent-serve
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')
   .filter((path) => path !== '' && existsSync(new URL(path, ROOT)))
-const pages = tracked.filter((path) => /^(?:docs\/(?:[\w-]+\/)?)?[\w-]+\.md$/.test(path))
+const pages = tracked.filter((path) => /^(?:docs\/(?:[\w-]+\/)*)?[\w-]+\.md$/.test(path))
 
 describe('The repository', () => {
   it('holds no path of the machine it was written on', () => {
@@ -73,8 +73,9 @@ describe('The repository', () => {
     ).toEqual([])
   })
 
-  it('names only files and scripts that exist in its documents', () => {
+  it('names only files, headings and scripts that exist in its documents', () => {
     expect(pages).toContain('docs/internals/dependencies.md')
+    expect(pages).toContain('docs/internals/decisions/README.md')
     expect(pages.flatMap((page) => deadReferences(page, read(page)))).toEqual([])
   })
 
@@ -190,6 +191,8 @@ describe('The guards of the repository', () => {
   it.each([
     ['a link to a file', 'see [this](docs/nothing.md)'],
     ['a link to an anchor of a file', 'see [this](docs/nothing.md#part)'],
+    ['a link to a heading of a file', 'see [this](docs/README.md#nothing)'],
+    ['a link to a heading of its own', 'see [this](#nothing)'],
     ['a path in code', 'see `src/nothing.ts`'],
     ['the fixed part of a pattern', 'see `src/nothing/<area>/`'],
     ['a script', 'run `npm run nothing`'],
@@ -199,7 +202,7 @@ describe('The guards of the repository', () => {
 
   it('pass what exists, and what is elsewhere', () => {
     const text = '[a](LICENSE) [b](#part) [c](https://example.org) `src/errors.ts` `npm run check`'
-    expect(deadReferences('README.md', text)).toEqual([])
+    expect(deadReferences('README.md', `## Part\n\n${text}`)).toEqual([])
     expect(deadReferences('docs/a.md', '[the licence](../LICENSE)')).toEqual([])
   })
 
@@ -234,17 +237,41 @@ function hasRegistry(text: string): boolean {
 
 /** The relative links, paths in code and npm scripts of a page that do not exist. */
 function deadReferences(page: string, text: string): string[] {
-  const links = text
-    .matchAll(/\]\(([^)#\s]+)[^)]*\)/g)
-    .flatMap(([, link = '']) => (link.includes(':') ? [] : [join(dirname(page), link)]))
+  const relative = text
+    .matchAll(/\]\(([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)
+    .map(([, link = '', anchor]) => ({
+      link: link === '' ? page : join(dirname(page), link),
+      anchor,
+    }))
+    .filter(({ link }) => !link.includes(':'))
+    .toArray()
+  const links = relative.map(({ link }) => link)
+  const headings = relative
+    .filter(({ link, anchor }) => anchor && link.endsWith('.md') && existsSync(new URL(link, ROOT)))
+    .filter(({ link, anchor = '' }) => !anchorsOf(link === page ? text : read(link)).has(anchor))
+    .map(({ link, anchor }) => `${link}#${anchor}`)
   const paths = text
     .matchAll(/`((?:src|client|client-python|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
     .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
   const named = text.matchAll(/npm run ([\w:-]+\w)/g).map(([, name = '']) => name)
   return [
+    ...headings,
     ...[...links, ...paths].filter((path) => !existsSync(new URL(path, ROOT))),
     ...named.filter((name) => !(name in scripts)).map((name) => `npm run ${name}`),
   ].map((reference) => `${page} names ${reference}`)
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const headings = text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
 }
 
 /** The titles of what may be skipped and does not say, in parentheses at its end, what it needs. */

@@ -45,7 +45,7 @@ interface Failure {
 
 export type QdrantConnection = ReturnType<typeof connectToQdrant>
 
-/** Plain calls to Qdrant's REST API, typed by its description; docs/internals/dependencies.md says why its client is not used. */
+/** Plain calls to Qdrant's REST API, typed by its description; docs/internals/decisions/qdrant-client.md says why its client is not used. */
 export function connectToQdrant(address: QdrantAddress) {
   const nodes = createNodes(address.url.split(',').map((url) => url.trim()))
   return {
