@@ -90,7 +90,7 @@ export function agentReference(): string {
 
 const HEAD = `# agent.json, field by field
 
-Made from the schema by \`npm run agent:reference\`; a test compares the two. Everything may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\`, where \`agent.schema.json\` of this repository lies beside it, an editor completes and checks it. An unknown field is refused at the start, with its name; broken JSON with its line and column. \`\${VARIABLE}\` in values of \`mcpServers\` stands for a variable of the environment. A change takes a restart.
+Made from the schema by \`npm run agent:reference\`; a test compares the two. Every field may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\` and that file of this repository beside it, an editor completes and checks it. A mistake is refused at the start, with its field or line. \`\${VARIABLE}\` in values of \`mcpServers\` is a variable of the environment. A change takes a restart.
 `
 const TABLE_HEAD = '| field | values | default | meaning |\n|---|---|---|---|'
 
@@ -104,7 +104,9 @@ function rowsOf(field: Field, path: string, root: Root): string[] {
       ? rowsOf(additionalProperties, `${path}.*`, root)
       : []),
   ])
-  return [row, ...inner.filter((each) => !each.includes('.command`'))]
+  // Refused, or said of all tools together.
+  const isNamed = /`(?:.*\.command|tools\.\w+\.approval)`/
+  return [row, ...inner.filter((each) => !isNamed.test(each))]
 }
 
 function resolveField(field: Field, { $defs = {} }: Root): Field {

@@ -269,7 +269,7 @@ export const Variables = z.object({
   ),
   EMBEDDING_MODEL: embeddings(
     name(),
-    'Model for vector search: `builtin` comes with the server and knows English, `builtin-multilingual` knows about a hundred languages and has to be installed, `none` searches by keywords only, and any other name is a model at EMBEDDING_BASE_URL. Not set: `builtin` if SEARCH_LANGUAGE is `english`, otherwise `builtin-multilingual` if it is installed. Once documents have vectors, change it on the Models page, with EMBEDDING_MODEL_NEXT or with `npm run re-embed`. See docs/guides/models.md.',
+    'Model for vector search: `builtin` (English, included), `builtin-multilingual` (about a hundred languages, to be installed), `none` (keywords only), or one at EMBEDDING_BASE_URL. Not set: `builtin` if SEARCH_LANGUAGE is `english`, otherwise `builtin-multilingual` if it is installed. To change it later, see docs/guides/operations.md.',
     { isCommon: true },
   ),
   EMBEDDING_BASE_URL: embeddings(
