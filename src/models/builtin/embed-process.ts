@@ -14,33 +14,30 @@ export interface ToEmbedding {
   text: string
   /** Stands before each window of the text. */
   prefix: string
-  /** How many work on the text. */
+  /** The rest is the same in each message: how many work on a text, and the process's nice value. */
   threads: number
-  /** The model's package and what it takes: the same in each message. */
+  niceness: number
+  /** The model's package and what it takes. */
   directory: string
   tokenizer: BuiltinModel['tokenizer']
   window: number
 }
 export type FromEmbedding = { vector: Float32Array<ArrayBuffer> } | { failure: string }
 
-/** A nice value: on a busy machine a third of the CPU time of other processes, as questions wait for this one, too. */
-const PRIORITY = 5
 /** Maximum windows per text, eight pages or more; the rest is ignored. */
 const MAX_WINDOWS = 16
 
 type Tokenizer = ReturnType<typeof createTokenizer>
 
 endWithParent()
-/** By the number of threads, which a session cannot change. */
-const sessions = new Map<number, Promise<InferenceSession>>()
-let tokenizer: Promise<Tokenizer> | undefined
-setPriority(PRIORITY)
+let model: Promise<{ session: InferenceSession; tokenizer: Tokenizer }> | undefined
 process.on('message', (message: ToEmbedding) => void answer(message))
 
 async function answer(message: ToEmbedding): Promise<void> {
   try {
-    tokenizer ??= TOKENIZERS[message.tokenizer](message.directory)
-    reply({ vector: await embed(await sessionWith(message), await tokenizer, message) })
+    model ??= load(message)
+    const { session, tokenizer } = await model
+    reply({ vector: await embed(session, tokenizer, message) })
   } catch (error) {
     reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
@@ -50,21 +47,15 @@ function reply(answer: FromEmbedding): void {
   process.send?.(answer)
 }
 
-function sessionWith({ directory, threads }: ToEmbedding): Promise<InferenceSession> {
-  const known = sessions.get(threads)
-  if (known) return known
-  const session = createSession(directory, threads)
-  sessions.set(threads, session)
-  return session
-}
-
-async function createSession(directory: string, threads: number): Promise<InferenceSession> {
-  return InferenceSession.create(await readChecked(directory, 'model.onnx'), {
+async function load({ directory, tokenizer, threads, niceness }: ToEmbedding) {
+  setPriority(niceness)
+  const session = await InferenceSession.create(await readChecked(directory, 'model.onnx'), {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     // Idle threads must not take CPU time.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   })
+  return { session, tokenizer: await TOKENIZERS[tokenizer](directory) }
 }
 
 const TOKENIZERS = {

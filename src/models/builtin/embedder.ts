@@ -8,14 +8,14 @@ import type { FromEmbedding, ToEmbedding } from './embed-process.ts'
 import { type BuiltinModel, DIMENSION, findPackage, MINILM } from './models.ts'
 
 export const EMBED_ENTRY = new URL('./embed-process.ts', import.meta.url)
-/** The process takes 100 to 400 MB: the runtime, the memory for one window, and the weights, once for each number of threads. */
+/** A process takes 100 to 300 MB: the runtime, the weights, and the memory for one window. */
 export const EMBEDDING = { heapMegabytes: 192, residentMegabytes: 640 }
 /** Deadline per text. Usually a second suffices, but a busy machine leaves the process little CPU time. */
 const DEADLINE_MS = 120_000
-/** How long after a question the documents leave a processor to the next. */
-const QUIET_MS = 2_000
 /** More threads hardly speed up a window. */
 const MAX_THREADS = 8
+/** On a busy machine, a document's text gets a tenth of the CPU time of a question or of the server. */
+const NICENESS = { document: 10, query: 0 }
 /** How long the process is kept without work; the next question then waits half a second for a new one. */
 const IDLE_MS = 300_000
 
@@ -28,19 +28,20 @@ interface BuiltinOptions {
 }
 
 /**
- * A model in a separate process that starts on demand. It takes one text at a time, and no more than one document's is
- * before a question. While no question is asked, all processors work on a document's text, otherwise all but one.
+ * A model in two separate processes that start on demand: one for questions, and one of a lower priority for the texts
+ * of documents, on all processors, so that a question does not wait for them. Each takes one text at a time.
  * Throws an Error that says what to do if the model's package is not installed.
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
   const { model = MINILM, log, idleMs = IDLE_MS, directory = findPackage(model) } = options
   const { prefixes, tokenizer, window } = model
-  const worker = createWorker({ directory, tokenizer, window }, idleMs, log)
-  const documents = createSemaphore(1)
-  const all = Math.min(MAX_THREADS, availableParallelism())
-  const some = Math.max(1, all - 1)
-  let asked = Number.NEGATIVE_INFINITY
-  const threadsNow = () => (performance.now() - asked < QUIET_MS ? some : all)
+  const threads = Math.min(MAX_THREADS, availableParallelism())
+  const workerFor = (kind: keyof typeof NICENESS) => {
+    const settings = { directory, tokenizer, window, threads, niceness: NICENESS[kind] }
+    return createWorker({ ...settings, prefix: prefixes[kind] }, idleMs, log)
+  }
+  const documents = workerFor('document')
+  const queries = workerFor('query')
 
   return {
     kind: 'builtin',
@@ -48,23 +49,18 @@ export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
     dimension: DIMENSION,
     async embedDocuments(texts, signal) {
       const vectors: Float32Array<ArrayBuffer>[] = []
-      for (const text of texts) {
-        const embed = () =>
-          worker.embed({ text, prefix: prefixes.document, threads: threadsNow() }, signal)
-        vectors.push(await documents.run(embed, signal))
-      }
+      for (const text of texts) vectors.push(await documents.embed(text, signal))
       return vectors
     },
-    async embedQuery(text, signal, sender) {
-      asked = performance.now()
-      return worker.embed({ text, prefix: prefixes.query, threads: some }, signal, sender)
+    embedQuery: queries.embed,
+    close() {
+      documents.end()
+      queries.end()
     },
-    close: worker.end,
   }
 }
 
-type Asking = Pick<ToEmbedding, 'text' | 'prefix' | 'threads'>
-type Settings = Omit<ToEmbedding, keyof Asking>
+type Settings = Omit<ToEmbedding, 'text'>
 
 /** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
@@ -77,13 +73,13 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
     running?.kill()
     running = undefined
   }
-  const embed = async (asking: Asking) => {
+  const embed = async (text: string) => {
     clearTimeout(idleTimer)
     if (!running?.isAlive()) running = startModel(settings)
     const asked = running
     using deadline = startDeadline(DEADLINE_MS)
     try {
-      return await untilAborted(asked.embed(asking), deadline.signal)
+      return await untilAborted(asked.embed(text), deadline.signal)
     } catch (cause) {
       if (running === asked) log?.warn({ err: cause }, 'restarting the built-in embedder')
       end()
@@ -95,9 +91,9 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   return {
     end,
     /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
-    embed: (asking: Asking, signal: AbortSignal, sender?: string) =>
+    embed: (text: string, signal: AbortSignal, sender?: string) =>
       untilAborted(
-        turns.run(() => embed(asking), signal, sender),
+        turns.run(() => embed(text), signal, sender),
         signal,
       ),
   }
@@ -121,10 +117,9 @@ function startModel(settings: Settings) {
   return {
     isAlive,
     kill,
-    async embed(asking: Asking) {
+    async embed(text: string) {
       const answered = answers.next()
-      const message: ToEmbedding = { ...settings, ...asking }
-      await send(message)
+      await send({ ...settings, text } satisfies ToEmbedding)
       return answered
     },
   }

@@ -45,7 +45,7 @@ it('answers the next question after one that nobody waits for any longer', async
   expect(warnings).toEqual([])
 })
 
-it('answers a question before the documents that came first, but for one', async () => {
+it('answers a question before the documents that came first', async () => {
   const order: string[] = []
   const documents = embedder
     .embedDocuments(Array<string>(6).fill('a long story of cars '.repeat(40)), signal)
