@@ -12,6 +12,9 @@ const BUILTIN = ['builtin', 'builtin-multilingual']
 /** The `EMBEDDING_MODEL` for no embedder: search is by keywords alone. */
 export const NO_EMBEDDER = 'none'
 
+/** The `RERANK_MODEL` that is the chat model. */
+export const THE_CHAT_MODEL = 'chat'
+
 export const VARIABLE_NAMES = VARIABLES.map(({ name }) => name)
 
 export type Config = Readonly<z.output<typeof Variables>>
@@ -113,7 +116,11 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     ],
     [
       `RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,
-      isSet('RERANK_MODEL') && !rerankerKey,
+      isSet('RERANK_MODEL') && set.RERANK_MODEL !== THE_CHAT_MODEL && !rerankerKey,
+    ],
+    [
+      `RERANK_MODEL must not be ${THE_CHAT_MODEL} with CHAT_MODEL=${EXTRACTIVE}, which cannot rerank`,
+      set.RERANK_MODEL === THE_CHAT_MODEL && set.CHAT_MODEL === EXTRACTIVE,
     ],
   ]
   return mistakes.flatMap(([mistake, isMade]) => {

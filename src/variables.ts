@@ -294,7 +294,7 @@ export const Variables = z.object({
   ),
   RERANK_MODEL: reranking(
     name(),
-    'Model that reorders the best hits of every search. Not set: none. See docs/guides/models.md.',
+    'Model that reorders the best hits of every search; `chat` is the chat model. Not set: none. See docs/guides/models.md.',
   ),
   RERANK_BASE_URL: reranking(
     httpUrl.optional(),

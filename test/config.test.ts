@@ -263,6 +263,14 @@ describe('the reranking model', () => {
     }
   })
 
+  it('can be the chat model, with its key, but not one that only quotes', () => {
+    const chat = { ...LEAST, RERANK_MODEL: 'chat', CHAT_MODEL: 'gpt', CHAT_API_KEY: 'any' }
+    expect(mistakesOf(chat)).toEqual([])
+    expect(mistakesOf({ ...chat, CHAT_MODEL: 'extractive' })).toEqual([
+      '  RERANK_MODEL must not be chat with CHAT_MODEL=extractive, which cannot rerank',
+    ])
+  })
+
   it('is refused with an address that is none', () => {
     expect(mistakesOf({ ...LEAST, RERANK_BASE_URL: 'localhost' })).toEqual([
       '  RERANK_BASE_URL must be a URL that begins with http:// or https://',

@@ -1274,7 +1274,7 @@ export interface paths {
         put?: never;
         /**
          * Search the documents
-         * @description Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high.
+         * @description Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high, or RERANK_MODEL is `chat`.
          */
         post: operations["query"];
         delete?: never;
@@ -3807,7 +3807,7 @@ export interface components {
             pageEnd?: number;
             /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
-            /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
+            /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
             score: number;
             /** @description Sheet of the workbook that contains the row. */
             sheet?: string;
@@ -5128,7 +5128,7 @@ export interface components {
                 heading?: string;
                 /** @description Chunk identifier. */
                 id: string;
-                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
                 score: number;
                 /** @description The chunk’s score in each stage of the search. Only with `explain`. */
                 stages?: {
@@ -5769,7 +5769,7 @@ export interface components {
                 end: number;
                 file_id: string;
                 filename: string;
-                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives. Never lower than the score of the next hit. */
+                /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
                 score: number;
                 /** @description Start offset of the passage in the document. */
                 start: number;

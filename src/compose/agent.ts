@@ -32,7 +32,6 @@ import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
-import { createModel } from './models.ts'
 
 interface Parts {
   config: Config
@@ -40,6 +39,7 @@ interface Parts {
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
   store: OpenedStore
+  model: ChatModel
   retrieval: Retrieval
   embedder: Parameters<typeof describeAgent>[0]['embedder']
   /** Why there is no embedder. */
@@ -62,14 +62,13 @@ export interface Draft {
 
 /** The agent side: model, tools, artifacts, and the loop that combines them. */
 export async function composeAgent(parts: Parts) {
-  const { config, loaded, log, store, embedder, lexicalOnly, reranker } = parts
+  const { config, loaded, model, store, embedder, lexicalOnly, reranker } = parts
   const { configuration } = loaded
   const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
   const artifacts = artifactLinks.withLinks(store.artifacts)
-  const model = createModel(config, log)
   const directory = join(config.DATA_DIR, 'tables')
   const tables = createTables({ directory, store, lookup: store.lookup })
-  const shared = { ...parts, artifacts, model, tables }
+  const shared = { ...parts, artifacts, tables }
   const opened = await openAgent({ ...shared, ...store, configuration })
   const { agent, mcp, plugins, prompt, sandbox, skills, tools, window } = opened
 
@@ -120,7 +119,6 @@ export async function composeAgent(parts: Parts) {
 
 /** What the agents of a server share, whatever their configuration. */
 interface Shared extends Parts {
-  model: ChatModel
   tables: Tables
   artifacts: ArtifactStore
   /** Those that are loaded already, so that their code does not run again. */

@@ -17,6 +17,7 @@ import { createRetrieval, type Retrieval, watchSearches } from '../knowledge/ret
 import { openWatch } from '../knowledge/watch/watch.ts'
 import { openPages } from '../knowledge/web/pages.ts'
 import { type Environment, secretsIn, variablesIn } from '../lib/environment.ts'
+import type { ChatModel } from '../models/chat-model.ts'
 import type { Phase, Restart } from '../operator/admin/server-state.ts'
 import { createKeys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
@@ -26,7 +27,7 @@ import type { Caller } from '../schemas/operator/api-key.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
-import { createReranker, embeddingModel } from './models.ts'
+import { createModel, createReranker, embeddingModel } from './models.ts'
 import { createProcessChecks, processesOf } from './processes.ts'
 
 /** What the process passes in. */
@@ -57,19 +58,16 @@ export async function compose(
   const knowledge = await openKnowledge(config, log, onFatal, signal)
   opened.defer(knowledge.close)
   const { store, embedding, lexicalOnly, backlog, metrics } = knowledge
-  const search = createSearch(config, knowledge, log)
-  const { retrieval } = search
-  const { forClients, folders, ...intake } = openCorpus(config, knowledge, retrieval, log)
+  const model = createModel(config, log)
+  const search = createSearch(config, knowledge, model, log)
+  const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(intake.close)
   const keys = createKeys({ store: store.keys, log })
   opened.defer(keys.close)
+  const referred = variablesIn(JSON.stringify(loaded.configuration.mcpServers))
   const runs = createRunHistory({
     maximum: config.RUNS_KEPT,
-    secrets: secretsIn(
-      environment,
-      VARIABLE_NAMES,
-      variablesIn(JSON.stringify(loaded.configuration.mcpServers)),
-    ),
+    secrets: secretsIn(environment, VARIABLE_NAMES, referred),
   })
   const agent = await composeAgent({
     traces: config.RUNS_KEPT > 0 ? runs : undefined,
@@ -77,7 +75,8 @@ export async function compose(
     environment,
     loaded,
     log,
-    retrieval,
+    model,
+    retrieval: search.retrieval,
     metrics,
     store,
     reranker: search.reranker?.name,
@@ -283,11 +282,12 @@ function openCorpus(
 function createSearch(
   config: Config,
   knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  model: ChatModel,
   log: FastifyBaseLogger,
 ) {
   const { store, index, embedding, reconciliation, metrics } = knowledge
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
-  const reranker = createReranker(config, log)
+  const reranker = createReranker(config, model, log)
   const reranking = reranker && createReranking({ reranker, log })
   const retrieval = createRetrieval({
     index,

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, EXTRACTIVE, NO_EMBEDDER } from '../config.ts'
+import { type Config, EXTRACTIVE, NO_EMBEDDER, THE_CHAT_MODEL } from '../config.ts'
 import { createOnlineReEmbedding, openEmbedder } from '../knowledge/embedding/re-embed.ts'
 import { createBuiltinEmbedder } from '../models/builtin/embedder.ts'
 import {
@@ -10,6 +10,7 @@ import {
   reasonAgainstDefault,
 } from '../models/builtin/models.ts'
 import type { ChatModel } from '../models/chat-model.ts'
+import { createChatReranker } from '../models/chat-reranker.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
 import { createOpenAiModel } from '../models/openai/chat.ts'
@@ -113,10 +114,17 @@ export function openNextModel(
   return { ...online, close: () => embedder.close?.() }
 }
 
-/** The reranker that is configured, if any; it uses the embedder's server unless it has its own. */
-export function createReranker(config: Config, log: FastifyBaseLogger): Reranker | undefined {
+/**
+ * The reranker that is configured, if any: the chat model, or a model at the embedder's server unless it has its own.
+ */
+export function createReranker(
+  config: Config,
+  chat: ChatModel,
+  log: FastifyBaseLogger,
+): Reranker | undefined {
   const { RERANK_MODEL: model } = config
   if (model === undefined) return undefined
+  if (model === THE_CHAT_MODEL) return createChatReranker(chat)
   return createOpenAiReranker({ ...rerankingServer(config), model, log })
 }
 
@@ -129,11 +137,12 @@ export function createTriedModels(config: Config, log: FastifyBaseLogger): Tried
     embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },
     reranking: { server: rerankingServer(config), names: RERANK_MODEL },
   }
+  const chat = createModel(config, log)
   return {
-    chat: createModel(config, log),
+    chat,
     contextTokens: config.CHAT_CONTEXT_TOKENS,
     embedding: model === undefined ? undefined : createEmbedder(config, model, undefined, log),
-    reranking: createReranker(config, log),
+    reranking: createReranker(config, chat, log),
     list: (kind, signal) => listModels(servers[kind].server, servers[kind].names, signal),
   }
 }

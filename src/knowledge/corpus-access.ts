@@ -1,3 +1,5 @@
+import type { Spend } from '../models/chat-model.ts'
+import { BYTES_PER_TOKEN } from '../models/token-estimate.ts'
 import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'
 import type { Document } from '../schemas/document.ts'
 import { refusal } from '../schemas/invalid-request.ts'
@@ -53,9 +55,11 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
   const sender = caller.key?.id
   const documents = limitDocuments(services, caller)
   const limited: Retrieval = {
-    search: (query, signal) => {
+    asksModel: retrieval.asksModel,
+    search: async (query, signal) => {
+      if (retrieval.asksModel) await caller.verify(true)
       const filter = withinAny(caller.collections, query.filter)
-      return retrieval.search({ ...query, filter, sender }, signal)
+      return retrieval.search({ spend: spendOf(caller), ...query, filter, sender }, signal)
     },
   }
   return {
@@ -67,6 +71,12 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
     collections: (signal) => services.collections(caller.collections, signal),
   }
 }
+
+/** Counts the tokens of a search by itself; one that is part of a run is counted with it. */
+const spendOf =
+  ({ spend }: Caller): Spend =>
+  (usage, bytes = 0) =>
+    spend(usage ? usage.promptTokens + usage.completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN))
 
 const MAX_COLLECTIONS = 100
 

@@ -75,10 +75,14 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
     },
     isDown: () => last !== undefined,
     pauseMs,
-    /** For readiness: throws AppError `upstream_failed` unless it worked recently, or `ask` succeeds now. */
-    async check(ask: () => Promise<unknown>): Promise<void> {
-      if (!last && now() - worked < FRESH_MS) return
+    /**
+     * For readiness: throws AppError `upstream_failed` unless it worked recently, or `ask` succeeds now. Without `ask`,
+     * throws only if the last call failed.
+     */
+    async check(ask?: () => Promise<unknown>): Promise<void> {
+      if (!last && (!ask || now() - worked < FRESH_MS)) return
       try {
+        if (!ask) throw last
         await ask()
       } catch (cause) {
         const message =

@@ -1,9 +1,9 @@
-import type { ChatModel, ModelUsage } from './chat-model.ts'
+import type { ChatModel, ModelEvent, ModelUsage, Spend } from './chat-model.ts'
 
 export interface Reader {
   model: Pick<ChatModel, 'stream'>
-  /** Called with the token usage of each call. */
-  spend(usage: ModelUsage): void
+  /** Called for each call that the model has begun to answer. */
+  spend: Spend
 }
 
 interface ShortTask {
@@ -31,13 +31,30 @@ export async function askModel(
     sampling: { maxTokens },
     chunks: [],
   }
-  let text = ''
-  for await (const batch of model.stream(request, signal)) {
-    for (const event of batch) {
-      if (event.type === 'text-delta') text += event.text
-      if (event.type === 'finish' && event.usage) spend(event.usage)
+  const read: ReadAnswer = { text: '', usage: undefined, hasBegun: false }
+  try {
+    for await (const batch of model.stream(request, signal)) {
+      take(batch, read)
+      if (read.text.length > characters) break
     }
-    if (text.length > characters) break
+  } finally {
+    const bytes = Buffer.byteLength(rules + prompt + read.text)
+    // Of a call that is given up, the server may have read the prompt.
+    if (read.hasBegun || signal.aborted) spend(read.usage, bytes)
   }
-  return text.slice(0, characters).toWellFormed().trim()
+  return read.text.slice(0, characters).toWellFormed().trim()
+}
+
+interface ReadAnswer {
+  text: string
+  usage: ModelUsage | undefined
+  hasBegun: boolean
+}
+
+function take(batch: readonly ModelEvent[], read: ReadAnswer): void {
+  read.hasBegun = true
+  for (const event of batch) {
+    if (event.type === 'text-delta') read.text += event.text
+    if (event.type === 'finish') read.usage = event.usage
+  }
 }

@@ -75,6 +75,9 @@ export interface ModelUsage {
   cachedTokens?: number | undefined
 }
 
+/** Counts the tokens of a model call: those that are reported, or else an estimate from the bytes sent and received. */
+export type Spend = (usage: ModelUsage | undefined, bytes?: number) => void
+
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** An event of a model's answer. */

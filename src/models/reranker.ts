@@ -1,12 +1,24 @@
-/** Scores each text together with the question, which is more accurate than lexical or vector search. */
+import type { Spend } from './chat-model.ts'
+
+/** Scores texts together with the question, which is more accurate than lexical or vector search. */
 export interface Reranker {
   /** The model's name. */
   readonly name: string
+  /** Whether the scores tell how relevant a text is, or only which comes first. */
+  readonly scores: 'relevance' | 'order'
   /**
-   * Returns the relevance of each text to the question, from 0 to 1, in the order of the texts. Of a text longer than
-   * the model's window, the beginning counts. Throws `RerankerError`, or the signal's reason if it is aborted.
+   * Returns a score from 0 to 1 for each text, in the order of the texts. Of a text longer than the model's window, the
+   * beginning counts. Throws `RerankerError`, or the signal's reason if it is aborted.
    */
-  rerank(query: string, texts: readonly string[], signal: AbortSignal): Promise<number[]>
+  rerank(asked: Reranked, signal: AbortSignal): Promise<number[]>
+}
+
+export interface Reranked {
+  query: string
+  /** The best first, as far as that is known. */
+  texts: readonly string[]
+  /** Called for each call of a chat model. */
+  spend?: Spend | undefined
 }
 
 /** Thrown if there are no scores. `message` may be shown: it contains no secrets and no raw text of the upstream. */

@@ -23,7 +23,7 @@ export const queryRoutes: FastifyPluginAsyncZod<QueryServices> = async (
       operationId: 'query',
       summary: 'Search the documents',
       description:
-        'Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high.',
+        'Returns the passages that answer a question, ranked by words and meaning, with their document, place and score. Uses no chat model unless `effort` is medium or high, or RERANK_MODEL is `chat`.',
       body: QueryRequest,
       response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses(429) },
     },

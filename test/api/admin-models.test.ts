@@ -113,6 +113,11 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
       ok: true,
       reranking: { ranksRight: true },
     })
+    upstream.script(textReply('[2] > [1]'))
+    expect(await test('reranking', { ...drafted(), RERANK_MODEL: 'chat' })).toMatchObject({
+      model: drafted().CHAT_MODEL,
+      reranking: { ranksRight: true },
+    })
     embedder.reply = () => ({ status: 401, body: {} })
     expect(await test('embedding', { ...drafted(), ...embedding })).toMatchObject({
       ok: false,

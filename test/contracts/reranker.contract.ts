@@ -12,7 +12,7 @@ export function describeReranker(name: string, { create }: RerankerCase): void {
   describe(`${name} as a reranker`, () => {
     it('gives one score from 0 to 1 per text, in the order of the texts', async () => {
       const texts = Array.from({ length: 100 }, (_, i) => `text number ${i} about topic ${i % 7}`)
-      const scores = await (await create()).rerank('topic', texts, signal)
+      const scores = await (await create()).rerank({ query: 'topic', texts }, signal)
       expect(scores).toHaveLength(100)
       for (const score of scores) {
         expect(score).toBeGreaterThanOrEqual(0)
@@ -28,7 +28,7 @@ export function describeReranker(name: string, { create }: RerankerCase): void {
         [answer, other],
         [other, answer],
       ]) {
-        const scores = await reranker.rerank('when does the library open', texts, signal)
+        const scores = await reranker.rerank({ query: 'when does the library open', texts }, signal)
         const [best] = texts.toSorted(
           (a, b) => (scores[texts.indexOf(b)] ?? 0) - (scores[texts.indexOf(a)] ?? 0),
         )
@@ -37,19 +37,22 @@ export function describeReranker(name: string, { create }: RerankerCase): void {
     })
 
     it('gives nothing for nothing', async () => {
-      expect(await (await create()).rerank('a', [], signal)).toEqual([])
+      expect(await (await create()).rerank({ query: 'a', texts: [] }, signal)).toEqual([])
     })
 
     it('takes a question and a text much longer than any window', async () => {
       const reranker = await create()
-      expect(await reranker.rerank('why '.repeat(5_000), ['word '.repeat(50_000)], signal)).toEqual(
-        [expect.any(Number)],
-      )
+      const texts = ['word '.repeat(50_000), 'other '.repeat(50_000)]
+      const scores = await reranker.rerank({ query: 'why '.repeat(5_000), texts }, signal)
+      expect(scores).toEqual([expect.any(Number), expect.any(Number)])
     })
 
     it('throws the reason of a signal that was aborted before', async () => {
       const reason = new Error('left')
-      const reranking = (await create()).rerank('a', ['b'], AbortSignal.abort(reason))
+      const reranking = (await create()).rerank(
+        { query: 'a', texts: ['b'] },
+        AbortSignal.abort(reason),
+      )
       await expect(reranking).rejects.toBe(reason)
     })
   })

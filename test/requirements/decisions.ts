@@ -117,6 +117,7 @@ export const DECISIONS = {
     'hybrid.degraded.readiness': 'Where the embedder is down, /readiness says so and stays 200.',
     'hybrid.query.deadline': 'An embedder that hangs does not hold up a question for long.',
     'rerank.query': 'With RERANK_MODEL hits come in the order and with the scores of that model.',
+    'rerank.chat': 'With RERANK_MODEL=chat the chat model puts the hits in order in one call.',
     'rerank.degraded':
       'Where the reranker is down, hits keep the order of the search, with degraded: true.',
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',

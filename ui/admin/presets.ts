@@ -34,5 +34,5 @@ export const SERVERLESS: Readonly<Record<ModelTestRequest['kind'], readonly Pres
     BUILT_IN_MULTILINGUAL,
     { name: 'None (keyword search only)', model: 'none' },
   ],
-  reranking: [],
+  reranking: [{ name: 'The chat model (uses tokens with every search)', model: 'chat' }],
 }

@@ -20,8 +20,9 @@ export async function* findChunks(
 ) {
   const { topK, effort = 'low' } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
-  const search = { ...query, ...scopeOf(request), topK, explain: true, effort }
-  const means = { model: parts.model, retrieval, spend: asking.spend }
+  const { spend } = asking
+  const search = { ...query, ...scopeOf(request), topK, explain: true, effort, spend }
+  const means = { model: parts.model, retrieval, spend }
   const steps = searchByEffort(means, topK > 0 ? search : { ...search, effort: 'low' }, signal)
   const { hits, degraded } = yield* eachStep(steps)
   const searchedFor = query.isRewritten ? query.query : undefined

@@ -16,14 +16,14 @@ interface Dependencies {
   gate: RunGate
   caller: Caller
   /** The documents that the caller may search. */
-  retrieval: Pick<Retrieval, 'search'>
+  retrieval: Retrieval
 }
 
 export interface QueryAnswer {
   hits: Hit[]
   degraded: boolean
   /** What was done; absent for a single search. */
-  steps?: SearchStep[]
+  steps?: SearchStep[] | undefined
   /** Absent if the model was not asked, or does not report it. */
   usage?: Usage | undefined
 }
@@ -34,23 +34,21 @@ export async function answerQuery(
   { effort = 'low', ...query }: Query,
   signal: AbortSignal,
 ): Promise<QueryAnswer> {
-  if (effort === 'low') return retrieval.search(query, signal)
+  if (effort === 'low' && !retrieval.asksModel) return retrieval.search(query, signal)
   checkEffort(effort, model)
   await caller.verify(true)
   const pass = gate.enter()
   using budget = createRunBudget(limits, signal)
   try {
-    const search = searchByEffort(
-      { model, retrieval, spend: budget.spend },
-      { ...query, effort },
-      signal,
-    )
+    const { spend } = budget
+    const means = { model, retrieval, spend }
+    const search = searchByEffort(means, { ...query, spend, effort }, signal)
     const steps: SearchStep[] = []
     for (;;) {
       const { done, value } = await search.next()
       if (done) {
         pass.end('stop')
-        return { ...value, steps, usage: budget.usage() }
+        return { ...value, ...(effort !== 'low' && { steps }), usage: budget.usage() }
       }
       steps.push(value)
     }

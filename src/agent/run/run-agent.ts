@@ -37,7 +37,7 @@ export interface Agent {
   /** Searches what the caller may see, with no answer. Throws AppError like `run`. */
   query(
     query: Query,
-    from: { caller: Caller; retrieval: Pick<Retrieval, 'search'> },
+    from: { caller: Caller; retrieval: Retrieval },
     signal: AbortSignal,
   ): Promise<QueryAnswer>
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { Retrieval, Search } from '../../knowledge/retrieval/search.ts'
 import { startDeadline } from '../../lib/abort.ts'
 import { askModel } from '../../models/ask-model.ts'
-import type { ChatModel } from '../../models/chat-model.ts'
+import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Effort, Hit, SearchStep } from '../../schemas/query.ts'
 import { asData } from '../citations/citations.ts'
@@ -13,7 +13,7 @@ interface EffortBounds {
   /** Rounds of searches; the model judges what was found between two of them. */
   rounds: number
   searches: number
-  /** Tokens of the model's calls after which it is not asked again. */
+  /** Tokens of the model's calls, those of reranking among them, after which it is not asked what to search for. */
   tokens: number
   seconds: number
 }
@@ -59,12 +59,18 @@ export async function* searchByEffort(
   const { retrieval, bounds = BOUNDS } = dependencies
   if (effort === 'low') return retrieval.search(search, signal)
   using deadline = startDeadline(bounds.seconds * 1_000, signal)
-  const planner = createPlanner(dependencies, bounds.tokens, deadline.signal)
+  let tokens = 0
+  const spend: Spend = (...used) => {
+    tokens += dependencies.spend(...used)
+  }
+  const isUsedUp = () => tokens >= bounds.tokens
+  const planner = createPlanner({ model: dependencies.model, spend, isUsedUp }, deadline.signal)
   const findings = createFindings(retrieval, search)
   try {
     // The question itself is searched for first and without the deadline: there is always an answer.
-    yield* findings.searchFor([search], signal)
-    yield* searchAgain({ planner, findings, bounds }, { ...search, effort }, deadline.signal)
+    yield* findings.searchFor([{ ...search, spend }], signal)
+    const again = { ...search, spend, effort }
+    yield* searchAgain({ planner, findings, bounds }, again, deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
     const reason = stopReason(error, deadline.isOver)
@@ -146,28 +152,18 @@ function stopReason(error: unknown, isOver: boolean) {
 
 class TokensUsedUp extends Error {}
 
+interface PlannerParts {
+  model: Pick<ChatModel, 'stream'>
+  spend: Spend
+  isUsedUp: () => boolean
+}
+
 /** Asks the model what to search for. */
-function createPlanner({ model, spend }: Dependencies, maxTokens: number, signal: AbortSignal) {
-  let tokens = 0
-  const ask = async (prompt: string): Promise<string> => {
-    if (tokens >= maxTokens) throw new TokensUsedUp()
-    let isReported = false
-    const reader = {
-      model,
-      spend(usage: Parameters<RunBudget['spend']>[0]) {
-        isReported = true
-        tokens += spend(usage)
-      },
-    }
+function createPlanner({ model, spend, isUsedUp }: PlannerParts, signal: AbortSignal) {
+  const ask = (prompt: string): Promise<string> => {
+    if (isUsedUp()) throw new TokensUsedUp()
     const task = { rules: RULES, prompt, tokens: ANSWER_TOKENS, characters: ANSWER_CHARACTERS }
-    let answer = ''
-    try {
-      answer = await askModel(reader, task, signal)
-      return answer
-    } finally {
-      const bytes = Buffer.byteLength(RULES + prompt + answer)
-      if (!isReported) tokens += spend(undefined, bytes)
-    }
+    return askModel({ model, spend }, task, signal)
   }
   return {
     plan: async (search: Search) => queriesIn(await ask(`${asked(search)}\n\n${PLAN}`)),

@@ -181,7 +181,7 @@ async function question(analysis: Analysis): Promise<string> {
   const { input, model, total, context, signal } = analysis
   const parts = await readParts(analysis)
   const { answer, notes, read, failed } = await mapReduce(
-    { model, spend: (usage) => context.spend?.(usage) },
+    { model, spend: context.spend ?? (() => undefined) },
     input.question ?? '',
     parts,
     signal,

@@ -21,7 +21,7 @@ import { createToolFiles } from './tool-files.ts'
 export interface ToolServices {
   config: { TOP_K: number }
   isStopWord: (word: string) => boolean
-  retrieval: Retrieval
+  retrieval: Pick<Retrieval, 'search'>
   store: Pick<DocumentStore, 'get' | 'readFile'> & { lookup: DocumentLookup }
   model: Pick<ChatModel, 'stream'>
   artifacts: Pick<ArtifactStore, 'read'>

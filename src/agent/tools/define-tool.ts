@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Search } from '../../knowledge/retrieval/search.ts'
 import { Refusal } from '../../lib/refusal.ts'
-import type { ModelUsage } from '../../models/chat-model.ts'
+import type { Spend } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { Citations, NumberedHit } from '../citations/citations.ts'
@@ -34,8 +34,8 @@ export interface ToolContext {
   artifacts: Artifacts
   /** Called with the query and the hits of each search, and what was found with the score of each stage. */
   searched?(query: string, hits: readonly NumberedHit[], found?: readonly Hit[]): void
-  /** Called with the token usage of model calls that the tool makes itself. */
-  spend?(usage: ModelUsage): void
+  /** Called for model calls that the tool makes itself. */
+  spend?: Spend
   /** If this call goes on after its server asked the user something. */
   answered?: AnsweredCall | undefined
 }

@@ -11,7 +11,7 @@ import { findDocument } from './tool-files.ts'
 const MAX_CHUNKS = 20
 
 /** Searches the corpus again; its hits can be cited like the chunks retrieved for the question. */
-export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
+export function semanticSearch(retrieval: Pick<Retrieval, 'search'>, defaultTopK: number) {
   return defineTool({
     name: 'semantic_search',
     title: 'Semantic search',
@@ -20,8 +20,9 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
       query: filledText(2_000),
       topK: z.int().min(1).max(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
-    async run(query, { citations, search, searched }, signal) {
-      const { hits } = await retrieval.search({ ...query, ...search, explain: true }, signal)
+    async run(query, { citations, search, searched, spend }, signal) {
+      const wanted = { ...query, ...search, explain: true, spend }
+      const { hits } = await retrieval.search(wanted, signal)
       const numbered = citations.add(hits.map(withoutStages))
       searched?.(query.query, numbered, hits)
       return renderChunks(numbered, citations.key)

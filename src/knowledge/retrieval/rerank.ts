@@ -1,6 +1,6 @@
 import { withDeadline } from '../../lib/abort.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
-import { type Reranker, RerankerError } from '../../models/reranker.ts'
+import { type Reranked, type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
 
@@ -12,25 +12,24 @@ export const MIN_RERANKED = 50
  * no reranker, and undefined if it does not answer.
  */
 export async function rerank(
-  reranking: Pick<Reranking, 'scores'> | undefined,
-  query: string,
-  chunks: readonly FoundChunk[],
+  reranking: Pick<Reranking, 'scores' | 'gives'> | undefined,
+  { chunks, ...asked }: Omit<Reranked, 'texts'> & { chunks: readonly FoundChunk[] },
   signal?: AbortSignal,
 ): Promise<readonly FoundChunk[] | undefined> {
   if (!reranking || chunks.length === 0) return chunks
   const texts = chunks.map(({ chunk }) => toEmbeddedText(chunk))
-  const scores = await reranking.scores(query, texts, signal)
+  const scores = await reranking.scores({ ...asked, texts }, signal)
   return scores
     ?.map((score, position) => ({ score, position }))
     .toSorted((a, b) => b.score - a.score || a.position - b.position)
     .flatMap(({ score, position }) => {
       const chunk = chunks[position]
-      return chunk ? { ...chunk, rerank: score } : []
+      return chunk ? { ...chunk, ...(reranking.gives === 'relevance' && { rerank: score }) } : []
     })
 }
 
-/** Time limit for reranking; after it, hits stay in the order of the search. */
-const DEADLINE_MS = 3_000
+/** Time limits for reranking, of which a chat model takes longer; after them, hits stay in the order of the search. */
+const DEADLINE_MS = { relevance: 3_000, order: 15_000 }
 
 interface Dependencies {
   reranker: Reranker
@@ -46,7 +45,7 @@ export function createReranking({
   reranker,
   log,
   now = Date.now,
-  deadlineMs = DEADLINE_MS,
+  deadlineMs = DEADLINE_MS[reranker.scores],
 }: Dependencies) {
   const outage = createOutage({
     name: 'the reranking model',
@@ -57,19 +56,18 @@ export function createReranking({
   })
   const late = () =>
     new RerankerError(`The reranking model did not respond within ${deadlineMs} ms`)
-  const ask = (query: string, texts: readonly string[], signal?: AbortSignal) =>
-    outage.run(() =>
-      withDeadline(deadlineMs, (stop) => reranker.rerank(query, texts, stop), late, signal),
-    )
+  const ask = (asked: Reranked, signal?: AbortSignal) =>
+    outage.run(() => withDeadline(deadlineMs, (stop) => reranker.rerank(asked, stop), late, signal))
 
   return {
+    gives: reranker.scores,
     /**
      * One score per text, in the same order; undefined if the model does not answer in time or fails. Throws the
      * abort reason of `signal`.
      */
-    async scores(query: string, texts: readonly string[], signal?: AbortSignal) {
+    async scores(asked: Reranked, signal?: AbortSignal) {
       try {
-        return await ask(query, texts, signal)
+        return await ask(asked, signal)
       } catch (error) {
         signal?.throwIfAborted()
         if (!(error instanceof RerankerError)) throw error
@@ -77,7 +75,12 @@ export function createReranking({
       }
     },
 
-    /** Readiness check: throws AppError if the model does not work. */
-    check: (signal: AbortSignal) => outage.check(() => ask('ready', ['ready'], signal)),
+    /** Readiness check: throws AppError if the model does not work. A chat model is not asked, since that costs tokens. */
+    check: (signal: AbortSignal) =>
+      outage.check(
+        reranker.scores === 'relevance'
+          ? () => ask({ query: 'ready', texts: ['ready'] }, signal)
+          : undefined,
+      ),
   }
 }

@@ -3,6 +3,7 @@ import type { ChunkIndex, ChunkQuery } from '../../indexes/chunk-index.ts'
 import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { inSpan } from '../../lib/tracing.ts'
+import type { Spend } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { ofConversation, seenIn } from '../../schemas/metadata.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
@@ -37,7 +38,7 @@ interface Dependencies {
   /** Whether every vector of the document store is in the index. */
   hasAllVectors: () => boolean
   /** Absent if hits are not reranked. */
-  reranking?: Pick<Reranking, 'scores'> | undefined
+  reranking?: Pick<Reranking, 'scores' | 'gives'> | undefined
 }
 
 export interface Search
@@ -50,6 +51,8 @@ export interface Search
   sender?: string | undefined
   /** Adds the score of each stage to each hit. */
   explain?: boolean | undefined
+  /** Called for each call of the chat model. */
+  spend?: Spend | undefined
 }
 
 interface Answer {
@@ -60,6 +63,8 @@ interface Answer {
 }
 
 export interface Retrieval {
+  /** Whether every search asks the chat model. */
+  readonly asksModel: boolean
   /**
    * Returns the best chunks for a question. Throws AppError `invalid_request` if `mode` asks for dense search and
    * there is no embedding model.
@@ -117,8 +122,9 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 
   return {
+    asksModel: reranking?.gives === 'order',
     async search(search, signal) {
-      const { topK, minScore = 0, filter, conversation, sender, explain = false } = search
+      const { topK, minScore = 0, filter, conversation, sender, explain = false, spend } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
       const { text, terms } = analyse(search)
@@ -130,7 +136,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
         wanted,
         signal,
       )
-      const reranked = await rerank(reranking, text, found, signal)
+      const reranked = await rerank(reranking, { query: text, chunks: found, spend }, signal)
       const best = (reranked ?? found).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)
       return {
@@ -175,6 +181,7 @@ export function watchSearches(
   ended: (milliseconds: number) => void,
 ): Retrieval {
   return {
+    asksModel: retrieval.asksModel,
     async search(query, signal) {
       await checkReady()
       const started = performance.now()

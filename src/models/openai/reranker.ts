@@ -39,7 +39,8 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
 
   return {
     name: model,
-    async rerank(query, texts, signal) {
+    scores: 'relevance',
+    async rerank({ query, texts }, signal) {
       signal.throwIfAborted()
       if (texts.length === 0) return []
       /** How this call was last sent; concurrent calls that were refused may have changed `request` and `longest`. */

@@ -14,7 +14,9 @@ describe('a run without a tool call', () => {
     const heard = await events({ topK: 7 })
     expect(outline(heard)).toEqual(['At', ' nine [1]', '.', 'end: stop'])
     expect(endOf(heard).hits).toEqual([hitOf('a'), hitOf('b')])
-    expect(searches).toEqual([{ query: 'When does it open?', topK: 7, explain: true }])
+    expect(searches).toEqual([
+      { query: 'When does it open?', topK: 7, explain: true, spend: expect.any(Function) },
+    ])
     expect(model.requests).toHaveLength(1)
   })
 

@@ -102,7 +102,7 @@ describe('analyse_corpus', () => {
 
   it('puts a question to all, tells how many were read, and what it cost', async () => {
     const spent: ModelUsage[] = []
-    const context = createContext({ spend: (usage) => void spent.push(usage) })
+    const context = createContext({ spend: (usage) => void (usage && spent.push(usage)) })
     const { run, calls } = create(many(3))
     const result = await run({ task: 'question', question: 'Owls?' }, context)
     expect(result).toMatch(

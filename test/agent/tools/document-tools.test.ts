@@ -51,7 +51,9 @@ describe('semantic_search', () => {
     ])('with TOP_K %i and topK %s looks for %i', async (defaultTopK, topK, expected) => {
       const { tool, queries, signals } = createSearch(defaultTopK)
       await tool.run({ query: 'opening', ...(topK && { topK }) }, createContext(), signal)
-      expect(queries).toEqual([{ query: 'opening', topK: expected, explain: true }])
+      expect(queries).toEqual([
+        { query: 'opening', topK: expected, explain: true, spend: expect.any(Function) },
+      ])
       expect(signals).toEqual([signal])
     })
 

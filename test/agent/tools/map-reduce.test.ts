@@ -27,7 +27,10 @@ function createReader(reply: (prompt: string) => string) {
       yield [finish('stop', { promptTokens: 10, completionTokens: 1 })]
     },
   }
-  const reader = { model, spend: (usage: ModelUsage) => void spent.push(usage) }
+  const reader = {
+    model,
+    spend: (usage: ModelUsage | undefined) => void (usage && spent.push(usage)),
+  }
   return { reader, prompts, spent, most: () => most }
 }
 

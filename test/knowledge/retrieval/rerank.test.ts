@@ -3,16 +3,21 @@ import { createReranking } from '../../../src/knowledge/retrieval/rerank.ts'
 import { type Reranker, RerankerError } from '../../../src/models/reranker.ts'
 
 const DOWN = new RerankerError('The reranking model cannot be reached')
+const ASKED = { query: 'a', texts: ['b'] }
 const { signal } = new AbortController()
 
 /** A reranker that does what `behave` does, under a clock that a test turns. */
-function createForTest(behave: (signal: AbortSignal) => Promise<number[]>) {
+function createForTest(
+  behave: (signal: AbortSignal) => Promise<number[]>,
+  scores: Reranker['scores'] = 'relevance',
+) {
   let time = 1_000_000
   let asked = 0
   const warnings: string[] = []
   const reranker: Reranker = {
     name: 'test',
-    rerank(_query, _texts, stop) {
+    scores,
+    rerank(_asked, stop) {
       asked++
       return behave(stop)
     },
@@ -43,12 +48,12 @@ const hangs = (stop: AbortSignal) =>
 describe('a reranker that works', () => {
   it('gives its scores', async () => {
     const { reranking } = createForTest(async () => [1, 2])
-    expect(await reranking.scores('a', ['b', 'c'])).toEqual([1, 2])
+    expect(await reranking.scores({ query: 'a', texts: ['b', 'c'] })).toEqual([1, 2])
   })
 
   it('is asked for readiness only where nobody else has asked lately', async () => {
     const { reranking, asked, pass } = createForTest(async () => [1])
-    await reranking.scores('a', ['b'])
+    await reranking.scores(ASKED)
     await reranking.check(signal)
     expect(asked()).toBe(1)
     pass(61_000)
@@ -57,14 +62,32 @@ describe('a reranker that works', () => {
   })
 })
 
+describe('a chat model that reranks', () => {
+  it('is not asked for readiness, which costs tokens, and told once it has failed', async () => {
+    const replies = [() => Promise.reject(DOWN), async () => [1]]
+    const { reranking, asked, pass } = createForTest(
+      async () => replies.shift()?.() ?? [1],
+      'order',
+    )
+    await reranking.check(signal)
+    expect(asked()).toBe(0)
+    await reranking.scores(ASKED)
+    await expect(reranking.check(signal)).rejects.toMatchObject({ message: DOWN.message })
+    pass(1_001)
+    await reranking.scores(ASKED)
+    await reranking.check(signal)
+    expect(asked()).toBe(2)
+  })
+})
+
 describe('a reranker that is down', () => {
   it('gives nothing, is left alone for a while, and is tried again', async () => {
     const { reranking, asked, pass, warnings } = createForTest(() => Promise.reject(DOWN))
-    expect(await reranking.scores('a', ['b'])).toBeUndefined()
-    expect(await reranking.scores('a', ['b'])).toBeUndefined()
+    expect(await reranking.scores(ASKED)).toBeUndefined()
+    expect(await reranking.scores(ASKED)).toBeUndefined()
     expect(asked()).toBe(1)
     pass(1_001)
-    await reranking.scores('a', ['b'])
+    await reranking.scores(ASKED)
     expect(asked()).toBe(2)
     expect(warnings).toEqual(['the reranking model does not work: hits keep their original order'])
   })
@@ -79,7 +102,7 @@ describe('a reranker that is down', () => {
 
   it('by not answering in time holds nobody up for longer', async () => {
     const { reranking } = createForTest(hangs)
-    expect(await reranking.scores('a', ['b'])).toBeUndefined()
+    expect(await reranking.scores(ASKED)).toBeUndefined()
     await expect(reranking.check(signal)).rejects.toThrow('within 20 ms')
   })
 })
@@ -87,15 +110,15 @@ describe('a reranker that is down', () => {
 it('a caller who leaves is no outage', async () => {
   const { reranking, asked } = createForTest(hangs)
   const call = new AbortController()
-  const scores = reranking.scores('a', ['b'], call.signal)
+  const scores = reranking.scores(ASKED, call.signal)
   const reason = new Error('left')
   call.abort(reason)
   await expect(scores).rejects.toBe(reason)
-  await reranking.scores('a', ['b'])
+  await reranking.scores(ASKED)
   expect(asked()).toBe(2)
 })
 
 it('a mistake of our own is not taken for an outage', async () => {
   const { reranking } = createForTest(() => Promise.reject(new TypeError('bug')))
-  await expect(reranking.scores('a', ['b'])).rejects.toThrow('bug')
+  await expect(reranking.scores(ASKED)).rejects.toThrow('bug')
 })

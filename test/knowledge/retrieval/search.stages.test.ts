@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkQuery } from '../../../src/indexes/chunk-index.ts'
 import { createRetrieval, type Search } from '../../../src/knowledge/retrieval/search.ts'
+import type { Reranked } from '../../../src/models/reranker.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
@@ -60,7 +61,8 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
     },
   }
   const reranking = scores && {
-    async scores(_query: string, texts: readonly string[]) {
+    gives: 'relevance' as const,
+    async scores({ texts }: Reranked) {
       reranked.push(texts.length)
       return scores(texts)
     },

@@ -13,6 +13,7 @@ function createNoting(search = async () => FOUND) {
   const asked: [Search, AbortSignal | undefined][] = []
   return {
     asked,
+    asksModel: false,
     search: (request: Search, callSignal?: AbortSignal) => {
       asked.push([request, callSignal])
       return search()

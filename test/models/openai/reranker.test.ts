@@ -15,7 +15,7 @@ async function createForTest(kind: RerankerKind = 'cohere', ...replies: Reranker
   const server = await startScriptedReranker(kind)
   server.reply = () => replies.shift()
   const reranker = createOpenAiReranker({ apiKey: KEY, baseUrl: server.url, model: 'reranker-1' })
-  return { server, rerank: (texts = TEXTS) => reranker.rerank('doctor', texts, signal) }
+  return { server, rerank: (texts = TEXTS) => reranker.rerank({ query: 'doctor', texts }, signal) }
 }
 
 const failing = (status: number, body: unknown = {}, headers = {}) => ({ status, body, headers })
@@ -143,7 +143,7 @@ describe('a failure', () => {
     server.reply = () => 'hang'
     const reranker = createOpenAiReranker({ apiKey: KEY, baseUrl: server.url, model: 'm' })
     const call = new AbortController()
-    const reranking = reranker.rerank('a', ['b'], call.signal)
+    const reranking = reranker.rerank({ query: 'a', texts: ['b'] }, call.signal)
     const reason = new Error('left')
     call.abort(reason)
     await expect(reranking).rejects.toBe(reason)
