@@ -12,6 +12,8 @@ import { checkProcess } from '../lib/processes/child-process.ts'
 import { type Command, parseParameters } from './command.ts'
 
 const ANSWER_MS = 10_000
+/** The server's own deadline for a trial of a model, and a moment more. */
+const MODEL_MS = 100_000
 /** Below this, a database or a search index cannot be rewritten safely. */
 const LOW_DISK_BYTES = 1_000_000_000
 
@@ -133,6 +135,7 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
     return [
       { part: 'server', words: `${baseURL} is ${status}${degraded ? ', degraded' : ''}` },
       ...parts,
+      await checkChatModel(client, signal),
     ]
   } catch (error) {
     if (!(error instanceof ConnectionError)) {
@@ -146,6 +149,21 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
       ? 'stop the other program, or set another PORT'
       : 'run npm start, then npm run doctor again'
     return [{ part: 'server', words, remedy }]
+  }
+}
+
+/** Has the running server ask its chat model as a chat would. */
+async function checkChatModel({ admin }: AgentServer, signal: AbortSignal): Promise<Finding> {
+  const part = 'chat model'
+  try {
+    const options = { signal, timeout: MODEL_MS }
+    const { model, ok, milliseconds, error } = await admin.models.test({ kind: 'chat' }, options)
+    if (ok) return { part, words: `${model} answers (${milliseconds} ms)` }
+    const remedy = `${error ?? 'see the log'}; docs/guides/models.md has what each failure means`
+    return { part, words: `${model} does not answer`, remedy }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { part, words: 'could not be asked', remedy: messageOf(error) }
   }
 }
 

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { runDoctor } from '../../src/commands/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
-import { startServer, TEST_KEY } from '../support/server.ts'
+import { MODEL_KEY, modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 async function examine(environment: Record<string, string>) {
@@ -36,9 +36,22 @@ it('finds all parts of a running server in order, and tells no secret', async ()
   expect(said).toMatch(/^ok +disk +[\d.]+ GB free in /m)
   expect(said).toMatch(/^ok +server +http:\S+ is ready/m)
   expect(said).toMatch(/^ok +store +works \(\d+ ms\)$/m)
+  expect(said).toMatch(/^ok +chat model +extractive answers \(\d+ ms\)$/m)
   expect(said).toMatch(/\nEverything works\n$/)
   expect(said).not.toContain(TEST_KEY)
   expect(code).toBe(0)
+})
+
+it('says why the chat model does not answer, without its key', async () => {
+  const given = modelAt({ url: 'http://127.0.0.1:9/v1' }, { SERVER_API_KEY: TEST_KEY })
+  const { url } = await startServer(given, { given })
+  const { code, said } = await examine(await settings(Number(new URL(url).port)))
+  expect(said).toMatch(
+    /^FAILED chat model +scripted does not answer\n +→ .*docs\/guides\/models\.md/m,
+  )
+  expect(said).toMatch(/\n1 failed\n$/)
+  expect(said).not.toContain(MODEL_KEY)
+  expect(code).toBe(1)
 })
 
 it('says that no server runs, and what to do', async () => {
