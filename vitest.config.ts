@@ -25,6 +25,11 @@ export default defineConfig({
     isolate: false,
     // Modules are loaded by Node.js, as in the server: a sixth less processor time than through Vite. No `vi.mock`.
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    // `npm run coverage`: of what runs within the tests' own threads; jobs and servers in processes are not counted.
+    coverage: {
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', ['text-summary', { file: 'summary.txt' }], 'html'],
+    },
     expect: { poll: { timeout: 20_000 } },
     restoreMocks: true,
     // See test/support/long.ts.

@@ -66,6 +66,8 @@ async function manifest() {
     version: whole.version,
     description,
     license,
+    // Only in the workflow of releases, which knows it.
+    repository: whole.repository,
     type,
     engines,
     bin: { 'agent-server': 'src/bin.cjs' },
