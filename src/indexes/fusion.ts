@@ -3,7 +3,7 @@ import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
 import { byScore, createTopHits } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
-/** Weight of the lexical score next to the dense one, where the best match by words is also the nearest. */
+/** Weight of the lexical score next to the dense one, where the best match by words is also the nearest to the question. */
 export const LEXICAL_WEIGHT = 0.4
 /** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
 const LONG_QUESTION = 7
@@ -100,21 +100,18 @@ export function fuse(
 }
 
 /**
- * How near the best match by words is to the question, from 0 to 1 among the candidates. Where a question is in another
- * language than the documents, its words match names at best, in passages about something else.
+ * How near a chunk that the words found is to the question, from 0 to 1 among the candidates: the nearest of all, each
+ * counting as much as its words. Where a question is in another language than the documents, its words match names at
+ * best, in passages about something else.
  */
 function trustInWords(
   lexical: readonly IndexMatch[],
   keys: Uint32Array,
   cosines: Float64Array,
 ): number {
-  const places = new Map(Array.from(keys, (key, place) => [key, place]))
-  const [min, max] = cosineRange(cosines)
-  for (const { key } of lexical) {
-    const cosine = cosines[places.get(key) ?? -1]
-    if (cosine !== undefined) return share(cosine, min, max)
-  }
-  return 1
+  const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
+  const { words, meaning } = sharesOf(byWords, keys, cosines)
+  return words.reduce((most, score, place) => Math.max(most, score * (meaning[place] ?? 0)), 0)
 }
 
 function fusedScores(
@@ -123,12 +120,20 @@ function fusedScores(
   cosines: Float64Array,
   lexicalWeight: number,
 ): Float64Array {
+  const { words, meaning } = sharesOf(byWords, keys, cosines)
+  return words.map(
+    (score, place) => lexicalWeight * score + (1 - lexicalWeight) * (meaning[place] ?? 0),
+  )
+}
+
+/** The scores of the candidates by words and by meaning, each from 0 to 1. */
+function sharesOf(byWords: ReadonlyMap<number, number>, keys: Uint32Array, cosines: Float64Array) {
   const [, highest] = rangeOf(byWords.values())
   const [min, max] = cosineRange(cosines)
-  return cosines.map((cosine, place) => {
-    const words = share(byWords.get(keys[place] ?? 0) ?? 0, 0, highest)
-    return lexicalWeight * words + (1 - lexicalWeight) * share(cosine, min, max)
-  })
+  return {
+    words: Float64Array.from(keys, (key) => share(byWords.get(key) ?? 0, 0, highest)),
+    meaning: cosines.map((cosine) => share(cosine, min, max)),
+  }
 }
 
 /** The cosines that count as 0 and as 1. */

@@ -57,15 +57,18 @@ describe('A ranking by words and meaning', () => {
     expect(cosineOf(1)).toBeLessThan(1)
   })
 
-  it('trusts words less, the farther their best match is from the question', async () => {
-    const firstFor = async (best: number) => {
-      const lexical = [best, 5].map((key, place) => ({ key, score: 9 - place }))
-      const { candidates } = await rank(lexical, { limit: 5 })
-      return candidates.find(({ key }) => key === 5)?.score ?? 0
-    }
-    // The key 5, at a right angle to the question, has only its words: worth less, the farther the best match is.
-    const worth = [await firstFor(1), await firstFor(2), await firstFor(3)]
-    expect(worth).toEqual([0.4, 0.32, 0.24].map((weight) => expect.closeTo((weight * 8) / 9, 5)))
+  it.each([
+    ['all where the best match is the nearest', [1], 1],
+    ['less, the farther the best match is', [2], 0.8],
+    ['as much as the nearest match, counted by its words', [3, 1], 8 / 10],
+    ['no more for a near match that the words hardly found', [3, 4, 2, 1], 0.6],
+    ['nothing if every match is at a right angle to the question', [4], 0],
+  ])('trusts words %s', async (_, found, trust) => {
+    // The key 5, at a right angle to the question, has only its words.
+    const others = found.map((key, place) => ({ key, score: 10 - 2 * place }))
+    const { candidates } = await rank([...others, { key: 5, score: 5 }], { limit: 5 })
+    const score = candidates.find(({ key }) => key === 5)?.score
+    expect(score).toBeCloseTo((0.4 * trust * 5) / 10, 5)
   })
 
   it('compares every candidate, those of the words as well', async () => {
