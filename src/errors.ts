@@ -27,6 +27,7 @@ export const ERRORS = {
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   request_timeout: { status: 408, type: 'invalid_request_error' },
   document_not_failed: { status: 409, type: 'invalid_request_error' },
+  document_not_ready: { status: 409, type: 'invalid_request_error' },
   changed_meanwhile: { status: 409, type: 'invalid_request_error' },
   not_writable: { status: 409, type: 'invalid_request_error' },
   not_startable: { status: 409, type: 'invalid_request_error' },

@@ -991,8 +991,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a document’s metadata
-         * @description The document is not ingested again. Takes effect immediately, and is kept if a replacement of the document is in progress.
+         * Change a document’s title or metadata
+         * @description Metadata change immediately, without ingesting the document again, and the change is kept if a replacement of the document is in progress. A new title means that the same content is ingested again.
          */
         patch: operations["patchDocument"];
         trace?: never;
@@ -3457,16 +3457,32 @@ export interface components {
          *       "metadata": {
          *         "year": 2027,
          *         "draft": null
+         *       },
+         *       "expected": {
+         *         "metadata": {
+         *           "year": 2026
+         *         }
          *       }
          *     }
          */
         DocumentPatch: {
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
             conversation?: null;
+            /** @description Makes the change safe if others edit too: if any of these differs by now, nothing changes and the response is 409 `changed_meanwhile`. */
+            expected?: {
+                /** @description Metadata fields as you read them; null for a field that was absent. */
+                metadata?: {
+                    [key: string]: (string | number | boolean) | null;
+                };
+                /** @description The title as you read it. */
+                title?: string;
+            };
             /** @description Fields to set, or null to remove a field. Fields not listed are unchanged. */
             metadata?: {
                 [key: string]: (string | number | boolean) | null;
             };
+            /** @description A new title. Because search finds words of titles, the same content is ingested again under it; until then, the previous title is returned. Only for a document that is `ready` and was not fetched from a URL; otherwise it is refused. */
+            title?: string;
         };
         /** @enum {string} */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
@@ -3588,7 +3604,7 @@ export interface components {
              * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -5039,7 +5055,7 @@ export interface components {
                  * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
-                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };

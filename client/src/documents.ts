@@ -189,7 +189,10 @@ export class Documents {
     return response.text()
   }
 
-  /** Changes metadata without ingesting the document again: null removes a field; fields not named stay. */
+  /**
+   * Changes metadata, where null removes a field and fields not named stay, or the title, for which the content is
+   * ingested again. With `expected`, throws `ConflictError` and changes nothing if it is no longer so.
+   */
   patch(id: string, patch: DocumentPatch, options?: RequestOptions): Call<Document> {
     return this.#transport.json({ method: 'PATCH', path: pathOf(id), json: patch }, options)
   }

@@ -186,7 +186,7 @@ function limitDocuments(
       if (place !== undefined) {
         refuseOther(place === null ? {} : { [COLLECTION]: place }, collections)
       }
-      return documents.patch((await get(named)).id, { ...change, among }, signal)
+      return documents.patch((await get(named)).id, { ...change, among, sender }, signal)
     },
   }
 }

@@ -132,12 +132,15 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
     config: { scopes: ['ingest'] },
     schema: {
       operationId: 'patchDocument',
-      summary: 'Change a document’s metadata',
+      summary: 'Change a document’s title or metadata',
       description:
-        'The document is not ingested again. Takes effect immediately, and is kept if a replacement of the document is in progress.',
+        'Metadata change immediately, without ingesting the document again, and the change is kept if a replacement of the document is in progress. A new title means that the same content is ingested again.',
       params: DocumentParams,
       body: DocumentPatch,
-      response: { 200: Document.describe('The updated document.'), ...errorResponses(404) },
+      response: {
+        200: Document.describe('The updated document.'),
+        ...errorResponses(404, 409, 429, 507),
+      },
     },
     handler: (request, reply) => {
       const { params, body } = request

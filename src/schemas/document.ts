@@ -192,10 +192,27 @@ export const DocumentList = z
   })
   .meta({ id: 'DocumentList' })
 
-/** Changes to a document's metadata: null removes a field, fields not named stay as they are. */
+const ExpectedFacts = z
+  .strictObject({
+    title: z.string().max(1_000).optional().describe('The title as you read it.'),
+    metadata: MetadataPatch.optional().describe(
+      'Metadata fields as you read them; null for a field that was absent.',
+    ),
+  })
+  .describe(
+    'Makes the change safe if others edit too: if any of these differs by now, nothing changes and the response is 409 `changed_meanwhile`.',
+  )
+
+/** Changes to a document's facts: in its metadata, null removes a field, and fields not named stay as they are. */
 export const DocumentPatch = z
   .strictObject({
+    title: filledText(1_000)
+      .optional()
+      .describe(
+        'A new title. Because search finds words of titles, the same content is ingested again under it; until then, the previous title is returned. Only for a document that is `ready` and was not fetched from a URL; otherwise it is refused.',
+      ),
     metadata: MetadataPatch.optional(),
+    expected: ExpectedFacts.optional(),
     conversation: z
       .null()
       .optional()
@@ -203,7 +220,10 @@ export const DocumentPatch = z
         'Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted.',
       ),
   })
-  .meta({ id: 'DocumentPatch', examples: [{ metadata: { year: 2027, draft: null } }] })
+  .meta({
+    id: 'DocumentPatch',
+    examples: [{ metadata: { year: 2027, draft: null }, expected: { metadata: { year: 2026 } } }],
+  })
 
 export const DeletionQuery = Selection.extend({
   dryRun: Flag.default(false).describe('Only count the documents that would be deleted.'),

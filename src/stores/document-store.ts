@@ -213,12 +213,14 @@ export interface DocumentStore extends FileStore, SourceStore {
   /**
    * Changes only metadata, both of the served revision and of a pending replacement. A claim of the document is no
    * longer current, and its job is queued again. Returns undefined if there is no such document, or none in the
-   * collections `among`; throws `invalid_request` if there would be too many fields.
+   * collections `among`; throws `invalid_request` if there would be too many fields, and `changed_meanwhile` if a field
+   * is not as in `expected`, where null stands for no such field.
    */
   patchMetadata(
     id: string,
     patch: MetadataPatch,
     among?: Among,
+    expected?: MetadataPatch,
   ): Promise<StoredDocument | undefined>
   /**
    * Removes document, text, file, chunks and job at once. Returns the keys of the removed chunks; undefined if there

@@ -8,11 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
+import { DocumentCreated } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
-import { openUpload } from '../support/forms.ts'
+import { openUpload, sendFile } from '../support/forms.ts'
 import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
@@ -154,6 +155,11 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   document_not_failed: async () => {
     const id = await server.ingest({ text: 'A text.' })
     return server.request(`/documents/${id}/retry`, { method: 'POST' })
+  },
+  document_not_ready: async () => {
+    const sent = await sendFile(server, { name: 'sound.wav', bytes: 'RIFF' })
+    const { id } = DocumentCreated.parse(await sent.json())
+    return server.request(`/documents/${id}`, { method: 'PATCH', body: { title: 'Sound' } })
   },
   idempotency_conflict: async () => {
     const headers = { 'idempotency-key': 'one' }

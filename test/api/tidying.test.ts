@@ -195,7 +195,7 @@ describe('PATCH /documents/{id}', () => {
   })
 
   it('refuses what it does not change, and knows no document that is not there', async () => {
-    expect(await failureOf(await patch('x', { title: 'T', metadata: {} }))).toMatchObject({
+    expect(await failureOf(await patch('x', { text: 'T', metadata: {} }))).toMatchObject({
       status: 400,
     })
     expect(await failureOf(await patch('unknown', { metadata: {} }))).toMatchObject({ status: 404 })

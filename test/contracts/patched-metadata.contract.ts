@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { MetadataPatch } from '../../src/schemas/metadata.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 
 /** Metadata that is changed alone. */
@@ -41,6 +42,20 @@ export function describePatchedMetadata(on: StoreFixture): void {
       expect(job.metadata).toEqual({ colour: 'green', year: 2026 })
       await on.store.completeJob(job, await on.chunksOf('y'))
       expect(await on.store.get('a')).toMatchObject({ metadata: { colour: 'green', year: 2026 } })
+    })
+
+    it('changes nothing unless its fields are as expected', async () => {
+      await on.store.add({ id: 'a', text: 'x', metadata: { year: 2025, draft: true } })
+      const before = await on.store.get('a')
+      const change = (expected: MetadataPatch) =>
+        on.store.patchMetadata('a', { year: 2026 }, undefined, expected)
+      for (const [field, value] of Object.entries({ year: 2024, draft: null, toString: 'x' })) {
+        const refused = { code: 'changed_meanwhile', param: `expected.metadata.${field}` }
+        await expect(change({ [field]: value })).rejects.toMatchObject(refused)
+      }
+      expect(await on.store.get('a')).toEqual(before)
+      expect(await change({ year: 2025, team: null })).toMatchObject({ metadata: { year: 2026 } })
+      await expect(change({ year: 2025 })).rejects.toMatchObject({ code: 'changed_meanwhile' })
     })
 
     it('takes a claim back', async () => {

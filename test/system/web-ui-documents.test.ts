@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { DocumentList } from '../../src/schemas/document.ts'
+import { Document, DocumentList } from '../../src/schemas/document.ts'
 import { expectAccessible, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { fixture, sendFile } from '../support/forms.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -115,6 +115,7 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await page.getByLabel('Add files').last().setInputFiles(file('hours.txt', 'Open at nine.'))
     await page.getByRole('link', { name: 'hours.txt' }).click()
     await page.getByText('Open at nine.').waitFor()
+    await page.getByText('Ready').waitFor()
     await press(page, 'Edit')
     await page.getByLabel('Title').fill('Opening hours')
     await page.getByLabel('Field 1', { exact: true }).fill('year')
@@ -132,7 +133,7 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await press(page, 'Edit')
     await page.getByLabel('Field 1', { exact: true }).fill('')
     await press(page, 'Save')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByLabel('Field 1', { exact: true }).waitFor({ state: 'detached' })
     const after = DocumentList.parse(await (await server.request('/documents')).json())
     expect(after.documents[0]?.metadata).toEqual({})
     expect(complaints).toEqual([])
@@ -170,6 +171,57 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await row.waitFor()
     expect(await page.getByLabel('Type').inputValue()).toBe('application/pdf')
     expect(complaints).toEqual([])
+  })
+
+  it('edits a value in the table, and overwrites nothing that it has not shown', async () => {
+    const server = await startServer()
+    const id = await server.ingest({ title: 'Owls', text: 'Owls hunt.', metadata: { year: 2025 } })
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    await page.getByText('Columns').first().click()
+    await page.getByRole('checkbox', { name: 'year' }).check()
+    const metadata = async () =>
+      Document.parse(await (await server.request(`/documents/${id}`)).json()).metadata
+    const cell = page.getByRole('button', { name: 'Edit year of Owls' })
+    const field = page.getByLabel('year of Owls', { exact: true })
+    await cell.click()
+    await expectAccessible(page)
+    await field.fill('2026')
+    await field.press('Escape')
+    expect(await metadata()).toEqual({ year: 2025 })
+    await cell.click()
+    await field.fill('2026')
+    await field.press('Enter')
+    await cell.getByText('2026', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Edit collection of Owls' }).click()
+    await page.getByLabel('collection of Owls', { exact: true }).fill('birds')
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.getByRole('button', { name: 'Edit collection of Owls: birds' }).waitFor()
+    expect(await metadata()).toEqual({ year: 2026, collection: 'birds' })
+    // Somebody else changes it while it is typed.
+    await cell.click()
+    await field.fill('2027')
+    const other = { method: 'PATCH', body: { metadata: { year: 2030, team: 'red' } } }
+    await server.request(`/documents/${id}`, other)
+    await field.press('Enter')
+    await page.getByText('the field is now 2030').waitFor()
+    await page.getByRole('heading', { level: 1 }).click()
+    expect(await metadata()).toEqual({ year: 2030, team: 'red', collection: 'birds' })
+    await field.press('Enter')
+    await cell.getByText('2027', { exact: true }).waitFor()
+    expect(await metadata()).toEqual({ year: 2027, team: 'red', collection: 'birds' })
+    await page.getByRole('link', { name: 'Owls' }).click()
+    await press(page, 'Edit')
+    await page.getByLabel('Value of year').fill('2028')
+    const third = { method: 'PATCH', body: { metadata: { year: 2031, team: 'blue' } } }
+    await server.request(`/documents/${id}`, third)
+    await press(page, 'Save')
+    await page.getByText('the field is now 2031').waitFor()
+    expect(await page.getByLabel('Value of year').inputValue()).toBe('2028')
+    await press(page, 'Save')
+    await page.getByText('2028').waitFor()
+    expect(await metadata()).toEqual({ year: 2028, team: 'blue', collection: 'birds' })
+    // The browser tells of the answers with 409.
+    expect(complaints.filter((one) => !one.includes('409'))).toEqual([])
   })
 
   it('tells of files that were there already, and deletes the copies', async () => {

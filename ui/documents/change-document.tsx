@@ -1,9 +1,10 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
-import { API, client, messageOf } from '../api.ts'
+import { client, messageOf } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
+import { isChangedMeanwhile, type MetadataValue, saveFacts, typedValue } from './document-facts.ts'
 import { titleOf } from './one-document.tsx'
 
 interface Change {
@@ -11,23 +12,31 @@ interface Change {
   onChanged: () => void
 }
 
-type Value = string | number | boolean
-
 /** A field as it is typed; without a name it is none. */
 interface Field {
   name: string
   value: string
-  before?: Value
+  before?: MetadataValue
 }
 
-/** Changes title and metadata. A new title means that the same content is ingested again: searches look in titles, too. */
-export function EditDialog({ document, onChanged, onClose }: Change & { onClose: () => void }) {
-  const { id, metadata = {}, source } = document
+/** `EditForm` for a row of the table. */
+export function EditDialog(properties: Change & { onClose: () => void }) {
+  return (
+    <Dialog title="Edit document" onClose={properties.onClose} wide>
+      <EditForm {...properties} />
+    </Dialog>
+  )
+}
+
+/** Changes title and metadata, unless somebody else has changed the same meanwhile, which it says then. */
+export function EditForm({ document, onChanged, onClose }: Change & { onClose: () => void }) {
+  const { id, metadata = {} } = document
   const title = useSignal(titleOf(document))
   const fields = useSignal<readonly Field[]>([
     ...Object.entries(metadata).map(([name, before]) => ({ name, value: String(before), before })),
     { name: '', value: '' },
   ])
+  const seen = useRef(document)
   const failure = useSignal('')
   const isBusy = useSignal(false)
   const change = (place: number, part: Partial<Field>) => {
@@ -41,103 +50,93 @@ export function EditDialog({ document, onChanged, onClose }: Change & { onClose:
     failure.value = ''
     try {
       const patch = patchOf(metadata, fields.value)
-      if (Object.keys(patch).length > 0) await client.documents.patch(id, { metadata: patch })
-      if (title.value.trim() !== titleOf(document)) await rename(id, title.value.trim())
+      const typed = title.value.trim()
+      await saveFacts(seen.current, {
+        ...(typed !== titleOf(document) && { title: typed }),
+        ...(Object.keys(patch).length > 0 && { metadata: patch }),
+      })
       onChanged()
       onClose()
     } catch (error) {
       failure.value = messageOf(error)
+      if (isChangedMeanwhile(error)) {
+        failure.value += ' Save again to overwrite it.'
+        seen.current = await client.documents.get(id).catch(() => document)
+      }
       isBusy.value = false
     }
   }
   return (
-    <Dialog title="Edit document" onClose={onClose} wide>
-      <form class="stack" onSubmit={(event) => void save(event)}>
-        {source ? (
-          <p class="hint">The title comes from the web page.</p>
-        ) : (
-          <label class="field">
-            <span class="label">Title</span>
+    <form class="stack" onSubmit={(event) => void save(event)}>
+      <TitleField document={document} title={title} />
+      <fieldset class="stack">
+        <legend class="label">Metadata</legend>
+        {fields.value.map(({ name, value }, place) => (
+          <div key={place} class="metadata-field">
             <input
-              required
-              maxLength={1_000}
-              value={title.value}
-              onInput={({ currentTarget }) => {
-                title.value = currentTarget.value
-              }}
+              aria-label={`Field ${place + 1}`}
+              placeholder="field"
+              value={name}
+              onInput={({ currentTarget }) => change(place, { name: currentTarget.value })}
             />
-          </label>
-        )}
-        <fieldset class="stack">
-          <legend class="label">Metadata</legend>
-          {fields.value.map(({ name, value }, place) => (
-            <div key={place} class="metadata-field">
-              <input
-                aria-label={`Field ${place + 1}`}
-                placeholder="field"
-                value={name}
-                onInput={({ currentTarget }) => change(place, { name: currentTarget.value })}
-              />
-              <input
-                aria-label={`Value of ${name || `field ${place + 1}`}`}
-                placeholder="value"
-                value={value}
-                onInput={({ currentTarget }) => change(place, { value: currentTarget.value })}
-              />
-            </div>
-          ))}
-          <p class="hint">
-            Numbers, true and false are stored as such. Clear a field’s name to remove it. The field
-            collection puts the document into that collection.
-          </p>
-        </fieldset>
-        <ErrorNote message={failure.value} />
-        <div class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={isBusy.value}>
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            <input
+              aria-label={`Value of ${name || `field ${place + 1}`}`}
+              placeholder="value"
+              value={value}
+              onInput={({ currentTarget }) => change(place, { value: currentTarget.value })}
+            />
+          </div>
+        ))}
+        <p class="hint">
+          Numbers, true and false are stored as such. Clear a field’s name to remove it. The field
+          collection puts the document into that collection.
+        </p>
+      </fieldset>
+      <ErrorNote message={failure.value} />
+      <div class="dialog-foot">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={isBusy.value}>
+          Save
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function TitleField({ document, title }: { document: Document; title: Signal<string> }) {
+  if (document.source) return <p class="hint">The title comes from the web page.</p>
+  const isReady = document.status === 'ready'
+  return (
+    <label class="field">
+      <span class="label">Title</span>
+      <input
+        required
+        maxLength={1_000}
+        disabled={!isReady}
+        value={title.value}
+        onInput={({ currentTarget }) => {
+          title.value = currentTarget.value
+        }}
+      />
+      {!isReady && <span class="hint">A document can be renamed once it is ready.</span>}
+    </label>
   )
 }
 
 /** Only what differs; null for what is gone. */
-function patchOf(before: Readonly<Record<string, Value>>, fields: readonly Field[]) {
+function patchOf(before: Readonly<Record<string, MetadataValue>>, fields: readonly Field[]) {
   const named = fields.filter(({ name }) => name.trim() !== '')
-  const after: Record<string, Value> = Object.fromEntries(
-    named.map((field) => [field.name.trim(), typedValue(field)]),
+  const after: Record<string, MetadataValue> = Object.fromEntries(
+    named.map((field) => [field.name.trim(), typedValue(field.value, field.before)]),
   )
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name))
   const changed = Object.entries(after).filter(([name, value]) => value !== before[name])
-  return Object.fromEntries<Value | null>([
+  return Object.fromEntries<MetadataValue | null>([
     ...changed,
     ...gone.map((name) => [name, null] as const),
   ])
-}
-
-/** What was a text stays one, whatever it looks like. */
-function typedValue({ value, before }: Field): Value {
-  if (typeof before === 'string') return value
-  const word = value.trim()
-  if (word === 'true' || word === 'false') return word === 'true'
-  return word !== '' && Number.isFinite(Number(word)) ? Number(word) : value
-}
-
-async function rename(id: string, title: string): Promise<void> {
-  const { file, url, metadata } = await client.documents.get(id)
-  const facts = { title, ...(url && { url }), ...(metadata && { metadata }) }
-  if (!file) {
-    await client.documents.replace(id, { text: await client.documents.text(id), ...facts })
-    return
-  }
-  const response = await fetch(`${API}/documents/${encodeURIComponent(id)}/file`)
-  if (!response.ok) throw new Error('The original file cannot be read.')
-  const original = new File([await response.blob()], file.name)
-  await client.documents.upload(original, { id, type: file.mediaType, ...facts })
 }
 
 /** Takes another file in place of the content; metadata stay, and so does a title that is not the file's name. */

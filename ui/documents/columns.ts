@@ -12,6 +12,8 @@ interface Column {
   isNumber?: boolean
   /** Of the grid, in rem. */
   width: number
+  /** Of the metadata, where the value can be edited. */
+  field?: string
   /** Nothing if the document has no such value. */
   textOf: (document: Document) => string | undefined
 }
@@ -20,6 +22,7 @@ const COLUMNS: Record<string, Column> = {
   collection: {
     name: 'Collection',
     width: 6,
+    field: 'collection',
     textOf: ({ metadata }) => metadata?.collection?.toString(),
   },
   type: {
@@ -90,7 +93,7 @@ export function columnOf(key: string): Column {
   const own = COLUMNS[key]
   if (own) return own
   const name = key.slice(FIELD.length)
-  return { name, width: 8, textOf: ({ metadata }) => metadata?.[name]?.toString() }
+  return { name, width: 8, field: name, textOf: ({ metadata }) => metadata?.[name]?.toString() }
 }
 
 /** What can be chosen: the document's own, the metadata fields of these documents, and what is shown already. */

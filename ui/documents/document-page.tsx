@@ -11,7 +11,7 @@ import type { Place } from '../reader/document-text.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
 import { routeQuery } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
-import { EditDialog, ReplaceButton } from './change-document.tsx'
+import { EditForm, ReplaceButton } from './change-document.tsx'
 import { isUnsettled, listAddress } from './document-list.ts'
 import {
   DocumentStatusMark,
@@ -73,6 +73,19 @@ export function DocumentPage({ id }: { id: string }) {
               isLeaving.value = true
             }}
           />
+          {isEditing.value ? (
+            <section class="panel" aria-label="Edit document">
+              <EditForm
+                document={document.value}
+                onChanged={() => void read()}
+                onClose={() => {
+                  isEditing.value = false
+                }}
+              />
+            </section>
+          ) : (
+            <Facts document={document.value} />
+          )}
           {/* Drawn anew when the revision that is found changes, or another place is asked for. */}
           {place && document.value.chunks > 0 && (
             <Shown
@@ -82,15 +95,6 @@ export function DocumentPage({ id }: { id: string }) {
           )}
           <Chunks key={document.value.servedRevision} document={document.value} />
         </>
-      )}
-      {isEditing.value && document.value && (
-        <EditDialog
-          document={document.value}
-          onChanged={() => void read()}
-          onClose={() => {
-            isEditing.value = false
-          }}
-        />
       )}
       {isLeaving.value && document.value && (
         <Confirm
@@ -179,7 +183,6 @@ function Head(properties: {
         </div>
       </div>
       {error && <ErrorNote message={`${error.message} (${error.code})`} />}
-      <Facts document={document} />
     </>
   )
 }

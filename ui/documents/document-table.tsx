@@ -12,6 +12,7 @@ import type { DocumentListing } from './document-list.ts'
 import { showInstead } from './filters.tsx'
 import { DocumentStatusMark, titleOf } from './one-document.tsx'
 import { isFiltered } from './shown-documents.ts'
+import { ValueCell } from './value-cell.tsx'
 
 /** In pixels; a finger needs more room than a mouse. */
 const rowHeight = () => (matchMedia('(max-width: 46rem)').matches ? 56 : 44)
@@ -27,7 +28,9 @@ export function DocumentTable({ list, ...actions }: { list: DocumentListing } & 
   const items = list.items.value
   if (list.hasMore.value === undefined) return null
   if (items.length === 0) return <Nothing isFiltered={isFiltered(list.shown)} />
-  const widths = chosenColumns.value.map((key) => `${columnOf(key).width}rem`).join(' ')
+  const widths = chosenColumns.value
+    .map((key) => `minmax(3rem, ${columnOf(key).width}rem)`)
+    .join(' ')
   return (
     <div style={{ '--columns': widths }}>
       <Heads list={list} />
@@ -198,7 +201,8 @@ function Row(properties: { list: DocumentListing; document: Document } & RowActi
         </span>
       </div>
       {chosenColumns.value.map((key) => {
-        const { isNumber, textOf } = columnOf(key)
+        const { field, isNumber, textOf } = columnOf(key)
+        if (field) return <ValueCell key={key} list={list} document={document} field={field} />
         const text = textOf(document)
         return (
           <span

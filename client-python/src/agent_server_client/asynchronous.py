@@ -234,7 +234,7 @@ class AsyncDocuments:
             return (await response.aread()).decode()
 
     async def patch(self, id: str, patch: DocumentPatch) -> Document:
-        """Changes metadata without ingesting the document again: None takes a field out."""
+        """Changes metadata, where None takes a field out, or the title, for which the content is ingested again."""
         request = Request("PATCH", protocol.path_of(id), json=patch)
         return cast(Document, await self._transport.json(request))
 

@@ -825,8 +825,15 @@ class DocumentFile(TypedDict):
     sha256: NotRequired[str]
 
 
-class DocumentPatch(TypedDict):
+class Expected(TypedDict):
+    title: NotRequired[str]
     metadata: NotRequired[dict[str, str | float | bool | None]]
+
+
+class DocumentPatch(TypedDict):
+    title: NotRequired[str]
+    metadata: NotRequired[dict[str, str | float | bool | None]]
+    expected: NotRequired[Expected]
     conversation: NotRequired[None]
 
 
@@ -937,6 +944,7 @@ class ErrorDetail(TypedDict):
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
+        'document_not_ready',
         'changed_meanwhile',
         'not_writable',
         'not_startable',
@@ -1765,6 +1773,7 @@ class Error4(TypedDict):
         'method_not_allowed',
         'request_timeout',
         'document_not_failed',
+        'document_not_ready',
         'changed_meanwhile',
         'not_writable',
         'not_startable',

@@ -88,12 +88,12 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
 
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Returns undefined if
-     * there is no such document. Throws `index_unavailable`, with nothing changed, if the index would have to change
-     * but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
+     * there is no such document. Throws, with nothing changed, `changed_meanwhile` unless the metadata are as
+     * `expected`, and `index_unavailable` if the index would have to change but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
      */
     async patch(
       id: string,
-      { metadata, conversation, among }: DocumentPatch & Bounded,
+      { metadata, conversation, expected, among }: Omit<DocumentPatch, 'title'> & Bounded,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       await index.check(signal)
@@ -101,6 +101,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
         id,
         { ...metadata, ...(conversation === null && { [CONVERSATION]: null }) },
         among,
+        expected?.metadata,
       )
       if (!document) return undefined
       wake()

@@ -11,16 +11,19 @@ import {
 } from '../../stores/document-store.ts'
 import { type Content, placeInCollection } from '../collections.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
-import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
+import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 import {
   createDocumentReads,
   type ReadDependencies,
   toCreated,
   toDocument,
 } from './document-reads.ts'
+import { createRenaming, type Renaming, type RenamingDependencies } from './rename-document.ts'
 
 interface Dependencies extends ChangeDependencies, ReadDependencies {
-  store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
+  store: ChangeDependencies['store'] &
+    RenamingDependencies['store'] &
+    Pick<DocumentStore, 'add' | 'put' | 'retry'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
 }
 
@@ -31,6 +34,7 @@ export function createDocuments(dependencies: Dependencies) {
   const { store, completionWaiter, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
   const { embeddingProgress, ...reads } = createDocumentReads(dependencies)
+  const renaming = createRenaming({ store, text: reads.text, wake })
 
   const create = async (
     given: Content,
@@ -91,15 +95,17 @@ export function createDocuments(dependencies: Dependencies) {
 
     removeAll: changes.removeAll,
 
-    /** See `createDocumentChanges`; throws `document_not_found`. */
+    /** See `createDocumentChanges` and `createRenaming`; throws `document_not_found`. */
     async patch(
       id: string,
-      patch: DocumentPatch & Bounded,
+      { title, ...patch }: DocumentPatch & Renaming,
       signal: AbortSignal,
     ): Promise<Document> {
+      await renaming.check(id, title, patch.expected?.title)
       const document = await changes.patch(id, patch, signal)
       if (!document) throw documentNotFound(id)
-      return toDocument(document)
+      if (title === undefined || title === document.title) return toDocument(document)
+      return toDocument(await renaming.rename(document, title, patch, signal))
     },
 
     /** Throws `document_not_found` and `document_not_failed`. */

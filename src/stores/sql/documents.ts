@@ -118,9 +118,11 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
       id: string,
       patch: MetadataPatch,
       among?: Among,
+      expected: MetadataPatch = {},
     ): Promise<StoredDocument | undefined> {
       const found = await lock(tx, id)
       if (!found || !isAmong(found, among)) return undefined
+      refuseOther(toContent(found).metadata, expected)
       const number = integer(found, 'number')
       const replacement = await tx.one('SELECT * FROM replacements WHERE document = $1', [number])
       const metadata = patched(toContent(found).metadata, patch)
@@ -293,6 +295,17 @@ function isChanged(row: Row | undefined, before: Version | undefined): boolean {
     row?.revision !== before.revision ||
     !isDeepStrictEqual(toContent(row).metadata, before.metadata)
   )
+}
+
+/** Throws `changed_meanwhile` unless the fields are as expected; null stands for no such field. */
+function refuseOther(metadata: Metadata = {}, expected: MetadataPatch): void {
+  for (const [name, value] of Object.entries(expected)) {
+    const now = Object.hasOwn(metadata, name) ? metadata[name] : null
+    if (now === value) continue
+    const param = `expected.metadata.${name}`
+    const message = `${param}: the field is now ${JSON.stringify(now)}; nothing was changed`
+    throw new AppError('changed_meanwhile', message, { param })
+  }
 }
 
 async function selectByKey(tx: Tx, { key, digest }: Idempotency): Promise<Row | undefined> {

@@ -55,6 +55,9 @@ function createForTest(behaviour: Behaviour = {}) {
         note('count', selection)
         return 7
       },
+      readFile: async () => undefined,
+      stageFile: async () => ({ number: 1, size: 1 }),
+      dropStaged: async (number) => note('drop', number),
       patchMetadata: async (id, metadata) => {
         note('patch', id, metadata)
         return found

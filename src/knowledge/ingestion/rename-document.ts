@@ -1,0 +1,87 @@
+import { AppError } from '../../errors.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import {
+  type DocumentStore,
+  documentNotFound,
+  type StoredDocument,
+} from '../../stores/document-store.ts'
+import type { Bounded } from './document-changes.ts'
+import type { createDocumentReads } from './document-reads.ts'
+
+export interface RenamingDependencies {
+  store: Pick<DocumentStore, 'get' | 'put' | 'readFile' | 'stageFile' | 'dropStaged'>
+  text: ReturnType<typeof createDocumentReads>['text']
+  /** Notifies ingestion that there is work. */
+  wake: () => void
+}
+
+export interface Renaming extends Bounded {
+  /** The API key that asks for it. */
+  sender?: string | undefined
+}
+
+/** Search finds words of titles; therefore a document is ingested again under a new title, from its own content. */
+export function createRenaming({ store, text, wake }: RenamingDependencies) {
+  const copyFile = async ({ id, file, servedRevision }: StoredDocument) => {
+    const pieces = file && (await store.readFile(id, servedRevision))
+    if (!pieces) return undefined
+    const { notes: _, ...facts } = file
+    return { ...facts, ...(await store.stageFile(pieces)) }
+  }
+
+  return {
+    /**
+     * Throws `changed_meanwhile` if the title is not the expected one; if it is to be changed, also `invalid_request`
+     * for a document from the web and `document_not_ready`.
+     */
+    async check(
+      id: string,
+      title: string | undefined,
+      expected: string | undefined,
+    ): Promise<void> {
+      if (title === undefined && expected === undefined) return
+      const document = await store.get(id)
+      if (!document) throw documentNotFound(id)
+      const { title: now = '' } = document
+      if (expected !== undefined && now !== expected) {
+        throw changedMeanwhile(`expected.title: the title is now "${now}"`)
+      }
+      if (title !== undefined && title !== now) refuseToRename(document)
+    },
+
+    /** Throws like `DocumentStore.put`, and `changed_meanwhile` if the document is no longer as given. */
+    async rename(
+      document: StoredDocument,
+      title: string,
+      { among, sender }: Renaming,
+      signal: AbortSignal,
+    ): Promise<StoredDocument> {
+      const { id, url, metadata, revision } = document
+      const file = await copyFile(document)
+      try {
+        const content = file ? { text: '', file } : { text: (await text(id, {}, signal)).text }
+        const renamed = { id, title, url, metadata, sender, ...content }
+        const stored = await store.put(renamed, among, { revision, metadata })
+        wake()
+        return stored
+      } catch (error) {
+        if (file) await ignore(store.dropStaged(file.number), 'it is dropped at a later start')
+        const isGone = error instanceof AppError && error.code === 'document_not_found'
+        throw isGone ? changedMeanwhile('title: the document was changed') : error
+      }
+    },
+  }
+}
+
+function refuseToRename({ source, status }: StoredDocument): void {
+  if (source) throw refusal('title', 'cannot be changed: it comes from the web page')
+  if (status === 'ready') return
+  const message = `title: the document can be renamed only when it is ready; it is ${status}`
+  throw new AppError('document_not_ready', message, { param: 'title' })
+}
+
+function changedMeanwhile(what: string): AppError {
+  const [param = 'title'] = what.split(':')
+  return new AppError('changed_meanwhile', `${what} meanwhile; it was not renamed`, { param })
+}

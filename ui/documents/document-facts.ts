@@ -1,0 +1,35 @@
+import {
+  AgentServerError,
+  type Document,
+  type DocumentPatch,
+} from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
+
+export type MetadataValue = string | number | boolean
+
+/** What a typed value is stored as. What was a text stays one, whatever it looks like. */
+export function typedValue(typed: string, before?: MetadataValue): MetadataValue {
+  if (typeof before === 'string') return typed
+  const word = typed.trim()
+  if (word === 'true' || word === 'false') return word === 'true'
+  return word !== '' && Number.isFinite(Number(word)) ? Number(word) : typed
+}
+
+/** Changes only what is named, and nothing if it is no longer as in `seen`: see `isChangedMeanwhile`. */
+export async function saveFacts(
+  seen: Document,
+  change: Pick<DocumentPatch, 'title' | 'metadata'>,
+): Promise<Document> {
+  const { title, metadata } = change
+  if (title === undefined && !metadata) return seen
+  const before = Object.keys(metadata ?? {}).map((name) => [name, seen.metadata?.[name] ?? null])
+  const expected = {
+    ...(title !== undefined && { title: seen.title ?? '' }),
+    ...(metadata && { metadata: Object.fromEntries(before) }),
+  }
+  return client.documents.patch(seen.id, { ...change, expected })
+}
+
+export function isChangedMeanwhile(error: unknown): boolean {
+  return error instanceof AgentServerError && error.code === 'changed_meanwhile'
+}
