@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     await page.reload()
     await row.getByText('2026', { exact: true }).waitFor()
     expect(await page.getByRole('button', { name: 'Sort by characters' }).count()).toBe(0)
-    await row.getByRole('button', { name: 'Edit' }).click()
+    await row.getByRole('button', { name: 'Edit owls.pdf' }).click()
     await page.getByLabel('Value of year').fill('2027')
     await press(page, 'Save')
     await row.getByText('2027', { exact: true }).waitFor()
