@@ -131,8 +131,12 @@ function Foot() {
           <option value="dark">Dark</option>
         </select>
       </label>
-      <a href="/reference">API reference</a>
-      <button type="button" class="link" onClick={() => void signOut()}>
+      <a class="button quiet" href="/reference">
+        <Icon name="reference" />
+        API reference
+      </a>
+      <button type="button" class="quiet" onClick={() => void signOut()}>
+        <Icon name="signOut" />
         Sign out
       </button>
       <span class="version">{version.value}</span>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from './api.ts'
+import { Icon } from './parts/icon.tsx'
 import { ErrorNote } from './parts/notes.tsx'
 import { signIn, signInNote } from './session.ts'
 
@@ -50,6 +51,7 @@ export function SignIn() {
         </label>
         <ErrorNote message={failure.value} />
         <button type="submit" class="primary" disabled={busy.value}>
+          <Icon name="signIn" />
           Sign in
         </button>
       </form>

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { TEST_KEY } from './server.ts'
@@ -132,8 +133,10 @@ interface AxeResults {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
-/** Fails with what axe finds wrong on the page as it is. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Fails with what axe finds wrong on the page as it is. With a name, a picture goes into the folder TEST_PICTURES. */
+export async function expectAccessible(page: Page, name?: string): Promise<void> {
+  const folder = process.env.TEST_PICTURES
+  if (folder && name) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
   await page.evaluate(AXE)
   const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
   const described = violations.flatMap(({ id, nodes }) =>

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('First steps (needs Chromium)', () => {
 
     await steps.getByRole('button', { name: 'Use a sample' }).click()
     await steps.getByRole('listitem').filter({ hasText: 'Add a document Done' }).waitFor()
-    await steps.getByRole('button', { name: 'Use it and restart' }).click()
+    await steps.getByRole('button', { name: 'Use this model and restart' }).click()
     await steps.getByText('qwen3:4b writes the answers.').waitFor()
     const question = 'What do I pay for a lost item?'
     await steps.getByRole('button', { name: question }).click()

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('The Keys page (needs Chromium)', () => {
     await page.getByLabel('Name').fill('Both')
     await page.getByLabel(/^admin:/).check()
     await page.getByLabel('Collections').fill('handbook')
-    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('alert').filter({ hasText: 'collections' }).waitFor()
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
   })

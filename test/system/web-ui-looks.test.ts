@@ -5,6 +5,10 @@ import { startServer } from '../support/server.ts'
 
 const browser = useBrowser()
 const MAX_SHIFT = 0.05
+/** Long enough that a page is painted without what it asks for. */
+const SLOW_MS = 1_000
+/** These show what is about to be there. */
+const WITH_SKELETON = ['overview', 'documents', 'models', 'keys', 'settings']
 /** The cumulative layout shift: https://web.dev/articles/cls. */
 const SUM_SHIFTS = `window.shifts = 0
 new PerformanceObserver((list) => {
@@ -12,18 +16,24 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'layout-shift', buffered: true })`
 
 describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
-  it.each([1_280, 390])('do not jump while they load, %d pixels wide', async (width) => {
+  it.each([1_280, 390])('do not jump on a slow connection, %d pixels wide', async (width) => {
     const server = await startServer()
     const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
     const viewport = { width, height: 844 }
     const { page } = await openWebUi(browser, server.url, 'overview', { viewport })
+    await page.route('**/ui/api/**', async (route) => {
+      await pause(SLOW_MS)
+      await route.fallback()
+    })
     const shifts: Record<string, number> = {}
     for (const path of [...PAGES, `documents/${id}`]) {
       await page.goto(`${server.url}/#/${path}`)
       await page.reload()
       await page.evaluate(SUM_SHIFTS)
+      if (WITH_SKELETON.includes(path)) await page.locator('.skeleton').waitFor()
+      await page.locator('.skeleton').waitFor({ state: 'detached' })
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await pause(1_000)
+      await pause(2 * SLOW_MS)
       shifts[path] = await page.evaluate<number>('window.shifts')
     }
     expect(Object.entries(shifts).filter(([, shift]) => shift > MAX_SHIFT)).toEqual([])

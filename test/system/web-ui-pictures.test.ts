@@ -40,6 +40,9 @@ describe.skipIf(!hasBrowser)('Pictures in chat (need Chromium)', () => {
     await pastePicture(page)
     await shown(page).getByText('dot.png').waitFor()
     await press(page, 'Remove other.png')
+    await page.reload()
+    await shown(page).getByText('dot.png').waitFor()
+    expect(await shown(page).getByRole('listitem').count()).toBe(1)
     await expectAccessible(page)
     await askOn(page, 'What is this?')
     await page.locator('.answer', { hasText: 'A dot.' }).waitFor()
@@ -55,6 +58,18 @@ describe.skipIf(!hasBrowser)('Pictures in chat (need Chromium)', () => {
     await expect.poll(() => upstream.requests.length).toBe(2)
     expect(sent()).toBe(1)
     expect(complaints).toEqual([])
+  })
+
+  it('are not left without asking where the tab has no room to keep them', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    await page.evaluate('Storage.prototype.setItem = () => { throw new Error("full") }')
+    await pastePicture(page)
+    await shown(page).getByText('dot.png').waitFor()
+    const asked = page.waitForEvent('dialog')
+    await page.close({ runBeforeUnload: true })
+    expect((await asked).type()).toBe('beforeunload')
   })
 
   it('become files of the conversation for a model that does not see', async () => {

@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('The overview (needs Chromium)', () => {
     const access = page.getByRole('region', { name: 'Access' })
     expect(await access.innerText()).toContain(url)
     expect(await page.content()).not.toContain(TEST_KEY)
-    await access.getByRole('button', { name: 'Reveal' }).click()
+    await access.getByRole('button', { name: 'Show server key' }).click()
     await access.getByText(TEST_KEY).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Server key').waitFor()

@@ -5,7 +5,10 @@ import type { Run } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { StepView } from '../chat/steps.tsx'
 import { counted, formatDate, formatNumber, formatSeconds } from '../format.ts'
+import { ChunkText } from '../parts/chunk-facts.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
 import { Stages } from '../search/hits.tsx'
 
@@ -42,7 +45,10 @@ export function RunView({
     <>
       <div class="page-head">
         <h1>Run</h1>
-        <a href={href('activity')}>Activity</a>
+        <a class="button" href={href('activity')}>
+          <Icon name="activity" />
+          All activity
+        </a>
       </div>
       <ErrorNote message={failure.value} />
       {isGone.value && (
@@ -52,6 +58,7 @@ export function RunView({
           </p>
         </Empty>
       )}
+      {!run.value && !isGone.value && failure.value === '' && <Skeleton rows={6} />}
       {run.value && <Shown run={run.value} />}
       {others.value.map((other) => (
         <p key={other}>
@@ -169,7 +176,7 @@ function Search({ search, isOpen }: { search: Run['searches'][number]; isOpen: b
               <span class="score">{hit.score.toFixed(3)}</span>
             </div>
             {hit.heading && <p class="hint">{hit.heading}</p>}
-            <p class="chunk-text excerpt">{hit.text}</p>
+            <ChunkText text={hit.text} isExcerpt />
             <Stages stages={hit.stages} />
           </li>
         ))}

@@ -108,15 +108,18 @@ function Connection({
         </button>
         {waiting.length > 0 && (
           <button type="button" disabled={!result || test.isBusy.value} onClick={accept}>
+            <Icon name="done" />
             Accept {waiting.length} changed tools<span class="visually-hidden"> of {name}</span>
           </button>
         )}
         <button type="button" class="quiet danger" onClick={() => editor.set(path, undefined)}>
+          <Icon name="delete" />
           Remove<span class="visually-hidden"> {name}</span>
         </button>
         {test.isBusy.value && (
           <>
             <button type="button" onClick={test.cancel}>
+              <Icon name="cancel" />
               Cancel<span class="visually-hidden"> the test of {name}</span>
             </button>
             <Status tone="busy">Connecting</Status>

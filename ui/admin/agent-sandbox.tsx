@@ -72,6 +72,7 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
         {verify.isBusy.value && (
           <>
             <button type="button" onClick={verify.cancel}>
+              <Icon name="cancel" />
               Cancel
             </button>
             <Status tone="busy">Verifying. This takes a few seconds.</Status>

@@ -81,6 +81,7 @@ export function Skills({
                 disabled={look.isBusy.value}
                 onClick={() => void accept(source)}
               >
+                <Icon name="done" />
                 Accept the current content<span class="visually-hidden"> for {source}</span>
               </button>
               <button
@@ -88,6 +89,7 @@ export function Skills({
                 class="quiet danger"
                 onClick={() => write(sources.filter((one) => one !== source))}
               >
+                <Icon name="delete" />
                 Remove<span class="visually-hidden"> {source}</span>
               </button>
             </span>
@@ -107,6 +109,7 @@ export function Skills({
         {look.isBusy.value && (
           <>
             <button type="button" onClick={look.cancel}>
+              <Icon name="cancel" />
               Cancel
             </button>
             <Status tone="busy">Reading</Status>

@@ -1,4 +1,5 @@
 import { client } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { readServerState } from './server-state.ts'
 import { useWork } from './work.ts'
@@ -14,6 +15,7 @@ export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => 
           disabled={allowing.isBusy.value}
           onClick={() => void allowing.run(() => allow(host).then(onAllowed))}
         >
+          <Icon name="allow" />
           Allow {host}
         </button>
         <span class="hint">

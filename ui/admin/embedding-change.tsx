@@ -56,11 +56,13 @@ export function EmbeddingChange({ all, onSave }: Change) {
                     void settle({ move: Object.fromEntries(move) })
                   }}
                 >
-                  Switch to it and restart
+                  <Icon name="retry" />
+                  Switch to this model and restart
                 </button>
               )}
               <button type="button" disabled={isBusy} onClick={() => void settle({ clear: saved })}>
-                Cancel and restart
+                <Icon name="cancel" />
+                Cancel the change and restart
               </button>
             </div>
           </>
@@ -141,7 +143,8 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
             onBegin(Object.fromEntries(filled().map(([name, value]) => [`${name}_NEXT`, value])))
           }
         >
-          Start and restart
+          <Icon name="start" />
+          Start the change and restart
         </button>
         {test.isBusy.value && <Status tone="busy">Waiting for the model</Status>}
       </div>

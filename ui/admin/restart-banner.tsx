@@ -60,6 +60,7 @@ function AskFirst({ what }: { what: 'restart' | 'stop' }) {
     <Confirm
       title={`${name} the server?`}
       action={name}
+      icon={what === 'restart' ? 'retry' : 'stop'}
       onConfirm={() => void begin(what)}
       onClose={() => {
         asking.value = ''

@@ -85,6 +85,7 @@ export function SettingField({
         )}
         {typed !== undefined && (
           <button type="button" class="quiet" onClick={() => change(undefined)}>
+            <Icon name="undo" />
             Undo<span class="visually-hidden"> {name}</span>
           </button>
         )}

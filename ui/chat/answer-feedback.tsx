@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Feedback } from '../../client/src/agent-server.ts'
 import { messageOf } from '../api.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -61,6 +62,7 @@ export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
               draft.value = given.comment ?? ''
             }}
           >
+            <Icon name="comment" />
             {given.comment === undefined ? 'Add a comment' : 'Change comment'}
           </button>
         )}
@@ -125,6 +127,12 @@ interface CommentFormProps {
 }
 
 function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  // With its buttons, which stand below it.
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true })
+    field.current?.form?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
     <form
       class="stack"
@@ -134,6 +142,7 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
       }}
     >
       <textarea
+        ref={field}
         rows={2}
         aria-label="Comment on the answer"
         placeholder="What is right or wrong with the answer?"
@@ -143,9 +152,11 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
       />
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>
+          <Icon name="save" />
           Save comment
         </button>
         <button type="button" onClick={onCancel}>
+          <Icon name="cancel" />
           Cancel
         </button>
       </div>
@@ -175,7 +186,7 @@ function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {
       title="Adds the question, with the documents that the answer cites, to the judged questions of the Search page"
       onClick={() => void attempt(() => addJudged(question, documents))}
     >
-      <Icon name="done" />
+      <Icon name="right" />
       Use as judged question
     </button>
   )

@@ -60,6 +60,7 @@ export function Composer() {
         />
         {isAnswering.value ? (
           <button type="button" onClick={() => void stop()}>
+            <Icon name="stop" />
             Stop
           </button>
         ) : (
@@ -68,6 +69,7 @@ export function Composer() {
             class="primary"
             disabled={question.value.trim() === '' || awaitsFiles.value}
           >
+            <Icon name="send" />
             Send
           </button>
         )}

@@ -70,7 +70,7 @@ export function ConversationList() {
                 managed.value = each
               }}
             >
-              ⋯
+              <Icon name="more" />
             </button>
           </li>
         ))}
@@ -156,9 +156,11 @@ function ManageDialog({
               isDeleting.value = true
             }}
           >
+            <Icon name="delete" />
             {isDeleting.value ? 'Delete for good' : 'Delete'}
           </button>
           <button type="submit" class="primary" disabled={title.value.trim() === ''}>
+            <Icon name="edit" />
             Rename
           </button>
         </div>

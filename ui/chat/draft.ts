@@ -1,7 +1,9 @@
-import { type Signal, signal } from '@preact/signals'
+import { computed, type Signal, signal } from '@preact/signals'
 import { onSignOut } from '../session.ts'
+import { guardUnsaved } from '../unsaved.ts'
 
 const PREFIX = 'agent-server.question.'
+const PICTURES_PREFIX = 'agent-server.pictures.'
 const drafts = new Map<string, Signal<string>>()
 const pictures = new Map<string, Signal<readonly Picture[]>>()
 
@@ -16,10 +18,15 @@ export interface Picture {
 onSignOut(() => {
   drafts.clear()
   pictures.clear()
+  unkept.value = new Set()
   for (const key of Object.keys(sessionStorage)) {
-    if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+    if (key.startsWith(PREFIX) || key.startsWith(PICTURES_PREFIX)) sessionStorage.removeItem(key)
   }
 })
+
+/** What the tab has no room for would be lost with the page. */
+const unkept = signal<ReadonlySet<string>>(new Set())
+guardUnsaved(computed(() => unkept.value.size > 0))
 
 /** The question that is being written in a conversation or a new one; this tab keeps it. */
 export function draftOf(conversation = 'new'): Signal<string> {
@@ -32,11 +39,13 @@ export function draftOf(conversation = 'new'): Signal<string> {
   return draft
 }
 
-/** The pictures of the question that is being written; they are kept until the page is reloaded. */
+/** The pictures of the question that is being written; this tab keeps them. */
 export function picturesOf(conversation = 'new'): Signal<readonly Picture[]> {
   const known = pictures.get(conversation)
   if (known) return known
-  const chosen = signal<readonly Picture[]>([])
+  const key = PICTURES_PREFIX + conversation
+  const chosen = signal<readonly Picture[]>(JSON.parse(sessionStorage.getItem(key) ?? '[]'))
+  chosen.subscribe((shown) => keep(key, shown.length === 0 ? '' : JSON.stringify(shown)))
   pictures.set(conversation, chosen)
   return chosen
 }
@@ -46,15 +55,21 @@ export function moveDraft(conversation: string): void {
   const begun = draftOf()
   draftOf(conversation).value = begun.value
   begun.value = ''
-  picturesOf(conversation).value = picturesOf().value
+  const shown = picturesOf().value
+  // The tab has room for them once.
   picturesOf().value = []
+  picturesOf(conversation).value = shown
 }
 
 function keep(key: string, text: string): void {
+  const others = new Set(unkept.value)
+  others.delete(key)
   try {
-    if (text === '') sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
+    sessionStorage.removeItem(key)
+    if (text !== '') sessionStorage.setItem(key, text)
   } catch {
-    // The browser has less room: the page keeps it until it is left.
+    // The browser has less room: the page keeps it, and asks before it is left.
+    others.add(key)
   }
+  unkept.value = others
 }

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
 import { cancel, clearFinished, isOpen, retryFailed, type Upload } from '../documents/uploads.ts'
 import { asSentence } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { conversationId } from './conversation.ts'
@@ -80,6 +81,7 @@ function FileChip({ document }: { document: Document }) {
       )}
       {status === 'ready' && (
         <button type="button" class="quiet" onClick={() => void keepFile(document)}>
+          <Icon name="addFolder" />
           Keep in documents<span class="visually-hidden"> {name}</span>
         </button>
       )}
@@ -96,6 +98,7 @@ function UploadChip({ upload }: { upload: Upload }) {
         <span class="file-name">{path}</span>
         <span class="reason">{asSentence(failure)}</span>
         <button type="button" class="quiet" onClick={() => retryFailed([upload])}>
+          <Icon name="retry" />
           Send again<span class="visually-hidden"> {path}</span>
         </button>
         <RemoveButton name={path} onRemove={() => clearFinished([upload])} />
@@ -114,7 +117,7 @@ function UploadChip({ upload }: { upload: Upload }) {
 export function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }) {
   return (
     <button type="button" class="quiet remove" aria-label={`Remove ${name}`} onClick={onRemove}>
-      ×
+      <Icon name="cancel" />
     </button>
   )
 }

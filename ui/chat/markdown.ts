@@ -1,7 +1,9 @@
 import purify from 'dompurify'
 import { Marked } from 'marked'
+import { h, render } from 'preact'
 import { endsInCodeName } from '../../src/lib/markdown/code-names.ts'
 import { copyText } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { footnotes, linkFootnotes } from './footnotes.ts'
 import { formulaSyntax } from './formula-syntax.ts'
 
@@ -84,6 +86,9 @@ export function renderMarkdown(text: string, hits: number): DocumentFragment {
     RETURN_DOM_FRAGMENT: true,
   })
   for (const block of fragment.querySelectorAll<HTMLElement>(BLOCKS)) block.dir = 'auto'
+  for (const item of fragment.querySelectorAll('li')) {
+    item.classList.toggle('task', /^[☑☐] /.test(item.textContent ?? ''))
+  }
   linkFootnotes(fragment)
   for (const link of fragment.querySelectorAll('a')) showTarget(link)
   for (const table of fragment.querySelectorAll('table')) makeScrollable(table)
@@ -132,11 +137,14 @@ function addCopyButton(code: HTMLPreElement): void {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'quiet'
-  button.textContent = 'Copy code'
+  const label = document.createElement('span')
+  label.textContent = 'Copy code'
+  render(h(Icon, { name: 'copy' }), button)
+  button.append(label)
   button.addEventListener('click', () => {
     copyText(text).then(
-      () => showFor(button, 'Copied'),
-      () => showFor(button, 'Not copied'),
+      () => showFor(label, 'Copied'),
+      () => showFor(label, 'Not copied'),
     )
   })
   head.append(language || 'Code', button)
@@ -147,11 +155,11 @@ function addCopyButton(code: HTMLPreElement): void {
 
 const SHOWN_MS = 2_000
 
-function showFor(button: HTMLButtonElement, text: string): void {
-  const { textContent } = button
-  button.textContent = text
+function showFor(label: HTMLElement, text: string): void {
+  const { textContent } = label
+  label.textContent = text
   setTimeout(() => {
-    button.textContent = textContent
+    label.textContent = textContent
   }, SHOWN_MS)
 }
 

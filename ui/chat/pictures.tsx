@@ -12,7 +12,8 @@ const KIND = /^image\/(?:png|jpeg|gif|webp)$/
 const MAX_PICTURES = 10
 const MAX_BYTES = 7_000_000
 
-let lastId = 0
+/** Higher than those that an earlier page of this tab has given. */
+let lastId = Date.now()
 
 /** Adds pictures to the question if the model sees and they are not too large, and all else to the conversation. */
 export async function add(chosen: readonly ChosenFile[]): Promise<void> {

@@ -66,12 +66,15 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 const MAX_SUBJECT = 80
 
+/** A tool for people; that of an MCP server is `mcp__<server>__<tool>`. */
+export const nameOfTool = (tool: string) => tool.replace(/^mcp__(.+?)__(.+)$/, '$2 ($1)')
+
 /** What a call does or has done, in a sentence without its full stop. */
 export function wordsOf(step: Step): string {
   const { tool, output, isError } = step
   const { doing, done, subject } = WORDS[tool] ?? {
-    doing: `Calling ${tool}`,
-    done: `Called ${tool}`,
+    doing: `Calling ${nameOfTool(tool)}`,
+    done: `Called ${nameOfTool(tool)}`,
   }
   const named = subject && fieldsOf(step.input).find(([name]) => name === subject.field)?.[1]
   const what = named ? ` ${subject.before} “${excerpt(named, MAX_SUBJECT)}”` : ''

@@ -6,7 +6,7 @@ import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { DataPicture } from '../parts/data-picture.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { openReader } from '../reader/reader.tsx'
@@ -113,6 +113,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
       />
       <div class="row">
         <button type="submit" class="primary" disabled={text.trim() === ''}>
+          <Icon name="send" />
           Ask again
         </button>
         <button
@@ -121,6 +122,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
             draft.value = undefined
           }}
         >
+          <Icon name="cancel" />
           Cancel
         </button>
         {place < turns.value.length - 1 && (
@@ -136,7 +138,7 @@ function Versions({ turn }: { turn: Turn }) {
   const all = versionsOf(allTurns.value, turn)
   const place = all.findIndex(({ id }) => id === turn.id)
   if (all.length < 2) return null
-  const step = (name: string, mark: string, to: Turn | undefined) => (
+  const step = (name: string, icon: IconName, to: Turn | undefined) => (
     <button
       type="button"
       class="quiet"
@@ -144,17 +146,17 @@ function Versions({ turn }: { turn: Turn }) {
       disabled={!to || isAnswering.value}
       onClick={() => to && void chooseVersion(to)}
     >
-      {mark}
+      <Icon name={icon} />
     </button>
   )
   return (
     <span class="versions">
-      {step('Previous', '‹', all[place - 1])}
+      {step('Previous', 'previous', all[place - 1])}
       <span class="hint">
         <span class="visually-hidden">Version </span>
         {place + 1} / {all.length}
       </span>
-      {step('Next', '›', all[place + 1])}
+      {step('Next', 'next', all[place + 1])}
     </span>
   )
 }
@@ -233,7 +235,8 @@ function ArtifactView({
         {isGone.value ? (
           <span class="reason">{name} is no longer kept: ask for it again.</span>
         ) : (
-          <a href={address} download={name}>
+          <a class="button quiet" href={address} download={name}>
+            <Icon name="download" />
             {name}
           </a>
         )}
@@ -287,7 +290,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         <CopyButton text={withSources(turn)} name="answer" />
         <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
-        <CopyButton text={() => codeOf('chat', request())} label="Copy as code" />
+        <CopyButton text={() => codeOf('chat', request())} label="Copy as code" icon="code" />
         <button
           type="button"
           class="quiet"
@@ -298,7 +301,10 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
           Retry
         </button>
         {turn.last && (
-          <a class="hint" href={`${href('activity')}?answer=${encodeURIComponent(turn.last)}`}>
+          <a
+            class="button quiet"
+            href={`${href('activity')}?answer=${encodeURIComponent(turn.last)}`}
+          >
             <Icon name="activity" />
             Show run
           </a>

@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 import type { Approval, Resume } from '../../client/src/agent-server.ts'
 import { Icon } from '../parts/icon.tsx'
+import { nameOfTool } from './step-words.ts'
 
 export type Decision = Omit<Resume, 'state'>
 type Call = Approval['calls'][number]
@@ -74,7 +75,7 @@ function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Ca
     return (
       <div class="stack">
         <p>
-          <strong>{tool}</strong> waits for your approval:
+          <strong>{nameOfTool(tool)}</strong> waits for your approval:
         </p>
         <pre class="code">{JSON.stringify(input, null, 2)}</pre>
       </div>
@@ -83,7 +84,7 @@ function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Ca
   return elicitations.map((one) => (
     <div key={one.id} class="stack">
       <p>
-        <strong>{tool}</strong> asks: {one.message}
+        <strong>{nameOfTool(tool)}</strong> asks: {one.message}
       </p>
       {fieldsOf(one).map(([name, field, isRequired]) => (
         <Field

@@ -147,9 +147,11 @@ function AddDialog({
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
+            <Icon name="cancel" />
             Cancel
           </button>
           <button type="submit" class="primary" disabled={busy.value || !isReady}>
+            <Icon name="add" />
             Add
           </button>
         </div>

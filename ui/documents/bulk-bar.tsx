@@ -114,6 +114,7 @@ function MoreThanShown({ list, count }: { list: DocumentListing; count: number }
   if (!list.hasMore.value || count >= all || count < list.items.value.length) return null
   return (
     <button type="button" class="quiet" onClick={() => void list.checkAll()}>
+      <Icon name="done" />
       Select all {formatNumber(all)}
     </button>
   )
@@ -166,9 +167,11 @@ function MoveDialog({
         </p>
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
+            <Icon name="cancel" />
             Cancel
           </button>
           <button type="submit" class="primary">
+            <Icon name="move" />
             Move
           </button>
         </div>

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { isChangedMeanwhile, type MetadataValue, saveFacts, typedValue } from './document-facts.ts'
 import { titleOf } from './one-document.tsx'
@@ -95,9 +96,11 @@ export function EditForm({ document, onChanged, onClose }: Change & { onClose: (
       <ErrorNote message={failure.value} />
       <div class="dialog-foot">
         <button type="button" onClick={onClose}>
+          <Icon name="cancel" />
           Cancel
         </button>
         <button type="submit" class="primary" disabled={isBusy.value}>
+          <Icon name="save" />
           Save
         </button>
       </div>
@@ -163,6 +166,7 @@ export function ReplaceButton({
   return (
     <>
       <button type="button" disabled={isBusy.value} onClick={() => input.current?.click()}>
+        <Icon name="replace" />
         {isBusy.value ? 'Sending' : 'Replace file'}
       </button>
       <input

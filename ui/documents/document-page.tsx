@@ -3,10 +3,11 @@ import { useEffect } from 'preact/hooks'
 import type { Chunk, Document } from '../../client/src/agent-server.ts'
 import { API, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
-import { ChunkFacts } from '../parts/chunk-facts.tsx'
+import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import type { Place } from '../reader/document-text.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
 import { routeQuery } from '../route.ts'
@@ -56,6 +57,7 @@ export function DocumentPage({ id }: { id: string }) {
         <a href={listAddress()}>All documents</a>
       </p>
       <ErrorNote message={failure.value} />
+      {!document.value && failure.value === '' && <Skeleton rows={6} />}
       {document.value && (
         <>
           <Head
@@ -264,7 +266,7 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
         {chunks.value.map((chunk) => (
           <li key={chunk.id} class="panel">
             <ChunkFacts chunk={chunk} />
-            <p class="chunk-text">{chunk.text}</p>
+            <ChunkText text={chunk.text} />
           </li>
         ))}
       </ol>

@@ -4,6 +4,7 @@ import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Empty } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { href } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
@@ -26,7 +27,9 @@ interface RowActions {
 /** The documents as a table: a list for assistive technology, since only the rows in sight are drawn. */
 export function DocumentTable({ list, ...actions }: { list: DocumentListing } & RowActions) {
   const items = list.items.value
-  if (list.hasMore.value === undefined) return null
+  if (list.hasMore.value === undefined) {
+    return list.failure.value === '' ? <Skeleton rows={8} /> : null
+  }
   if (items.length === 0) return <Nothing isFiltered={isFiltered(list.shown)} />
   const widths = chosenColumns.value
     .map((key) => `minmax(3rem, ${columnOf(key).width}rem)`)

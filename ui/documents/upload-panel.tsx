@@ -93,6 +93,7 @@ function Sending({ upload: { id, path, file, sentBytes } }: { upload: Upload }) 
       <span class="file-name">{path}</span>
       <progress aria-label={`Sent of ${path}`} value={sentBytes} max={Math.max(file.size, 1)} />
       <button type="button" class="quiet" onClick={() => cancel(id)}>
+        <Icon name="cancel" />
         Cancel<span class="visually-hidden"> {path}</span>
       </button>
     </li>
@@ -125,9 +126,11 @@ function Copies({ copies }: { copies: readonly Upload[] }) {
             class="quiet"
             onClick={() => keepCopies(copies.map(({ id }) => id))}
           >
+            <Icon name="done" />
             {isOne ? 'Keep both' : 'Keep all'}
           </button>
           <button type="button" class="quiet danger" onClick={() => void drop(copies)}>
+            <Icon name="delete" />
             {isOne ? 'Delete the new copy' : 'Delete the new copies'}
           </button>
         </span>

@@ -77,6 +77,7 @@ function AddDocument({ onDone }: { onDone: () => void }) {
       </p>
       <div class="row">
         <a class="button primary" href={href('documents')}>
+          <Icon name="addFile" />
           Add documents
         </a>
         <button
@@ -122,7 +123,10 @@ function ConnectModel() {
           <Icon name="search" />
           Look for Ollama and LM Studio
         </button>
-        <a href={href('models')}>Connect another model</a>
+        <a class="button quiet" href={href('models')}>
+          <Icon name="models" />
+          Connect another model
+        </a>
         {search.isBusy.value && <Status tone="busy">Looking for Ollama and LM Studio</Status>}
       </div>
     </>
@@ -174,7 +178,8 @@ function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
           disabled={saving.isBusy.value}
           onClick={() => void saving.run(use)}
         >
-          Use it and restart
+          <Icon name="retry" />
+          Use this model and restart
         </button>
       </div>
       <ErrorNote message={saving.failure.value} />
@@ -196,11 +201,13 @@ function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
         {hasSample ? (
           SAMPLE_QUESTIONS.map((question) => (
             <button key={question} type="button" onClick={() => ask(question)}>
+              <Icon name="ask" />
               {question}
             </button>
           ))
         ) : (
           <a class="button primary" href={href('chat')}>
+            <Icon name="chat" />
             Ask about your documents
           </a>
         )}

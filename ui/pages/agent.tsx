@@ -212,6 +212,7 @@ function Versions({
           <li key={version + replacedAt}>
             <span>Until {formatDate(replacedAt)}</span>
             <button type="button" class="quiet" onClick={() => void take(version)}>
+              <Icon name="undo" />
               Restore
               <span class="visually-hidden"> the version until {formatDate(replacedAt)}</span>
             </button>
@@ -249,6 +250,7 @@ function SaveDialog({
       <p class="hint">The previous version is kept. Changes take effect after a restart.</p>
       <div class="dialog-foot">
         <button type="button" onClick={onClose}>
+          <Icon name="cancel" />
           Cancel
         </button>
         <button type="button" class="primary" onClick={onSave}>

@@ -86,6 +86,7 @@ function Head({ id }: { id: string | undefined }) {
             isListed.value = true
           }}
         >
+          <Icon name="conversations" />
           Conversations
         </button>
         <button

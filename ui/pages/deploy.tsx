@@ -62,6 +62,7 @@ export function DeployPage() {
           />
         </label>
         <button type="submit" class="primary" disabled={made.isBusy.value}>
+          <Icon name="deploy" />
           Show files
         </button>
       </form>

@@ -9,6 +9,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 
 const SCOPES = {
   query: 'Search and read documents',
@@ -40,6 +41,7 @@ export function KeysPage() {
       />
       <div role="status">{made.value && <Made created={made.value} />}</div>
       <ErrorNote message={keys.failure.value} />
+      {!keys.result.value && keys.failure.value === '' && <Skeleton rows={1} />}
       {keys.result.value?.length === 0 && (
         <Empty title="No other keys yet">
           <p>Everyone who uses this server has the server key.</p>
@@ -88,8 +90,8 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
       <Field label="Name">
         <input name="name" required maxLength={100} autocomplete="off" placeholder="Website" />
       </Field>
-      <fieldset class="stack">
-        <legend>Permissions</legend>
+      <fieldset class="check-list">
+        <legend class="label">Permissions</legend>
         {SCOPE_NAMES.map((scope) => (
           <label key={scope} class="check">
             <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'query'} />
@@ -118,7 +120,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
       <div>
         <button type="submit" class="primary" disabled={work.isBusy.value}>
           <Icon name="add" />
-          Make key
+          Create key
         </button>
       </div>
     </form>

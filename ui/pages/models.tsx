@@ -11,6 +11,7 @@ import { client } from '../api.ts'
 import { counted } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 
 interface Role {
   kind: ModelTestRequest['kind']
@@ -58,6 +59,7 @@ export function ModelsPage() {
           void save()
         }}
       >
+        {all.length === 0 && failure.value === '' && <Skeleton rows={8} />}
         {all.length > 0 &&
           ROLES.map((role) => (
             <RoleForm key={role.kind} role={role} all={all} draft={draft}>
@@ -138,6 +140,7 @@ function RoleForm({
           disabled={list.isBusy.value}
           onClick={() => void list.run(() => client.admin.models.list(request()))}
         >
+          <Icon name="list" />
           List models<span class="visually-hidden"> for {title}</span>
         </button>
         {(test.isBusy.value || list.isBusy.value) && (

@@ -8,7 +8,9 @@ import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
 import { type Part, partsOf } from '../overview/working-parts.ts'
 import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { usePolled } from '../poll.ts'
 import { href } from '../route.ts'
@@ -64,6 +66,7 @@ export function OverviewPage() {
   const { value, failure, refresh } = usePolled(readAll, POLL_MS)
   const known = serverState.value?.state
   const state = known === 'running' ? value.value : undefined
+  const isOpening = !state && failure.value === '' && (known ?? 'running') === 'running'
   return (
     <>
       <div class="page-head">
@@ -71,6 +74,7 @@ export function OverviewPage() {
         {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
       </div>
       {!transition.value && <ErrorNote message={failure.value} />}
+      {isOpening && <Skeleton rows={8} />}
       <div class="columns">
         {state && <Running {...state} onChange={() => void refresh()} />}
         {known !== undefined && known !== 'running' && (
@@ -146,7 +150,8 @@ function Access() {
           <code>{key.value || '••••••••••••'}</code>
           <span class="row tight">
             <button type="button" class="quiet" onClick={() => void toggle()}>
-              {key.value === '' ? 'Reveal' : 'Hide'}
+              <Icon name={key.value === '' ? 'show' : 'hide'} />
+              {key.value === '' ? 'Show' : 'Hide'}
               <span class="visually-hidden"> server key</span>
             </button>
             <CopyButton text={() => key.value || session.revealKey()} name="server key" />

@@ -3,6 +3,7 @@ import type { Setting } from '../../client/src/agent-server.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { useSettings } from '../admin/settings-draft.ts'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 
 /** The variables of the server, as `.env` and the environment have them. */
 export function SettingsPage() {
@@ -33,6 +34,7 @@ export function SettingsPage() {
         <ErrorNote key={field} message={`${field} ${message}`} />
       ))}
       {all.length === 0 && <ErrorNote message={failure.value} />}
+      {!settings.value && failure.value === '' && <Skeleton rows={8} />}
       <Sections names={groupsOf(found).map(([group]) => group)} />
       <form
         class="stack"

@@ -14,6 +14,15 @@ export function placeOf({ heading, page, pageEnd, sheet, row }: Place): string {
   return facts.filter(Boolean).join(' · ')
 }
 
+/** The text of a chunk, without the characters that part its pages. */
+export function ChunkText({ text, isExcerpt = false }: { text: string; isExcerpt?: boolean }) {
+  return (
+    <p class={`chunk-text ${isExcerpt ? 'excerpt' : ''}`} dir="auto">
+      {text.replaceAll(/\s*\f\s*/g, '\n\n')}
+    </p>
+  )
+}
+
 export function ChunkFacts({ chunk }: { chunk: Place }) {
   const facts = placeOf(chunk)
   return facts === '' ? null : <p class="hint">{facts}</p>

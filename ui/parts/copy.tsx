@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { Icon, type IconName } from './icon.tsx'
 
 const SHOWN_MS = 2_000
 
@@ -8,11 +9,13 @@ export function CopyButton({
   text,
   label = 'Copy',
   name,
+  icon = 'copy',
 }: {
   text: string | (() => string | Promise<string>)
   label?: string
   /** What is copied, for those who do not see where the button stands. */
   name?: string
+  icon?: IconName
 }) {
   const state = useSignal<'' | 'Copied' | 'Not copied'>('')
   useEffect(() => {
@@ -38,6 +41,7 @@ export function CopyButton({
       onClick={() => void copy()}
       aria-label={name && `${label} ${name}`}
     >
+      <Icon name={state.value === 'Copied' ? 'done' : icon} />
       <span aria-live="polite">{state.value || label}</span>
     </button>
   )

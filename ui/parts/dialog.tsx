@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { Icon, type IconName } from './icon.tsx'
 
 /** A modal window; the browser keeps the focus in it, and closes it with Escape. */
 export function Dialog({
@@ -34,6 +35,7 @@ export function Dialog({
 export function Confirm({
   title,
   action,
+  icon = 'delete',
   onConfirm,
   onClose,
   children,
@@ -41,6 +43,7 @@ export function Confirm({
   title: string
   /** What the button says that does it. */
   action: string
+  icon?: IconName
   onConfirm: () => void
   onClose: () => void
   children: ComponentChildren
@@ -50,9 +53,11 @@ export function Confirm({
       <div>{children}</div>
       <div class="dialog-foot">
         <button type="button" onClick={onClose}>
+          <Icon name="cancel" />
           Cancel
         </button>
         <button type="button" class="primary danger" onClick={onConfirm}>
+          <Icon name={icon} />
           {action}
         </button>
       </div>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { Range } from './find-words.ts'
 import { renderText } from './rendered-text.ts'
@@ -81,12 +82,14 @@ export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
     <>
       {part.start > 0 && (
         <button type="button" onClick={() => void read({ start: part.start - MARGIN, end })}>
+          <Icon name="previous" />
           Show earlier text
         </button>
       )}
       <Rendered part={part} ranges={markedIn(part.text, passage, quotes)} />
       {!part.isAtEnd && (
         <button type="button" onClick={() => void read({ start: part.start, end: end + MARGIN })}>
+          <Icon name="next" />
           Show later text
         </button>
       )}

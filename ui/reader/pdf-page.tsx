@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { Status } from '../parts/notes.tsx'
 import type { Pdf } from './pdf.ts'
 import { scrollTo } from './scroll-to.ts'
@@ -9,24 +10,24 @@ import { scrollTo } from './scroll-to.ts'
 export function PageButtons({ pages, number }: { pages: number; number: Signal<number> }) {
   return (
     <div class="row tight">
-      <Turn label="Previous page" sign="‹" number={number} by={-1} pages={pages} />
+      <Turn label="Previous page" icon="previous" number={number} by={-1} pages={pages} />
       <span role="status">
         Page {number.value} of {pages}
       </span>
-      <Turn label="Next page" sign="›" number={number} by={1} pages={pages} />
+      <Turn label="Next page" icon="next" number={number} by={1} pages={pages} />
     </div>
   )
 }
 
 function Turn({
   label,
-  sign,
+  icon,
   number,
   by,
   pages,
 }: {
   label: string
-  sign: string
+  icon: IconName
   number: Signal<number>
   by: number
   pages: number
@@ -42,7 +43,7 @@ function Turn({
         number.value = to
       }}
     >
-      {sign}
+      <Icon name={icon} />
     </button>
   )
 }

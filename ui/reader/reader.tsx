@@ -54,6 +54,7 @@ export function Reader({ hit, quotes }: Cited) {
         <ChunkFacts chunk={hit} />
         <div class="row tight">
           <a class="button quiet" href={documentAddress(hit)}>
+            <Icon name="open" />
             Open document
           </a>
           <button type="button" class="quiet" onClick={closeReader}>
@@ -78,6 +79,7 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
       <DocumentView place={hit} cited={hit.text} />
       <div class="dialog-foot">
         <a class="button" href={documentAddress(hit)} onClick={onClose}>
+          <Icon name="open" />
           Open document
         </a>
         <button type="button" onClick={onClose}>

@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals'
+import { Icon, type IconName } from '../parts/icon.tsx'
 
 /** Of the width that is there. */
 const STEPS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4]
@@ -10,21 +11,21 @@ export function Zoom({ value }: { value: Signal<number> }) {
   return (
     <fieldset class="row tight">
       <legend class="visually-hidden">Zoom</legend>
-      <Step label="Zoom out" sign="−" to={smaller} value={value} />
+      <Step label="Zoom out" icon="less" to={smaller} value={value} />
       <output>{Math.round(value.value * 100)} %</output>
-      <Step label="Zoom in" sign="+" to={larger} value={value} />
+      <Step label="Zoom in" icon="add" to={larger} value={value} />
     </fieldset>
   )
 }
 
 function Step({
   label,
-  sign,
+  icon,
   to,
   value,
 }: {
   label: string
-  sign: string
+  icon: IconName
   to: number | undefined
   value: Signal<number>
 }) {
@@ -38,7 +39,7 @@ function Step({
         if (to !== undefined) value.value = to
       }}
     >
-      {sign}
+      <Icon name={icon} />
     </button>
   )
 }

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
-import { ChunkFacts } from '../parts/chunk-facts.tsx'
+import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { CopyButton } from '../parts/copy.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ReaderDialog } from '../reader/reader.tsx'
@@ -31,6 +32,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
               />
               <CopyButton
                 label="Copy as code"
+                icon="code"
                 text={() => codeOf('query', trial.requestOf(found.query))}
               />
             </div>
@@ -102,7 +104,7 @@ function HitCard({
       </div>
       {otherPlace !== undefined && <p class="hint">{comparison(place, otherPlace)}</p>}
       <ChunkFacts chunk={hit} />
-      <p class="chunk-text excerpt">{hit.text}</p>
+      <ChunkText text={hit.text} isExcerpt />
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">
@@ -112,9 +114,11 @@ function HitCard({
             aria-pressed={isRight(query, hit.documentId)}
             onClick={() => toggle(query, hit.documentId)}
           >
+            <Icon name="right" />
             Right document<span class="visually-hidden"> at hit {place}</span>
           </button>
           <button type="button" class="quiet" onClick={onOpen}>
+            <Icon name="context" />
             In context<span class="visually-hidden"> of hit {place}</span>
           </button>
         </div>
@@ -177,6 +181,7 @@ export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
         }}
       />
       <button type="submit" class="primary" disabled={search.isBusy.value}>
+        <Icon name="search" />
         {search.isBusy.value ? 'Searching' : 'Search'}
       </button>
     </form>
