@@ -32,6 +32,8 @@ const ACTIONS: readonly Entry[] = [
   { kind: 'Action', name: 'API reference', go: () => location.assign('/reference') },
 ]
 
+const SHORTCUT = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘ K' : 'Ctrl K'
+
 /** Whether the palette is open. */
 export const isPaletteOpen = signal(false)
 
@@ -67,7 +69,7 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
           isPaletteOpen.value = true
         }}
       >
-        Go to <kbd>Ctrl K</kbd>
+        Go to <kbd>{SHORTCUT}</kbd>
       </button>
       {isPaletteOpen.value && <PaletteDialog known={known} onClose={close} />}
     </>
@@ -141,7 +143,7 @@ function PaletteDialog({ known, onClose }: { known: readonly Entry[]; onClose: (
           </div>
         ))}
       </div>
-      {entries.length === 0 && <p class="hint">Nothing was found.</p>}
+      {entries.length === 0 && <p class="hint">Nothing found.</p>}
     </Dialog>
   )
 }

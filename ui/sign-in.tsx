@@ -45,8 +45,8 @@ export function SignIn() {
           <span class="label">Server key</span>
           <input ref={field} type="password" name="key" autocomplete="current-password" required />
           <span class="hint">
-            The value of <code>SERVER_API_KEY</code>, which is in the file <code>.env</code> beside
-            the server or was set by whoever runs it.
+            The value of <code>SERVER_API_KEY</code>: in the <code>.env</code> file in the server’s
+            folder, or from whoever runs the server.
           </span>
         </label>
         <ErrorNote message={failure.value} />

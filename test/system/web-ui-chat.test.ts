@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     upstream.always(streamReply(chunk({ reasoning_content: 'Hm.' }), { hang: true }))
     await askOn(page, 'First question')
     await page.getByText('The model is thinking').first().waitFor()
-    await page.getByText(/[3-9] s; Esc stops/).waitFor()
+    await page.getByText(/[3-9] s, Esc to stop/).waitFor()
     await page.keyboard.press('Escape')
     await page.getByText('Stopped.').waitFor()
     await upstream.close()

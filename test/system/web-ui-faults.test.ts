@@ -99,10 +99,10 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
     const rest = join('/proc', String(server.pid), 'root', directory, 'of-another-program')
     await writeFile(rest, Buffer.alloc(80e6)).catch(() => undefined)
     await goTo(page, 'Overview')
-    await page.getByText('Running, but a part has failed').waitFor({ timeout: 60_000 })
+    await page.getByText('Running, but a component has failed').waitFor({ timeout: 60_000 })
     const works = page.getByRole('region', { name: 'Needs attention' })
     const store = works.getByRole('listitem').filter({ hasText: 'Document store' })
-    const told = /Fails[\s\S]*Check the disk of DATA_DIR/
+    const told = /Fails[\s\S]*Check the disk at DATA_DIR/
     await expect.poll(() => store.innerText(), { timeout: 60_000 }).toMatch(told)
   })
 })

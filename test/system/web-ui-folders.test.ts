@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('Watched folders (needs Chromium)', () => {
     const works = page.getByRole('region', { name: 'What works' })
     const inbox = works.getByRole('listitem').filter({ hasText: `${base}/inbox` })
     await inbox.getByText(/Not taken: program\.exe \(cannot be read: it is a/).waitFor()
-    expect(await inbox.innerText()).toMatch(/Followed[\s\S]*2 files/)
+    expect(await inbox.innerText()).toMatch(/Watched[\s\S]*2 files/)
     await expectAccessible(page)
     expect(complaints).toEqual([])
   })

@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     expect(await page.getByLabel('CHAT_BASE_URL').inputValue()).toBe('http://localhost:11434/v1')
     await page.getByLabel('CHAT_MODEL').fill('extractive')
     await page.getByRole('button', { name: 'Test Chat' }).click()
-    await page.getByText(/extractive works: .*takes no tools/).waitFor()
+    await page.getByText(/extractive works: .*does not support tools/).waitFor()
     await expectAccessible(page)
   })
 

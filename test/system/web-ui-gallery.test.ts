@@ -287,11 +287,11 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
   deploy: [
     ['empty', (page) => page.getByText('Choose a target').waitFor()],
     [
-      'files',
+      'problems',
       async (page) => {
         await page.getByLabel('Target').selectOption('compose')
         await press(page, 'Show files')
-        await page.getByRole('heading', { name: 'Files' }).waitFor()
+        await page.getByRole('heading', { name: 'Fix these problems' }).waitFor()
       },
     ],
   ],

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     const { page } = await openWebUi(browser, server.url)
     // The mark moves once the server has saved it.
     await page.getByLabel('Knowledge').click()
-    await page.getByText('Changed since the start: SERVER_MODE.').waitFor()
+    await page.getByText('Changed since the last start: SERVER_MODE.').waitFor()
     await press(page, 'Stop')
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Stopped', { exact: true }).waitFor({ timeout: 60_000 })

@@ -35,7 +35,9 @@ describe.skipIf(!hasBrowser)('The embedding model (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Discard' }).click()
 
     await page.getByText('Change the embedding model of existing documents').click()
-    expect(await page.getByRole('button', { name: 'Start the change and restart' }).isDisabled()).toBe(true)
+    expect(
+      await page.getByRole('button', { name: 'Start the change and restart' }).isDisabled(),
+    ).toBe(true)
     await page.getByLabel('New model').fill('b')
     await page.getByLabel('Base URL, if different').fill(embedder.url)
     await page.getByLabel('API key, if different').fill(NEW_KEY)

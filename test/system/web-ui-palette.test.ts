@@ -44,6 +44,6 @@ describe.skipIf(!hasBrowser)('The palette (needs Chromium)', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Page, conversation or document' }).waitFor()
     await page.keyboard.type('xyzzy')
-    await page.getByText('Nothing was found.').waitFor()
+    await page.getByText('Nothing found.').waitFor()
   })
 })

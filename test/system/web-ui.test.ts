@@ -276,7 +276,10 @@ describe.skipIf(!hasBrowser)('Search (needs Chromium)', () => {
     await second.getByLabel('Passages (topK)').fill('1')
     await page.getByRole('button', { name: 'Search' }).click()
     await second.getByText(/^1 found in/).waitFor()
-    await page.getByRole('region', { name: 'First setting' }).getByText('Only here').waitFor()
+    await page
+      .getByRole('region', { name: 'First setting' })
+      .getByText('Only in this setting')
+      .waitFor()
     await second.getByLabel('Filter').fill('{"field": ')
     await page.getByRole('button', { name: 'Search' }).click()
     await second.getByText('The filter is not valid JSON').waitFor()

@@ -52,7 +52,7 @@ function Graph({
   const values = all.map(read)
   const most = Math.max(0, ...values)
   const now = format(values.at(-1) ?? 0)
-  const said = `at most ${format(most)}`
+  const said = `peak ${format(most)}`
   const { value: at } = pointed
   const point = ({ currentTarget, clientX }: PointerEvent & { currentTarget: Element }) => {
     const { left, width } = currentTarget.getBoundingClientRect()

@@ -52,9 +52,10 @@ export function RunView({
       </div>
       <ErrorNote message={failure.value} />
       {isGone.value && (
-        <Empty title="This run is not kept any more">
+        <Empty title="This run is no longer available">
           <p>
-            Each server keeps its last runs in memory, until it restarts. RUNS_KEPT says how many.
+            The server keeps its most recent runs in memory until it restarts. RUNS_KEPT sets how
+            many.
           </p>
         </Empty>
       )}
@@ -62,7 +63,7 @@ export function RunView({
       {run.value && <Shown run={run.value} />}
       {others.value.map((other) => (
         <p key={other}>
-          <a href={href('activity', other)}>The previous run, which waited for approval</a>
+          <a href={href('activity', other)}>Previous run, which waited for approval</a>
         </p>
       ))}
     </>
@@ -121,10 +122,10 @@ function inputOf({ input }: Run['toolCalls'][number]): unknown {
 function Facts({ run }: { run: Run }) {
   const { startedAt, outcome, milliseconds, firstDelta, usage, key, conversationId, answerId } = run
   const facts = [
-    ['Began', formatDate(startedAt)],
-    ['Ended with', outcome.replaceAll('_', ' ')],
-    ['Took', formatSeconds(milliseconds)],
-    ['First text after', firstDelta === undefined ? '' : formatSeconds(firstDelta)],
+    ['Started', formatDate(startedAt)],
+    ['Outcome', outcome.replaceAll('_', ' ')],
+    ['Duration', formatSeconds(milliseconds)],
+    ['Time to first text', firstDelta === undefined ? '' : formatSeconds(firstDelta)],
     ['Tokens', usage ? tokensOf(usage) : ''],
     ['Key', key ?? ''],
   ] as const
@@ -190,7 +191,7 @@ const ROLES = { system: 'Rules', user: 'User', assistant: 'Model', tool: 'Tool' 
 function ModelCall({ call, place }: { call: Run['modelCalls'][number]; place: number }) {
   const { same, messages, tools, milliseconds, answer, finishReason, usage } = call
   const facts = [
-    milliseconds === undefined ? 'did not end' : formatSeconds(milliseconds),
+    milliseconds === undefined ? 'did not finish' : formatSeconds(milliseconds),
     usage && tokensOf(usage),
     finishReason?.replaceAll('_', ' '),
   ]
@@ -203,7 +204,7 @@ function ModelCall({ call, place }: { call: Run['modelCalls'][number]; place: nu
       </summary>
       <div class="stack">
         {same > 0 && (
-          <p class="hint">Begins with the {counted(same, 'message')} of the call before.</p>
+          <p class="hint">Starts with the {counted(same, 'message')} of the previous call.</p>
         )}
         {messages.map((message, index) => (
           <Message key={index} message={message} />

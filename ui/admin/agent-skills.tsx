@@ -71,7 +71,7 @@ export function Skills({
             <span>
               <code>{source}</code>
               {source === 'skills' && (
-                <span class="hint"> the folder beside agent.json; the server comes with one</span>
+                <span class="hint"> the folder next to agent.json, included with the server</span>
               )}
             </span>
             <span class="row tight">
@@ -141,7 +141,7 @@ function NewSource({
     >
       <label class="field grow">
         <span class="label">
-          URL, folder relative to this file, or github:owner/repository/path
+          URL, folder relative to agent.json, or github:owner/repository/path
         </span>
         <input
           value={added.value}

@@ -19,8 +19,8 @@ export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => 
           Allow {host}
         </button>
         <span class="hint">
-          Adds it to <code>OUTBOUND_ALLOW</code>. Tests can call it at once, the running agent after
-          a restart.
+          Adds the host to <code>OUTBOUND_ALLOW</code>. Tests can call it immediately, the running
+          agent after a restart.
         </span>
       </div>
       <ErrorNote message={allowing.failure.value} />

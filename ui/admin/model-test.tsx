@@ -5,7 +5,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 const TOOLS = {
   called: 'calls tools',
   ignored: 'was offered a tool but did not call it',
-  none: 'takes no tools',
+  none: 'does not support tools',
 }
 
 function chatFacts(chat: NonNullable<ModelTest['chat']>) {
@@ -16,7 +16,7 @@ function chatFacts(chat: NonNullable<ModelTest['chat']>) {
     tokensPerSecond !== undefined && `writes ${tokensPerSecond} tokens a second`,
     TOOLS[tools],
     `window of ${window} tokens`,
-    promptTokens !== undefined && `a first question takes ${promptTokens}`,
+    promptTokens !== undefined && `the first question uses ${promptTokens}`,
   ]
 }
 
@@ -30,7 +30,7 @@ export function Found({
     formatSeconds(milliseconds),
     ...(chat ? chatFacts(chat) : []),
     embedding && `${embedding.dimension} dimensions`,
-    reranking && (reranking.ranksRight ? 'ranks right' : 'ranks the wrong passage first'),
+    reranking && (reranking.ranksRight ? 'ranks correctly' : 'ranks the wrong passage first'),
   ]
   return (
     <div role="status" class="stack">

@@ -26,7 +26,7 @@ export function RestartBanner() {
   if (transition.value) {
     return (
       <div class="note banner passing" role="status">
-        <Status tone="busy">{transition.value}. This page goes on by itself.</Status>
+        <Status tone="busy">{transition.value}. This page reconnects automatically.</Status>
       </div>
     )
   }
@@ -36,7 +36,7 @@ export function RestartBanner() {
       {state?.required && (
         <div class="note banner" role="status">
           <p>
-            <strong>Restart needed.</strong> Changed since the start: {areasOf(state)}.
+            <strong>Restart needed.</strong> Changed since the last start: {areasOf(state)}.
           </p>
           <button
             type="button"

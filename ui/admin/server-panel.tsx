@@ -72,7 +72,7 @@ function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
     <div class="error-note">
       <p>
         {state === 'running'
-          ? 'The server would not start again:'
+          ? 'The server would not restart because of these mistakes:'
           : 'Fix these mistakes before starting the server:'}
       </p>
       <ul aria-label="Mistakes">
@@ -149,7 +149,7 @@ export function NotLaunched({ title }: { title: string }) {
       <h1>{title}</h1>
       <Empty title="The server is not running">
         <p>
-          <a href={href()}>Start it on the overview</a>; this page has nothing to show before.
+          Start it on the <a href={href()}>Overview</a> page to use this one.
         </p>
       </Empty>
     </>

@@ -35,7 +35,7 @@ export async function begin(what: keyof typeof NAMES): Promise<void> {
     const deadline = performance.now() + graceSeconds * 1_000 + MAX_START_MS
     while (!(await isBack(startedAt))) {
       if (performance.now() > deadline) {
-        throw new Error('The server did not come back. See its log.')
+        throw new Error('The server did not restart. See its log.')
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }

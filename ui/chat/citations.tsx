@@ -8,7 +8,7 @@ import { openReader } from '../reader/reader.tsx'
 const UNKNOWN =
   'The model cited a source that is not among the passages it was given. Check this statement yourself.'
 const UNSUPPORTED =
-  'The passage does not seem to say this: it lacks words, a number or a name of the statement. Compare them yourself.'
+  'The passage may not support this statement: words, a number or a name are missing from it. Compare the two yourself.'
 
 interface Card {
   button: HTMLElement

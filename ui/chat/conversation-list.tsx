@@ -49,7 +49,7 @@ export function ConversationList() {
       />
       <ErrorNote message={listFailure.value} />
       {shown.length === 0 && (
-        <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing was found.'}</p>
+        <p class="hint">{search.value === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
       )}
       <ul>
         {shown.map((each) => (

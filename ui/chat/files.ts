@@ -58,14 +58,14 @@ export async function refreshFiles(): Promise<void> {
 export async function attach(chosen: readonly ChosenFile[]): Promise<void> {
   clearFileNotes()
   if (chosen.length === 0) {
-    fileFailure.value = 'It contained no files.'
+    fileFailure.value = 'No files were found.'
     return
   }
   const room = Math.max(MAX_FILES - files.value.length - arriving.value.length, 0)
   const taken = chosen.slice(0, room)
   if (taken.length < chosen.length) {
     const skipped = counted(chosen.length - taken.length, 'file')
-    fileFailure.value = `${skipped} not added: a conversation takes at most ${MAX_FILES}. Remove some, keep them in the documents, or add a folder on the page Documents.`
+    fileFailure.value = `${skipped} not added: a conversation takes at most ${MAX_FILES}. Remove some, keep them in the documents, or add a folder on the Documents page.`
   }
   const [first] = taken
   if (!first) return

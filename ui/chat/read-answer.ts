@@ -45,7 +45,7 @@ export async function readAnswerEvents(
 type OtherEvent = Exclude<ChatEvent, { type: 'text-delta' } | StartEvent>
 
 function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'progress' }>): string {
-  if (phase === 'loading') return 'The model is being loaded'
+  if (phase === 'loading') return 'Loading the model'
   const share =
     processed !== undefined && total ? ` (${Math.round((processed / total) * 100)} %)` : ''
   return `The model is reading the passages${share}`
@@ -53,7 +53,7 @@ function progressOf({ phase, processed, total }: Extract<ChatEvent, { type: 'pro
 
 function searchProgressOf({ step }: Extract<ChatEvent, { type: 'search-step' }>): string {
   if (step.action === 'search') return `Searched for “${step.query}”`
-  if (step.action === 'stop') return 'The search has ended early'
+  if (step.action === 'stop') return 'Search ended early'
   const [next] = step.queries
   return next === undefined ? 'The passages are sufficient' : `Searching for “${next}”`
 }

@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     done: 'Drew a chart',
     subject: { field: 'title', before: 'titled' },
   },
-  fill_form: { doing: 'Filling a form', done: 'Filled a form' },
+  fill_form: { doing: 'Filling in a form', done: 'Filled in a form' },
   analyse_corpus: {
     doing: 'Analysing all documents',
     done: 'Analysed all documents',

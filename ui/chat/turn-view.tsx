@@ -126,7 +126,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
           Cancel
         </button>
         {place < turns.value.length - 1 && (
-          <span class="hint">The messages after it are kept as another version.</span>
+          <span class="hint">Later messages are kept as another version.</span>
         )}
       </div>
     </form>
@@ -196,7 +196,7 @@ function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
       {seconds.value >= FEW_SECONDS && (
         <span class="hint" aria-hidden="true">
           {' '}
-          {seconds.value} s; Esc stops
+          {seconds.value} s, Esc to stop
         </span>
       )}
     </Status>

@@ -75,7 +75,7 @@ function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Ca
     return (
       <div class="stack">
         <p>
-          <strong>{nameOfTool(tool)}</strong> waits for your approval:
+          <strong>{nameOfTool(tool)}</strong> needs your approval:
         </p>
         <pre class="code">{JSON.stringify(input, null, 2)}</pre>
       </div>

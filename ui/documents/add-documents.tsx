@@ -20,7 +20,7 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
     note.value = ''
     if (tooMany > 0) {
       note.value = `${tooMany} files were skipped: at most ${MAX_FILES} can be added at once. To add a folder of any size, use npm run ingest.`
-    } else if (files.length === 0) note.value = 'No files were found in it.'
+    } else if (files.length === 0) note.value = 'No files were found.'
   }
   return (
     <>

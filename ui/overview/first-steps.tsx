@@ -72,8 +72,8 @@ function AddDocument({ onDone }: { onDone: () => void }) {
   return (
     <>
       <p>
-        PDF, Office, HTML, Markdown, text, tables and pictures, or a web address. The sample is one
-        page about an invented library.
+        Add PDF, Office, HTML, Markdown or text files, tables, images, or a web address. The sample
+        is one page about a fictional library.
       </p>
       <div class="row">
         <a class="button primary" href={href('documents')}>
@@ -188,7 +188,7 @@ function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
 }
 
 function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
-  if (!isReady) return <p>Once there is a document.</p>
+  if (!isReady) return <p>Add a document first.</p>
   const ask = (question: string) => {
     leaveConversation()
     draftOf().value = question
@@ -196,7 +196,7 @@ function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
   }
   return (
     <>
-      <p>Each statement of an answer names the passage that it comes from.</p>
+      <p>Every statement in an answer cites the passage that it comes from.</p>
       <div class="row">
         {hasSample ? (
           SAMPLE_QUESTIONS.map((question) => (

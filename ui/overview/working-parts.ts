@@ -18,12 +18,12 @@ type SetUpPage = 'agent' | 'models' | 'documents'
 const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }> = {
   store: {
     name: 'Document store',
-    remedy: 'Check the disk of DATA_DIR or the database of DATABASE_URL; the log has the cause.',
+    remedy: 'Check the disk at DATA_DIR or the database at DATABASE_URL. The log shows the cause.',
   },
   index: {
     name: 'Search index',
     remedy:
-      'After a start, the index is updated first. If this persists, check QDRANT_URL and the log.',
+      'The index is updated after each start. If this persists, check QDRANT_URL and the log.',
   },
   agent: {
     name: 'Agent configuration',
@@ -32,7 +32,7 @@ const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }>
   },
   ingestion: {
     name: 'Ingestion',
-    remedy: 'Documents wait until the named part works again; nothing is lost.',
+    remedy: 'Documents wait until the failed component works again. Nothing is lost.',
   },
   embedder: {
     name: 'Embedding model',
@@ -74,22 +74,22 @@ function documentsPart({ documents }: Readiness): Part[] {
   const failed = documents?.failed ?? 0
   if (failed === 0) return []
   const state = `${formatNumber(failed)} failed`
-  const remedy = 'Each says why and what to do.'
+  const remedy = 'Open one to see the reason and what to do.'
   return [{ name: 'Documents', tone: 'bad', state, remedy, page: 'documents' }]
 }
 
 const FOLDER_STATES = {
   starting: { tone: 'busy', state: 'Starting' },
-  following: { tone: 'good', state: 'Followed' },
+  following: { tone: 'good', state: 'Watched' },
   waiting: { tone: 'busy', state: 'Waiting' },
-  elsewhere: { tone: 'off', state: 'Followed by another server' },
-  failed: { tone: 'bad', state: 'Not followed' },
+  elsewhere: { tone: 'off', state: 'Watched by another server' },
+  failed: { tone: 'bad', state: 'Not watched' },
 } as const
 
 function folderPart({ path, state, problem, files, open, lookedAt, ...more }: WatchedFolder): Part {
-  const left = open > 0 ? ` (${formatNumber(open)} to be taken or deleted)` : ''
+  const left = open > 0 ? ` (${formatNumber(open)} pending)` : ''
   const looked =
-    lookedAt && `${counted(files, 'file')}${left}, last looked at ${formatDate(lookedAt)}`
+    lookedAt && `${counted(files, 'file')}${left}, last checked ${formatDate(lookedAt)}`
   return {
     name: `Folder: ${path}`,
     ...FOLDER_STATES[state],
@@ -102,7 +102,7 @@ function refusedOf({ refused, refusedCount }: Pick<WatchedFolder, 'refused' | 'r
   const [first] = refused
   if (!first) return ''
   const others = refusedCount > 1 ? ` and ${formatNumber(refusedCount - 1)} more` : ''
-  return `Not taken: ${first.path} (${first.reason})${others}.`
+  return `Not added: ${first.path} (${first.reason})${others}.`
 }
 
 function chatPart({ chat }: Capabilities): Part {
@@ -147,7 +147,7 @@ function retrievalPart({ retrieval, reranker }: Capabilities): Part {
 
 function checkParts({ checks }: Readiness): Part[] {
   return Object.entries(checks).map(([key, { state, message }]) => {
-    const { name, remedy, page } = CHECKS[key] ?? { name: key, remedy: 'The log has the cause.' }
+    const { name, remedy, page } = CHECKS[key] ?? { name: key, remedy: 'The log shows the cause.' }
     return state === 'ok'
       ? { name, tone: 'good', state: 'Works' }
       : { name, tone: 'bad', state: 'Fails', detail: message, remedy, page }

@@ -56,7 +56,7 @@ function Events() {
       <div class="row spread">
         <h2 id="events">Events</h2>
         <fieldset class="choice">
-          <legend class="visually-hidden">Which</legend>
+          <legend class="visually-hidden">Kind of event</legend>
           {KINDS.map(([value, name]) => (
             <label key={value}>
               <input
@@ -74,8 +74,8 @@ function Events() {
         <input
           type="search"
           class="event-words"
-          aria-label="Events with these words"
-          placeholder="With these words"
+          aria-label="Filter events"
+          placeholder="Filter events"
           value={words.value}
           onInput={({ currentTarget }) => {
             words.value = currentTarget.value

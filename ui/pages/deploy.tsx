@@ -71,7 +71,7 @@ export function DeployPage() {
         <Made deployment={made.result.value} />
       ) : (
         <Empty title="Choose a target">
-          <p>All problems are listed at once, with remedies.</p>
+          <p>You will see the files, and any problems with how to fix them.</p>
         </Empty>
       )}
     </>

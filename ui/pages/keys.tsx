@@ -210,7 +210,7 @@ function factsOf(entry: ApiKey): string[] {
     `${formatNumber(tokensToday)}${of} tokens today`,
     expiresAt === undefined ? 'does not expire' : `until ${formatDate(expiresAt)}`,
     lastUsedAt === undefined ? 'never used' : `last used ${formatDate(lastUsedAt)}`,
-    ...(createdBy === undefined ? [] : [`made with ${createdBy}`]),
+    ...(createdBy === undefined ? [] : [`created with ${createdBy}`]),
     `id ${id}`,
   ]
 }

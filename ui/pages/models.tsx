@@ -148,7 +148,7 @@ function RoleForm({
         )}
         {list.result.value && (
           <span class="hint" role="status">
-            {counted(list.result.value.length, 'model')}; {model} suggests them.
+            {counted(list.result.value.length, 'model')} found, and suggested in {model}.
           </span>
         )}
       </div>

@@ -119,7 +119,7 @@ function Running({ readiness, capabilities, folders, begun, onChange }: RunningP
 function StateLine({ readiness, lost }: { readiness: Readiness; lost: boolean }) {
   if (lost) return <Status tone="bad">Not reachable</Status>
   if (readiness.status === 'not_ready')
-    return <Status tone="bad">Running, but a part has failed</Status>
+    return <Status tone="bad">Running, but a component has failed</Status>
   if (readiness.degraded) return <Status tone="bad">Running, degraded</Status>
   return <Status tone="good">Running</Status>
 }

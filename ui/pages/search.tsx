@@ -23,7 +23,7 @@ export function SearchPage() {
           Compare two settings
         </label>
       </div>
-      <p class="hint">The same results as /query, which chat uses for its citations.</p>
+      <p class="hint">Shows exactly what /query returns, which is also what chat cites.</p>
       <SearchForm onSubmit={() => void runSearch()} />
       <div class={isComparing ? 'columns compared' : 'stack'}>
         <section class="stack" aria-label={isComparing ? 'First setting' : 'Results'}>

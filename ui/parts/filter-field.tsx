@@ -33,9 +33,8 @@ export function FilterField({ text }: { text: Signal<string> }) {
         }}
       />
       <span class="hint">
-        Documents by their metadata, as JSON: <code>eq</code>, <code>in</code>, <code>gt</code>,{' '}
-        <code>lt</code> …, joined by <code>and</code>, <code>or</code>, <code>not</code>. Empty:
-        all.
+        Limits the documents by their metadata: <code>eq</code>, <code>in</code>, <code>gt</code>,{' '}
+        <code>lt</code> …, combined with <code>and</code>, <code>or</code>, <code>not</code>.
       </span>
     </div>
   )

@@ -93,7 +93,8 @@ export function PdfPage({
       {shown === 0 && <Status tone="busy">Drawing the page</Status>}
       {shown === number && isCited && marks === 0 && (
         <p class="hint">
-          The cited words cannot be marked on this page, as in a scan. They are under Text.
+          The cited words cannot be marked on this page, for example because it is a scan. Choose
+          Text to see them.
         </p>
       )}
       <section

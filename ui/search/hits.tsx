@@ -128,8 +128,10 @@ function HitCard({
 }
 
 function comparison(place: number, otherPlace: number): string {
-  if (otherPlace === 0) return 'Only here'
-  return otherPlace === place ? 'Same rank in the other' : `Rank ${otherPlace} in the other`
+  if (otherPlace === 0) return 'Only in this setting'
+  return otherPlace === place
+    ? 'Same rank in the other setting'
+    : `Rank ${otherPlace} in the other setting`
 }
 
 const STAGES = [
