@@ -56,7 +56,7 @@ describe('/mcp', verifies('mcp.serves'), () => {
           `^\\[1\\] Opening hours, document ${id} \\(score [\\d.]+, characters 0 to \\d+\\)\\nThe`,
         ),
       )
-      expect(await call('query', { query: 'zeugma' })).toBe('Nothing found.')
+      expect(await call('query', { query: 'zeugma' })).toBe('Nothing was found.')
       expect(await call('get_document', { id })).toBe(`Opening hours, document ${id}\n\n${TEXT}`)
       expect(await call('ask', { question: 'When does it open on Saturdays?' })).toMatch(
         new RegExp(`ten\\. \\[1\\][^]*\\n\\nSources:\\n\\[1\\] Opening hours, document ${id}$`),
