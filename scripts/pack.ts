@@ -71,6 +71,7 @@ async function manifest() {
     type,
     engines,
     bin: { 'agent-server': 'src/bin.cjs' },
+    scripts: { preinstall: 'node src/spare-download.cjs' },
     dependencies: { ...whole.dependencies, 'agent-server-minilm': version },
     peerDependencies,
     peerDependenciesMeta,
