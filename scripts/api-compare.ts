@@ -1,16 +1,30 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { breakingChanges, Contract } from './compare-contracts.ts'
+import { breakingChanges, Contract, setupContract } from './compare-contracts.ts'
 import { startLocalServer } from './eval/local-server.ts'
 
-// `npm run api:compare -- <folder>`: what of the API breaks clients of the version in another checkout.
+const ROOT = join(import.meta.dirname, '..')
+
+// `npm run api:compare -- <folder>`: what breaks clients, and the setup, of the version in another checkout.
 const [before] = process.argv.slice(2)
 if (before === undefined) throw new Error('With which checkout? npm run api:compare -- ../before')
-const changes = breakingChanges(await contractOf(before), await contractOf())
+const changes = [
+  ...breakingChanges(await setupOf(before), await setupOf(ROOT)),
+  ...breakingChanges(await contractOf(before), await contractOf()),
+]
 for (const change of changes) console.log(change)
-console.log(changes.length === 0 ? 'Nothing breaks clients' : `${changes.length} breaking changes`)
+console.log(
+  changes.length === 0
+    ? 'Nothing breaks clients or the setup'
+    : `${changes.length} breaking changes`,
+)
 process.exitCode = changes.length === 0 ? 0 : 1
+
+async function setupOf(checkout: string): Promise<Contract> {
+  const read = (name: string) => readFile(join(checkout, name), 'utf8')
+  return setupContract(await read('agent.schema.json'), await read('.env.example'))
+}
 
 async function contractOf(checkout?: string): Promise<Contract> {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-contract-'))

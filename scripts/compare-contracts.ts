@@ -45,6 +45,28 @@ export const Contract = z.looseObject({
 export type Contract = z.output<typeof Contract>
 type Operation = z.output<typeof Operation>
 
+const AgentSchema = z.looseObject({ $ref: z.string(), $defs: z.record(z.string(), Schema) })
+
+/** What a server accepts of its operator, as if it were sent: agent.json by its JSON Schema, and the variables of .env. */
+export function setupContract(agentSchema: string, environmentExample: string): Contract {
+  const moved = agentSchema.replaceAll('#/$defs/', '#/components/schemas/')
+  const { $ref, $defs } = AgentSchema.parse(JSON.parse(moved))
+  const names = environmentExample.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)
+  const variables = Object.fromEntries(names.map(([, name = '']) => [name, {}]))
+  const accepting = (schema: Schema) => ({
+    parameters: [],
+    requestBody: { content: { text: { schema } } },
+    responses: {},
+  })
+  return {
+    paths: {
+      'agent.json': { read: accepting({ $ref }) },
+      '.env': { read: accepting({ properties: variables }) },
+    },
+    components: { schemas: $defs },
+  }
+}
+
 /** Whether clients send a value or receive it, which decides what breaks them. */
 type Direction = 'sent' | 'received'
 

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { breakingChanges, Contract } from '../../scripts/compare-contracts.ts'
+import { breakingChanges, Contract, setupContract } from '../../scripts/compare-contracts.ts'
+import { ROOT } from '../support/source-tree.ts'
 
 interface Asking {
   body?: object
@@ -91,4 +93,22 @@ it.each<[string, Asking, Asking]>([
   ['what is optional', { body: object({ a: TEXT }, ['a']) }, { body: object({ a: TEXT }) }],
 ])('lets %s be added', (_case, before, after) => {
   expect(breakingChanges(contract(before), contract(after))).toEqual([])
+})
+
+it('names fields of agent.json and variables that are no longer accepted', () => {
+  const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8')
+  const [schema, example] = [read('agent.schema.json'), read('.env.example')]
+  const now = setupContract(schema, example)
+  expect(breakingChanges(now, now)).toEqual([])
+  const earlier = setupContract(
+    schema
+      .replace('"toolCalls":', '"calls":')
+      .replace('"enum": [\n            "no-images"', '"enum": ["none",\n            "no-images"'),
+    `${example}\n#CHAT_STYLE=\n`,
+  )
+  expect(breakingChanges(earlier, now).toSorted()).toEqual([
+    'AgentConfiguration.limits.calls: is gone',
+    'AgentConfiguration.links: no longer takes "none"',
+    'READ .env: body.CHAT_STYLE: is gone',
+  ])
 })
