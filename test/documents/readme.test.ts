@@ -10,6 +10,8 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 import { allPages, readPage, shellBlocks, tableRows } from './pages.ts'
 
 const README = readPage('README.md')
+/** Of a page that is read at 245 words a minute. */
+const TEN_MINUTES_OF_WORDS = 2_450
 
 /** `clients.test.ts` runs all of it. */
 const RUN_ELSEWHERE = 'docs/guides/clients.md'
@@ -188,6 +190,19 @@ describe.skipIf(!hasProgram('curl'))('The commands of the README (needs curl)', 
     expect(agent.hits).toHaveLength(1)
     expect(rest).toEqual([])
   })
+})
+
+describe('Every guide', () => {
+  const guides = allPages().filter(({ path }) => /^docs\/(?:start|guides)\//.test(path))
+
+  it.each(guides)(
+    'is read in ten minutes, has an example and says what to read next: $path',
+    ({ text }) => {
+      expect(text.split(/\s+/).length).toBeLessThan(TEN_MINUTES_OF_WORDS)
+      expect(text).toMatch(/^(?:```|!\[)/m)
+      expect(text).toMatch(/^Next: .+\.$/m)
+    },
+  )
 })
 
 describe('The configuration table of the README', () => {
