@@ -98,6 +98,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     const code = `const line = '${'long '.repeat(60)}'`
     const text = [
       `\`\`\`ts\n${code}\n\`\`\``,
+      '# Large\n\n## Less\n\n### Least',
       '- [x] done\n- [ ] open',
       '| a | b |\n| :- | -: |\n| 1 | 2 |',
       'مرحبا',
@@ -117,6 +118,11 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     const styleOf = (selector: string, name: string) =>
       page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${name}`)
     expect(await styleOf('.answer td:last-child', 'textAlign')).toBe('end')
+    const sizes = await Promise.all(
+      ['h3', 'h4', 'h5'].map((name) => styleOf(`.answer ${name}`, 'fontSize')),
+    )
+    const [large = 0, less = 0, least = 0] = sizes.map(Number.parseFloat)
+    expect(large > less && less > least && large < 24).toBe(true)
     expect(await styleOf('.answer > p:last-child', 'direction')).toBe('rtl')
     expect(complaints).toEqual([])
     await upstream.close()

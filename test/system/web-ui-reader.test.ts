@@ -90,6 +90,14 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     expect(complaints).toEqual([])
   })
 
+  it('tells a cited sentence in its words, not in its Markdown', async () => {
+    const text = 'The library opens at nine on **weekdays** and at ten on _Saturdays_.'
+    const { page } = await openAnswer('On weekdays the library opens at nine [1].', { text })
+    await page.getByRole('button', { name: 'Source 1' }).hover()
+    const told = 'The library opens at nine on weekdays and at ten on Saturdays.'
+    await page.getByRole('tooltip').getByText(told).waitFor()
+  })
+
   it('marks the row of a table', async () => {
     const { page } = await openAnswer('A lost card costs 4 euros [1].', { text: FEES })
     await page.getByRole('button', { name: 'Source 1' }).click()
@@ -144,6 +152,7 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await page.getByRole('heading', { name: 'Handbook', level: 1 }).waitFor()
     expect(page.url()).toMatch(/#\/documents\/[^?]+\?at=\d+-\d+$/)
     await expect.poll(() => isInView(page, 'mark')).toBe(true)
+    expect(await page.locator('mark').allInnerTexts()).toEqual([SENTENCE])
   })
 
   it('shows the passage as it was cited when the document is gone', async () => {

@@ -4,6 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { openReader } from '../reader/reader.tsx'
+import { renderMarkdown } from './markdown.ts'
 
 const UNKNOWN =
   'The model cited a source that is not among the passages it was given. Check this statement yourself.'
@@ -61,7 +62,7 @@ export function Citations({
     const hit = button && hitOf(button)
     if (!button || !hit) return
     hide()
-    openReader({ hit, quotes: quotesOf(citationOf(button)) })
+    openReader({ hit, quotes: citationOf(button)?.quotes ?? [] })
   }
   // An answer that is drawn anew has other marks.
   useEffect(hide, [hits])
@@ -92,7 +93,12 @@ export function markUnsupported(answer: HTMLElement, citations: readonly Citatio
   }
 }
 
-const quotesOf = (citation: Citation | undefined) => citation?.quotes.map(({ text }) => text) ?? []
+/** The words of Markdown. */
+function plainText(text: string): string {
+  const rendered = renderMarkdown(text, 0)
+  for (const head of rendered.querySelectorAll('figcaption')) head.remove()
+  return rendered.textContent.trim()
+}
 
 /** In the order of `citations`. */
 function marksIn(element: HTMLElement | null): Element[] {
@@ -108,7 +114,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
       </div>
     )
   }
-  const quoted = quotesOf(citation).join(' … ')
+  const quoted = citation?.quotes.map(({ text }) => plainText(text)).join(' … ')
   const place = placeOf(hit)
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
@@ -116,7 +122,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
         <strong>{hit.title || hit.documentId}</strong>
         {place && <span class="hint"> {place}</span>}
       </p>
-      <p class="quoted">{quoted || hit.text}</p>
+      <p class="quoted">{quoted || plainText(hit.text)}</p>
       {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
     </div>
   )

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Hit } from '../../client/src/agent-server.ts'
+import type { Citation, Hit } from '../../client/src/agent-server.ts'
 import { ChunkFacts } from '../parts/chunk-facts.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -12,7 +12,7 @@ import { DocumentView } from './document-view.tsx'
 export interface Cited {
   hit: Hit
   /** The sentences that carry the statement; without any, all of the passage is marked. */
-  quotes: readonly string[]
+  quotes: Citation['quotes']
 }
 
 /** What is open beside the chat. */
@@ -53,7 +53,7 @@ export function Reader({ hit, quotes }: Cited) {
         </h2>
         <ChunkFacts chunk={hit} />
         <div class="row tight">
-          <a class="button quiet" href={documentAddress(hit)}>
+          <a class="button quiet" href={documentAddress({ ...hit, ...placeOfFirst(quotes) })}>
             <Icon name="open" />
             Open document
           </a>
@@ -65,10 +65,16 @@ export function Reader({ hit, quotes }: Cited) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
       <section class="reader-body" aria-label="Content of the document" tabIndex={0}>
-        <DocumentView place={hit} cited={hit.text} quotes={quotes} />
+        <DocumentView place={hit} cited={hit.text} quotes={quotes.map(({ text }) => text)} />
       </section>
     </aside>
   )
+}
+
+/** An address has room for one place; the rows of tables have none of their own. */
+function placeOfFirst(quotes: Citation['quotes']) {
+  const { start, end } = quotes[0] ?? {}
+  return start === undefined || end === undefined ? {} : { start, end }
 }
 
 /** The same in a dialog, for a hit of a search. */
