@@ -37,7 +37,8 @@ export async function openSessions(options: Options) {
   const sessions = await readSessions(options.file)
   const checkKey = createKeyCheck({
     serverApiKey,
-    refusal: 'The key is invalid. Use the SERVER_API_KEY: keys made on the Keys page are for programs.',
+    refusal:
+      'The key is invalid. Use the SERVER_API_KEY: keys made on the Keys page are for programs.',
     now,
   })
   let token: { value: string; endsAt: number } | undefined
