@@ -20,7 +20,7 @@ const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().
 /** Writes a configuration and confirms the difference. */
 async function saveAgent(page: Page, text: string): Promise<void> {
   await openCard(page, 'Advanced')
-  await page.getByRole('textbox', { name: /agent\.json/ }).fill(text)
+  await page.getByRole('textbox', { name: /agent\.json$/ }).fill(text)
   await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
   await save(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     const server = await startServerProcess()
     const { page, complaints } = await openWebUi(browser, server.url, 'agent')
     const other = await openWebUi(browser, server.url, 'agent')
-    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    const field = page.getByRole('textbox', { name: /agent\.json$/ })
     await openCard(page, 'Advanced')
     await field.fill('{ "prompt": 7 }')
     const mistakes = page.getByRole('list', { name: 'Mistakes in Prompt' })
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
 
   it('keeps what is typed while the text before is saved', async () => {
     const { page } = await openWebUi(browser, (await startServer()).url, 'agent')
-    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    const field = page.getByRole('textbox', { name: /agent\.json$/ })
     const typed = '{ "prompt": "More." }'
     await page.route('**/admin/agent', async (route) => {
       if (route.request().method() === 'PUT') await field.fill(typed)

@@ -47,7 +47,7 @@ const question = (page: Page) => page.getByLabel('Question to the draft')
 const prompt = (page: Page) => page.getByLabel(/^Instructions for the agent/)
 const written = async (page: Page) =>
   JSON.parse(
-    await page.getByRole('textbox', { name: /agent\.json/, includeHidden: true }).inputValue(),
+    await page.getByRole('textbox', { name: /agent\.json$/, includeHidden: true }).inputValue(),
   )
 
 async function tryDraft(page: Page, asked: string): Promise<void> {
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
   it('stay as they are while the text is no JSON', async () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'Advanced')
-    const text = page.getByRole('textbox', { name: /agent\.json/ })
+    const text = page.getByRole('textbox', { name: /agent\.json$/ })
     await text.fill('{ "prompt": "Be brief." }')
     const before = await text.boundingBox()
     await text.fill('{ "prompt": "Be brief." ')
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
 
     // With another address, what was found of the first is gone.
     await openCard(page, 'Advanced')
-    const text = page.getByRole('textbox', { name: /agent\.json/ })
+    const text = page.getByRole('textbox', { name: /agent\.json$/ })
     await text.fill(JSON.stringify({ mcpServers: { ours: { url: `${hung.url}/mcp` } } }))
     await steps.waitFor({ state: 'detached' })
     const test = page.getByRole('button', { name: 'Test ours' })
@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
   it('asks before a call that is to be approved, and names what it cannot use', async () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'Advanced')
-    await page.getByRole('textbox', { name: /agent\.json/ }).fill(
+    await page.getByRole('textbox', { name: /agent\.json$/ }).fill(
       JSON.stringify({
         tools: { semantic_search: { approval: 'always' } },
         skills: { sources: ['./nowhere'] },
@@ -230,7 +230,7 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'Advanced')
     await page
-      .getByRole('textbox', { name: /agent\.json/ })
+      .getByRole('textbox', { name: /agent\.json$/ })
       .fill(JSON.stringify({ mcpServers: { table: { url: restaurant.url } } }))
     await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
     upstream.script(toolCallReply({ name: 'mcp__table__book', arguments: {} }))
@@ -254,12 +254,12 @@ describe.skipIf(!hasBrowser)('A draft of the agent (needs Chromium)', () => {
   it('is not asked while it has mistakes, and keeps a question that is refused', async () => {
     const { page } = await openWebUi(browser, server.url, 'agent')
     await openCard(page, 'Advanced')
-    await page.getByRole('textbox', { name: /agent\.json/ }).fill('{ "sandbox": "cellar" }')
+    await page.getByRole('textbox', { name: /agent\.json$/ }).fill('{ "sandbox": "cellar" }')
     await page.getByRole('list', { name: 'Mistakes in Sandbox' }).waitFor()
     await page.getByText('Correct the mistakes in the configuration first.').waitFor()
     await tryDraft(page, 'When do owls hunt?')
     expect(await page.getByRole('log').getByRole('article').count()).toBe(0)
-    await page.getByRole('textbox', { name: /agent\.json/ }).fill('{}')
+    await page.getByRole('textbox', { name: /agent\.json$/ }).fill('{}')
     await page.getByText('Correct the mistakes').waitFor({ state: 'detached' })
     await page.route('**/admin/agent/chat', (route) => route.abort())
     await page.keyboard.press('Tab')

@@ -40,7 +40,7 @@ beforeAll(async () => {
   }
 })
 
-const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json/ })
+const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json$/ })
 
 async function askFor(page: Page, expected: RegExp): Promise<void> {
   await page.getByLabel('Question', { exact: true }).fill('A name without a place to break it')

@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     await goTo(page, 'Agent')
     await page.getByText('to try the draft.').waitFor()
     await openCard(page, 'Advanced')
-    await page.getByRole('textbox', { name: /agent\.json/ }).fill('{"name": "desk"}')
+    await page.getByRole('textbox', { name: /agent\.json$/ }).fill('{"name": "desk"}')
     await press(page, 'Save')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByText(/^Saved/).waitFor()
