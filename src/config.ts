@@ -122,6 +122,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       `RERANK_MODEL must not be ${THE_CHAT_MODEL} with CHAT_MODEL=${EXTRACTIVE}, which cannot rerank`,
       set.RERANK_MODEL === THE_CHAT_MODEL && set.CHAT_MODEL === EXTRACTIVE,
     ],
+    [
+      `CHUNK_CONTEXT must be off with CHAT_MODEL=${EXTRACTIVE}, which writes nothing`,
+      set.CHUNK_CONTEXT === 'chat' && set.CHAT_MODEL === EXTRACTIVE,
+    ],
   ]
   return mistakes.flatMap(([mistake, isMade]) => {
     const [field = '', ...words] = mistake.split(' ')

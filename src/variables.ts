@@ -5,75 +5,22 @@ import { isOrigin, isPublicOrigin } from './lib/origins.ts'
 import { areOutboundEntries } from './lib/outbound/policy.ts'
 import { areProxies } from './lib/trusted-proxies.ts'
 import { areFolders, toFolder } from './schemas/operator/watch.ts'
-
-/** What people read about a variable, besides its label; the files that `npm run settings:reference` writes are made of these. */
-interface Description {
-  group: string
-  /** Whether it is one of the few that most people need. */
-  isCommon?: boolean
-  /** The value that `.env.example` sets; without one it shows the default, commented out. */
-  example?: string
-  meaning: string
-}
-
-const DESCRIPTIONS = new Map<z.core.$ZodType, Description>()
-const RANGES = new Map<z.core.$ZodType, string>()
-
-/** A function that describes variables of a group. */
-const group =
-  (name: string) =>
-  <Schema extends z.ZodType>(
-    schema: Schema,
-    meaning: string,
-    more: Pick<Description, 'isCommon' | 'example'> = {},
-  ): Schema => {
-    DESCRIPTIONS.set(schema, { group: name, meaning, ...more })
-    return schema
-  }
-
-const number = (minimum: number, maximum: number) => {
-  const schema = z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(minimum).max(maximum))
-  RANGES.set(schema, `${minimum} to ${maximum}`)
-  return schema
-}
-
-const oneOf = <Value extends string>(values: readonly Value[]) =>
-  z.enum(values, { error: `must be one of ${values.join(', ')}` })
-
-const onOrOff = () => oneOf(['on', 'off']).default('on')
-
-const list = (fits: (entries: string[]) => boolean, error: string) =>
-  z
-    .string()
-    .transform((text) => text.split(',').map((entry) => entry.trim()))
-    .refine(fits, { error })
-    .optional()
-
-const httpUrl = z.url({
-  protocol: /^https?$/,
-  error: 'must be a URL that begins with http:// or https://',
-})
-
-/** One URL, or several of interchangeable servers, such as the nodes of a cluster. */
-const httpUrls = z
-  .string()
-  .refine(
-    (text) => text.split(',').every((url) => httpUrl.safeParse(url.trim()).success),
-    'must be a URL that begins with http:// or https://, or several, separated by commas',
-  )
-
-// Anything else cannot be sent in an HTTP header.
-const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
-const upstreamKey = () =>
-  z
-    .string()
-    .regex(...KEY)
-    .optional()
-const name = () => z.string().max(256).optional()
+import {
+  choicesOf,
+  type Description,
+  descriptionOf,
+  group,
+  httpUrl,
+  httpUrls,
+  KEY,
+  list,
+  name,
+  number,
+  oneOf,
+  onOrOff,
+  rangeOf,
+  upstreamKey,
+} from './variable-types.ts'
 
 const MIN_KEY_LENGTH = 16
 /** How placeholder keys in documentation begin, ours or anyone else's. */
@@ -259,6 +206,10 @@ export const Variables = z.object({
     'Language of your documents, for stemming and stop words; `none` uses neither. After a change, the next start rebuilds the search index.',
     { isCommon: true },
   ),
+  CHUNK_CONTEXT: knowledge(
+    oneOf(['off', 'chat']).default('off'),
+    '`chat` lets the chat model write one or two sentences for each passage, by which it is found as well. It takes a call per passage, in the background. See docs/guides/models.md.',
+  ),
   INGEST_CONCURRENCY: knowledge(
     number(1, 512).prefault('128'),
     'Documents that are processed at the same time.',
@@ -375,25 +326,11 @@ export const VARIABLES: readonly Variable[] = Object.entries(Variables.shape).ma
   ([variable, schema]) => {
     const { data } = schema.safeParse(undefined)
     return {
-      ...(DESCRIPTIONS.get(schema) ?? { group: '', meaning: '' }),
+      ...descriptionOf(schema),
       name: variable,
       choices: choicesOf(schema),
-      values: choicesOf(schema).join(', ') || (RANGES.get(unwrapped(schema)) ?? ''),
+      values: choicesOf(schema).join(', ') || rangeOf(schema),
       default: data === undefined ? undefined : String(data),
     }
   },
 )
-
-/** Without what says that it may be absent. */
-function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
-  const isWrapped =
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodPrefault ||
-    schema instanceof z.ZodOptional
-  return isWrapped ? unwrapped(schema.unwrap()) : schema
-}
-
-function choicesOf(schema: z.core.$ZodType): readonly string[] {
-  const plain = unwrapped(schema)
-  return plain instanceof z.ZodEnum ? plain.options.map(String) : []
-}

@@ -37,7 +37,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   models: LEAVES,
   sandboxes: LEAVES,
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
-  variables: ['indexes', ...LEAVES],
+  variables: ['variable-types', 'indexes', ...LEAVES],
+  'variable-types': [],
   'variable-labels': ['variables'],
   config: ['variables', ...LEAVES],
   'first-start': ['lib'],

@@ -55,10 +55,10 @@ export async function compose(
   log.info({ file }, loaded.found ? 'agent configuration loaded' : 'using the default agent')
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const knowledge = await openKnowledge(config, log, onFatal, signal)
+  const model = createModel(config, log)
+  const knowledge = await openKnowledge(config, model, log, onFatal, signal)
   opened.defer(knowledge.close)
   const { store, embedding, lexicalOnly, backlog, metrics } = knowledge
-  const model = createModel(config, log)
   const search = createSearch(config, knowledge, model, log)
   const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(intake.close)
@@ -145,7 +145,7 @@ interface ReadinessParts {
 }
 
 function composeReadiness({ knowledge, search, processes, loaded, log }: ReadinessParts) {
-  const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
+  const { store, index, reconciliation, backlog, contexts, ingestion, nextModel } = knowledge
   return createReadiness({
     checks: {
       store: store.check,
@@ -163,6 +163,7 @@ function composeReadiness({ knowledge, search, processes, loaded, log }: Readine
     embedder: search.checkEmbedder,
     reranker: search.reranker?.check,
     embeddings: backlog?.progress,
+    contexts: contexts?.progress,
     reEmbedding: nextModel?.progress,
     stage: () => reconciliation.progress().state,
     counts: store.counts,

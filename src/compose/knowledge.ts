@@ -1,7 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
-import { createVectorBacklog } from '../knowledge/embedding/backlog.ts'
+import { createChunkContexts } from '../knowledge/contexts/contexts.ts'
+import { createVectorBacklog, type VectorBacklog } from '../knowledge/embedding/backlog.ts'
 import type { Embedding } from '../knowledge/embedding/embedding.ts'
 import { checkModel } from '../knowledge/embedding/re-embed.ts'
 import type { OcrEngine } from '../knowledge/extraction/extracted.ts'
@@ -19,6 +20,7 @@ import { untilAvailable } from '../knowledge/ingestion/retry-policy.ts'
 import { createSources } from '../knowledge/ingestion/segments.ts'
 import { createIngestion } from '../knowledge/ingestion/worker.ts'
 import { checkReceiver, openWebhooks } from '../knowledge/webhooks/webhooks.ts'
+import type { ChatModel } from '../models/chat-model.ts'
 import { createMetrics } from '../operator/ops/metrics.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 import { openChunkIndex } from './chunk-index.ts'
@@ -33,6 +35,7 @@ const DATABASE_MS = 60_000
 /** Opens the document side: document store, index, and the ingestion from one to the other. */
 export async function openKnowledge(
   config: Config,
+  model: ChatModel,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
   signal?: AbortSignal,
@@ -57,11 +60,15 @@ export async function openKnowledge(
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
   const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
+  const contexts = openContexts(config, { ...parts, model, backlog })
+  const backlogs = [backlog, contexts].filter((each) => each !== undefined)
   const metrics = createMetrics(store.counts, backlog?.progress)
   const webhooks = openWebhooks(receiver, { outbox: store.outbox, log })
   const ingestion = createIngestion({
     ...parts,
-    onPublished: backlog?.published,
+    onPublished(keys) {
+      for (const { published } of backlogs) published(keys)
+    },
     openSource: createSources({ store, extractor }),
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
@@ -73,7 +80,7 @@ export async function openKnowledge(
   store.subscribe?.({
     jobCame: ingestion.wake,
     documentEnded(id) {
-      backlog?.changed()
+      for (const { changed } of backlogs) changed()
       completionWaiter.ended(id === undefined ? id : { documentId: id })
     },
   })
@@ -87,7 +94,7 @@ export async function openKnowledge(
     await keeper.open(signal)
     background.push(keeper.watch(signal))
     await untilAvailable(ingest, log, signal)
-    for (const each of [backlog, nextModel]) if (each) background.push(each.run(signal))
+    for (const each of [...backlogs, nextModel]) if (each) background.push(each.run(signal))
     void sweep?.run(signal)
   }
 
@@ -102,6 +109,7 @@ export async function openKnowledge(
     embedding,
     lexicalOnly,
     backlog,
+    contexts,
     nextModel,
     preparer,
     async start() {
@@ -144,6 +152,27 @@ function openBacklog(
     })
   const completionWaiter = createCompletionWaiter(store, backlog)
   return { backlog, completionWaiter }
+}
+
+interface ContextParts {
+  store: OpenedStore
+  index: ChunkIndex
+  preparer: ReturnType<typeof openPreparer>
+  model: ChatModel
+  backlog: VectorBacklog | undefined
+  log: FastifyBaseLogger
+}
+
+/** Lets the chat model write contexts of chunks in the background, if it is to. */
+function openContexts({ CHUNK_CONTEXT }: Config, { backlog, ...parts }: ContextParts) {
+  if (CHUNK_CONTEXT === 'off') return undefined
+  const { store } = parts
+  return createChunkContexts({
+    ...parts,
+    lookup: store.lookup,
+    alone: store.contextsAlone,
+    onPublished: (keys) => backlog?.published(keys),
+  })
 }
 
 /** Deadline to extract the text of one file; ten thousand pages take about a minute. */

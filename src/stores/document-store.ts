@@ -97,6 +97,15 @@ export interface NewChunk {
   /** The pages on which it begins and ends, from 1, in a file that has pages. */
   page?: number | undefined
   pageEnd?: number | undefined
+  /** What a chat model wrote to find it by; no part of the document, and never shown as such. */
+  context?: string | undefined
+}
+
+/** What a chunk is found by from now on, under a new key from `reserveChunkKeys`. */
+export interface ChunkContext {
+  key: number
+  newKey: number
+  context: string
 }
 
 /** The model that made the stored vectors. */
@@ -304,6 +313,14 @@ export interface DocumentStore extends FileStore, SourceStore {
   readVectors(keys: readonly number[]): Promise<KeyedVectors>
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
+
+  /** The key of every chunk that has a context, ascending. */
+  contextKeys(): Promise<Uint32Array>
+  /**
+   * Gives chunks of one document their contexts and new keys; their vectors are dropped, since they were made without.
+   * Returns the new keys of those that still exist. Throws `StaleKeysError` like `completeJob`.
+   */
+  addContexts(documentId: string, contexts: readonly ChunkContext[]): Promise<number[]>
 
   /** Distinguishes this document store from every other: an index of another store is useless. */
   identity(): Promise<string>

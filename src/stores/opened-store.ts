@@ -13,6 +13,8 @@ export interface OpenedStore extends DocumentStore {
   readonly replacement: VectorReplacement
   /** Like `replacement.alone`, for adding missing vectors. */
   readonly backlogAlone: VectorReplacement['alone']
+  /** Like `replacement.alone`, for adding missing contexts. */
+  readonly contextsAlone: VectorReplacement['alone']
   /** Like `replacement.alone`, for keeping the documents of one folder of files. */
   folderAlone(
     folder: string,

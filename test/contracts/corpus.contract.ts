@@ -215,6 +215,10 @@ async function ingest(store: DocumentStore, id: string, count: number, text?: st
   const values = new Float32Array(count * 2).fill(0.5)
   await store.completeJob(job, chunks, text)
   const keys = Uint32Array.from(chunks, ({ key }) => key)
+  const key = keys[0] ?? 0
+  const newKey = await store.reserveChunkKeys(1)
+  await store.addContexts(id, [{ key, newKey, context: `Of ${id}` }])
+  keys[0] = newKey
   await store.addVectors({ keys, dimension: 2, values }, 'model-a')
 }
 

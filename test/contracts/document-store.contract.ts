@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { describeBoundedChanges } from './bounded-changes.contract.ts'
+import { describeChunkContexts } from './chunk-contexts.contract.ts'
 import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fixture.ts'
 import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
@@ -325,5 +326,6 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     describeChunkLists(on)
     describeIngestionQueue(on)
     describeStoredVectors(on)
+    describeChunkContexts(on)
   })
 }

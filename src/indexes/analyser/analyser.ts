@@ -7,6 +7,8 @@ import { createVocabulary } from './vocabulary.ts'
 export interface ChunkText {
   title?: string | undefined
   heading: string
+  /** What a chat model wrote to find it by. */
+  context?: string | undefined
   text: string
 }
 
@@ -36,7 +38,7 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
       ? (text: string) => text.toLocaleLowerCase('tr')
       : (text: string) => text.toLowerCase()
 
-  const analyse = ({ title = '', heading, text }: ChunkText): TermBatch => {
+  const analyse = ({ title = '', heading, context = '', text }: ChunkText): TermBatch => {
     const occurrences: number[] = []
     let length = 0
     const read = (field: string) =>
@@ -48,6 +50,7 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
       })
     for (let i = 0; i < TITLE_WEIGHT; i++) read(title)
     read(heading)
+    read(context)
     read(text)
     return {
       size: 1,

@@ -99,8 +99,8 @@ export async function checkDimension(embedder: Embedder): Promise<void> {
 }
 
 /** The most informative parts come first, because text that is too long is cut at its end. */
-export function toEmbeddedText({ title, heading, text }: ChunkText): string {
-  return [title, heading, text].filter(Boolean).join('\n')
+export function toEmbeddedText({ title, heading, context, text }: ChunkText): string {
+  return [title, heading, context, text].filter(Boolean).join('\n')
 }
 
 /** Concatenates vectors of equal length. */

@@ -270,6 +270,7 @@ const ChunksLine = z.object({
       end: count,
       page: absent(count),
       pageEnd: absent(count),
+      context: absent(z.string()),
     }),
   ),
   vectors: z

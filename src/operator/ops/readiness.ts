@@ -19,6 +19,8 @@ interface Dependencies {
   reranker?: ReadinessCheck | undefined
   /** The progress of the vectors; absent if search is by keywords only. */
   embeddings?: (() => NonNullable<Readiness['embeddings']>) | undefined
+  /** The progress of the contexts of chunks; absent if there are none. */
+  contexts?: (() => NonNullable<Readiness['contexts']>) | undefined
   /** Present while the vectors of another model are being made. */
   reEmbedding?: (() => NonNullable<Readiness['reEmbedding']>) | undefined
   counts: () => Promise<StoreCounts>
@@ -40,6 +42,7 @@ export function createReadiness({
   embedder,
   reranker,
   embeddings,
+  contexts,
   reEmbedding,
   counts,
   stage = () => '',
@@ -99,6 +102,7 @@ export function createReadiness({
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
       ...(embeddings && { embeddings: embeddings() }),
+      ...(contexts && { contexts: contexts() }),
       ...(reEmbedding && { reEmbedding: reEmbedding() }),
     }
   }

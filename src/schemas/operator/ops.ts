@@ -40,6 +40,21 @@ export const Readiness = z
       })
       .optional()
       .describe('Progress of the embeddings; absent if search is lexical only.'),
+    contexts: z
+      .object({
+        state: z
+          .enum(['done', 'writing', 'waiting'])
+          .describe('`waiting`: the chat model is not working, see `reason`.'),
+        missing: z
+          .int()
+          .describe('Chunks that have no context yet and are found without it, as counted last.'),
+        refused: z.int().describe('Chunks for which the chat model wrote nothing.'),
+        seconds: z.int().optional().describe('Estimated time until none are missing.'),
+        reason: z.string().optional(),
+        tokens: z.int().describe('Tokens that the chat model has used for them since the start.'),
+      })
+      .optional()
+      .describe('Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off.'),
     reEmbedding: z
       .object({
         model: z.string(),

@@ -66,7 +66,7 @@ export const POSTGRES: Dialect = {
     return rows.map((row) => integer(row, 'key'))
   },
 
-  keysOf: { chunks: 'chunks', vectors: 'vectors' },
+  keysOf: { chunks: 'chunks', vectors: 'vectors', contexts: 'chunk_contexts' },
 
   swapVectors: [
     'ALTER TABLE vectors RENAME TO last_vectors',

@@ -9,6 +9,7 @@ export const STEPS: readonly URL[] = [
   './feedback.sql',
   './found-tables.sql',
   './file-digests.sql',
+  './chunk-contexts.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

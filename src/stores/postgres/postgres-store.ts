@@ -39,6 +39,7 @@ const FORGOTTEN_MS = 24 * 3_600_000
 /** The second half of advisory locks that are held for as long as somebody works. */
 const REPLACEMENT_LOCK = 6
 const BACKLOG_LOCK = 7
+const CONTEXTS_LOCK = 13
 /** That of a folder is negative, unlike all others. */
 const lockOf = (folder: string) =>
   -1 - (createHash('sha256').update(folder).digest().readUInt32BE() >>> 1)
@@ -107,6 +108,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     matchingKeys: (filter, signal) =>
       unlessAborted(() => readMatchingKeys(read, POSTGRES, filter), signal),
     backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
+    contextsAlone: (work, signal) => holdLock({ url, lock: CONTEXTS_LOCK }, work, signal),
     folderAlone: (folder, work, signal) => holdLock({ url, lock: lockOf(folder) }, work, signal),
     replacement: {
       ...replacement,

@@ -36,6 +36,7 @@ const REPLACEMENT_MS = 60_000
 
 /** The columns that `toChunk` reads. */
 const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text, page, page_end,
+  (SELECT context FROM chunk_contexts WHERE chunk_contexts.key = chunks.key) AS context,
   documents.id, ${CONTENT_NAMES.join(', ')}`
 
 /** Queries for chunks. Each is a single statement, and so sees a consistent state. */
@@ -87,7 +88,7 @@ const LISTED = `string_agg(CAST(key AS text), ',') AS keys`
 export async function readAllKeys(
   read: Read,
   dialect: Dialect,
-  table: 'chunks' | 'vectors',
+  table: keyof Dialect['keysOf'],
 ): Promise<Uint32Array> {
   const page = `SELECT ${LISTED} FROM (
     SELECT key FROM ${dialect.keysOf[table]} WHERE key > $1 ORDER BY key LIMIT $2) AS page`
@@ -183,6 +184,7 @@ export function toNewChunk(row: Row): NewChunk {
     end: integer(row, 'end'),
     page: optionalInteger(row, 'page'),
     pageEnd: optionalInteger(row, 'page_end'),
+    context: optionalText(row, 'context'),
   }
 }
 

@@ -69,8 +69,9 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
   const KEYS = `
     SELECT key, digest FROM idempotency_keys WHERE document = $1 ORDER BY key`
   const CHUNKS = `
-    SELECT chunks.key, ordinal, start, "end", heading, text, page, page_end, vector
+    SELECT chunks.key, ordinal, start, "end", heading, text, page, page_end, vector, context
     FROM chunks LEFT JOIN vectors ON vectors.key = chunks.key
+    LEFT JOIN chunk_contexts ON chunk_contexts.key = chunks.key
     WHERE document = $1 AND revision = $2 AND ordinal > $3 ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
   const FILES = `SELECT number, revision FROM files WHERE document = $1 ORDER BY revision`
   const PIECE = `SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2`
@@ -174,6 +175,9 @@ export function createCorpusWrites(tx: Tx, dialect: Dialect, jobs: 'jobs' | 'mov
   }
   const addChunks = async ({ chunks, vectors }: CorpusChunks) => {
     await dialect.insertChunks(tx, current.number, current.revision, chunks)
+    for (const { key, context } of chunks) {
+      if (context !== undefined) await insertInto(tx, 'chunk_contexts', { key, context })
+    }
     nextKey = chunks.reduce((next, { key }) => Math.max(next, key + 1), nextKey)
     if (vectors.keys.length > 0) await dialect.insertVectors(tx, 'vectors', vectors)
   }

@@ -77,6 +77,8 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     ...createFiles(readFiles, write),
     chunkKeys: () => readAllKeys(read, dialect, 'chunks'),
     vectorKeys: () => readAllKeys(read, dialect, 'vectors'),
+    contextKeys: () => readAllKeys(read, dialect, 'contexts'),
+    addContexts: createContextCall(write, keys.drop),
     async nextJobAt() {
       const [row] = await read(NEXT_JOB, [owner])
       return row && integer(row, 'due_at')
@@ -136,6 +138,15 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     check: createCheck(write, read),
   } satisfies Partial<Omit<OpenedStore, 'replacement'>> & {
     replacement: Omit<OpenedStore['replacement'], 'alone'>
+  }
+}
+
+function createContextCall(write: WriteCalls, dropKeys: () => void): OpenedStore['addContexts'] {
+  return async (documentId, contexts) => {
+    const kept = await write.addContexts(documentId, contexts)
+    if (kept !== 'stale') return kept
+    dropKeys()
+    throw new StaleKeysError()
   }
 }
 

@@ -1,6 +1,7 @@
 import { createAcceptedWrites } from './accepted.ts'
 import { createArtifactWrites } from './artifacts.ts'
 import { createKeyWrites, createVectorWrites } from './chunks.ts'
+import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
@@ -23,6 +24,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createAcceptedWrites(dialect),
     ...createApiKeyWrites(dialect),
     ...createArtifactWrites(dialect),
+    ...createContextWrites(dialect),
     ...createConversationWrites(dialect),
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),

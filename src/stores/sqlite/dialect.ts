@@ -57,6 +57,7 @@ export const SQLITE: Dialect = {
   keysOf: {
     chunks: 'chunks INDEXED BY chunks_of_document',
     vectors: 'vectors INDEXED BY vectors_key',
+    contexts: 'chunk_contexts',
   },
 
   swapVectors: [

@@ -12,6 +12,7 @@ export const MIGRATIONS: readonly string[] = [
   './feedback.sql',
   './found-tables.sql',
   './file-digests.sql',
+  './chunk-contexts.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

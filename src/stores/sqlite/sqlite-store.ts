@@ -143,6 +143,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     ...store,
     ...lookups,
     backlogAlone: alone,
+    contextsAlone: alone,
     folderAlone,
     replacement: { ...replacement, alone },
 

@@ -1,0 +1,226 @@
+import { pause } from '../lib/abort.ts'
+import { compareKeys } from '../lib/compare-keys.ts'
+import { ignore } from '../lib/ignore.ts'
+import { createNotifier } from '../lib/notifier.ts'
+import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
+
+/** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */
+const BATCH_MS = 1_000
+/** The weight of the latest batch in the reported rate. */
+const FRESHNESS = 0.3
+/** The minimum pause after a failure. */
+const RETRY_MS = 1_000
+/** If servers share a document store: the interval of scans for chunks left by others or by a server that stopped. */
+const RESCAN_MS = 60_000
+const MIN_RESCAN_MS = 5_000
+
+/** What every chunk is to get after its document became ready. */
+interface Task {
+  /** The key of every chunk that has it, ascending. */
+  doneKeys(): Promise<Uint32Array>
+  /** Gives it to these chunks, which the store holds; returns those that are refused it. */
+  work(chunks: readonly StoredChunk[], signal: AbortSignal): Promise<readonly StoredChunk[]>
+  /** How much longer to leave the model alone, in milliseconds. */
+  pauseMs(): number
+  /** The fewest and the most chunks that are worked on at a time. */
+  batch: { least: number; most: number }
+  /** What the log says when there is something to do, and when it fails. */
+  messages: { begun: string; failed: string }
+}
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'chunkKeys' | 'readChunks'>
+  task: Task
+  /** Runs the work unless another server is running it; returns false in that case. */
+  alone: (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<boolean>
+  /** Called after some chunks have got it. */
+  onProgress: () => void
+  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+}
+
+interface Progress {
+  state: 'done' | 'working' | 'waiting'
+  missing: number
+  refused: number
+  seconds?: number
+  reason?: string
+}
+
+export type Backlog = ReturnType<typeof createBacklog>
+
+/**
+ * Completes all chunks in the background, after ingestion has made them findable: the newest first, in small batches.
+ * What is missing is read from the document store at the start, so a crash loses nothing.
+ */
+export function createBacklog(dependencies: Dependencies) {
+  const { task, alone, log } = dependencies
+  const notifier = createNotifier()
+  const work = createWork(dependencies)
+  let isMaker = false
+  let changes = 1
+  let scanned = 0
+  /** Whether there may be chunks, perhaps of another server, that no scan has seen. */
+  const isStale = () => scanned < changes
+
+  const scan = async () => {
+    const seen = changes
+    await work.scan()
+    scanned = seen
+  }
+  const nextTurn = async (signal: AbortSignal) => {
+    if (work.progress().missing > 0) await work.makeSome(signal)
+    if (isStale() && work.scanAge() > MIN_RESCAN_MS) await scan()
+    else if (work.progress().missing === 0) {
+      await notifier.wait(isStale() ? MIN_RESCAN_MS : RESCAN_MS)
+    }
+  }
+  const makeAll = async (signal: AbortSignal) => {
+    isMaker = true
+    signal.addEventListener('abort', notifier.notify)
+    try {
+      await scan()
+      await work.report(signal)
+      while (!signal.aborted) await nextTurn(signal)
+    } finally {
+      isMaker = false
+      signal.removeEventListener('abort', notifier.notify)
+    }
+  }
+  const makeOrWait = async (signal: AbortSignal) => {
+    if (await alone(makeAll, signal)) return
+    await scan()
+    await notifier.wait(RESCAN_MS)
+    if (isStale()) await pause(MIN_RESCAN_MS, signal)
+  }
+  const recover = async (error: unknown, signal: AbortSignal) => {
+    if (signal.aborted) return
+    if (work.failed(error)) log.warn({ err: error }, task.messages.failed)
+    await ignore(pause(Math.max(RETRY_MS, task.pauseMs()), signal), 'only the signal ends it')
+  }
+
+  return {
+    /** Called when new chunks become findable. */
+    published(keys: readonly number[]): void {
+      // Chunks published before are found by the first scan.
+      if (!isMaker) return
+      work.add(keys)
+      notifier.notify()
+    },
+    /** Called when another server may have published chunks. */
+    changed(): void {
+      changes++
+      notifier.notify()
+    },
+    progress(): Progress {
+      const known = work.progress()
+      return isStale() && known.state === 'done' ? { ...known, state: 'working' } : known
+    },
+    /** The chunks that were refused, and those in flight. */
+    refused: work.refused,
+    underWay: work.underWay,
+    /** Works until `signal` is aborted. Never throws: failures are reported and retried. */
+    async run(signal: AbortSignal): Promise<void> {
+      signal.addEventListener('abort', notifier.notify, { once: true })
+      while (!signal.aborted) {
+        await makeOrWait(signal).catch((error: unknown) => recover(error, signal))
+      }
+    },
+  }
+}
+
+/** What is left to do, and how to do one batch of it. */
+function createWork(dependencies: Dependencies) {
+  const { store, task, onProgress, log } = dependencies
+  const { least, most } = task.batch
+  const missing = createWorklist()
+  /** The keys of chunks that the model refused, with the ids of their documents. */
+  const refused = new Map<number, string>()
+  const isWanted = (key: number) => !refused.has(key)
+  /** The chunks in flight; the document store may be ahead of the index with them. */
+  let underWay: readonly StoredChunk[] = []
+  let reason: string | undefined
+  let pace = { perSecond: 0, size: least }
+  let scannedAt = 0
+
+  const makeSome = async (signal: AbortSignal) => {
+    const keys = missing.take(pace.size)
+    const begun = performance.now()
+    try {
+      underWay = await store.readChunks(keys)
+      const bad = await task.work(underWay, signal)
+      for (const { key, documentId } of bad) refused.set(key, documentId)
+    } catch (error) {
+      missing.add(keys)
+      throw error
+    } finally {
+      underWay = []
+    }
+    const rate = nextRate(pace.perSecond, keys.length, performance.now() - begun)
+    pace = { perSecond: rate.mean, size: Math.min(most, Math.max(least, rate.size)) }
+    reason = undefined
+    onProgress()
+  }
+
+  const progress = (): Progress => {
+    const left = missing.size() + underWay.length
+    return {
+      state: reason !== undefined ? 'waiting' : left > 0 ? 'working' : 'done',
+      missing: left,
+      refused: refused.size,
+      ...(left > 0 && pace.perSecond > 0 && { seconds: Math.ceil(left / pace.perSecond) }),
+      ...(reason !== undefined && { reason }),
+    }
+  }
+
+  return {
+    makeSome,
+    progress,
+    add: missing.add,
+    scanAge: () => performance.now() - scannedAt,
+    async scan() {
+      scannedAt = performance.now()
+      const before = missing.size()
+      const known = await store.chunkKeys()
+      const lacking = compareKeys(await task.doneKeys(), known).missing
+      missing.replace(before, lacking.filter(isWanted))
+      if (missing.size() === 0) reason = undefined
+    },
+    /** Logs how much there is to do, after a first batch has shown how fast it goes. */
+    async report(signal: AbortSignal) {
+      const chunks = missing.size()
+      if (chunks === 0) return
+      await makeSome(signal)
+      log.info({ chunks, seconds: progress().seconds ?? 0 }, task.messages.begun)
+    },
+    /** Remembers the reason; returns whether it is a new one. */
+    failed(error: unknown): boolean {
+      const last = reason
+      reason = error instanceof Error ? error.message : String(error)
+      return reason !== last
+    },
+    refused: (): ReadonlyMap<number, string> => refused,
+    underWay: () => underWay,
+  }
+}
+
+function nextRate(last: number, chunks: number, milliseconds: number) {
+  const rate = (chunks * 1_000) / Math.max(1, milliseconds)
+  const mean = last === 0 ? rate : last + FRESHNESS * (rate - last)
+  return { mean, size: Math.round((rate * BATCH_MS) / 1_000) }
+}
+
+/** Keys of chunks; the newest are taken first. */
+function createWorklist() {
+  let keys: number[] = []
+  return {
+    size: () => keys.length,
+    /** Replaces the first `count` keys by `others`, and keeps those added since, in order. */
+    replace(count: number, others: readonly number[]) {
+      keys = [...new Set([...others, ...keys.slice(count)])].sort((a, b) => a - b)
+    },
+    add(more: readonly number[]) {
+      for (const key of more) keys.push(key)
+    },
+    take: (count: number) => keys.splice(-count),
+  }
+}

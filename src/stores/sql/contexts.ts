@@ -1,0 +1,43 @@
+import type { ChunkContext } from '../document-store.ts'
+import { MAX_KEY_MINUTES } from './chunks.ts'
+import { insertInto } from './columns.ts'
+import type { Dialect } from './dialect.ts'
+import { optionalInteger, type Tx } from './query.ts'
+
+const LEAST = `SELECT max(next_key) AS least FROM key_marks
+  WHERE minute < now_ms() / 60000 - ${MAX_KEY_MINUTES}`
+
+/** How chunks get what they are found by besides their text. */
+export function createContextWrites(dialect: Dialect) {
+  const DOCUMENT = `SELECT number FROM documents WHERE id = $1 ${dialect.locking()}`
+
+  const CHUNK = `SELECT key FROM chunks WHERE key = $1 ${dialect.locking()}`
+
+  const addContext = async (tx: Tx, { key, newKey, context }: ChunkContext): Promise<boolean> => {
+    // Nobody adds a vector to it from now on.
+    if (!(await tx.one(CHUNK, [key]))) return false
+    await tx.run('DELETE FROM vectors WHERE key = $1', [key])
+    await tx.run('DELETE FROM next_vectors WHERE key = $1', [key])
+    await tx.run('UPDATE chunks SET key = $2 WHERE key = $1', [key, newKey])
+    await insertInto(tx, 'chunk_contexts', { key: newKey, context })
+    return true
+  }
+
+  return {
+    /** The new keys of the chunks that still exist; `stale` if the new keys were too old. */
+    async addContexts(
+      tx: Tx,
+      documentId: string,
+      contexts: readonly ChunkContext[],
+    ): Promise<number[] | 'stale'> {
+      // Reading the marks comes first, as `retireChunkKeys` waits for those who have.
+      const mark = await tx.one(LEAST)
+      const least = optionalInteger(mark, 'least') ?? 0
+      if (contexts.some(({ newKey }) => newKey < least)) return 'stale'
+      await tx.one(DOCUMENT, [documentId])
+      const kept: number[] = []
+      for (const each of contexts) if (await addContext(tx, each)) kept.push(each.newKey)
+      return kept
+    },
+  }
+}
