@@ -252,6 +252,14 @@ it('the embedding model to change to needs a key where no other has one', () => 
   expect(mistakesOf({ ...environment, EMBEDDING_API_KEY_NEXT: 'any' })).toEqual([])
 })
 
+it('contexts of passages take a model that writes', () => {
+  const environment = { ...LEAST, CHUNK_CONTEXT: 'chat', CHAT_MODEL: 'gpt', CHAT_API_KEY: 'any' }
+  expect(mistakesOf(environment)).toEqual([])
+  expect(mistakesOf({ ...environment, CHAT_MODEL: 'extractive' })).toEqual([
+    '  CHUNK_CONTEXT must be off with CHAT_MODEL=extractive, which writes nothing',
+  ])
+})
+
 describe('the reranking model', () => {
   it('needs a key of its own where no other model has one', () => {
     const environment = { ...LEAST, RERANK_MODEL: 'bge-reranker-base' }

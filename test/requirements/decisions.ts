@@ -116,6 +116,9 @@ export const DECISIONS = {
     'hybrid.degraded': 'Where the embedder is down, /query and /chat say degraded: true.',
     'hybrid.degraded.readiness': 'Where the embedder is down, /readiness says so and stays 200.',
     'hybrid.query.deadline': 'An embedder that hangs does not hold up a question for long.',
+    'contexts.found':
+      'With CHUNK_CONTEXT=chat a passage is found by what the chat model wrote of it, which is never shown.',
+    'contexts.later': 'A chat model that is down delays contexts, and no document.',
     'rerank.query': 'With RERANK_MODEL hits come in the order and with the scores of that model.',
     'rerank.chat': 'With RERANK_MODEL=chat the chat model puts the hits in order in one call.',
     'rerank.degraded':
