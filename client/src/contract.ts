@@ -4672,6 +4672,23 @@ export interface components {
                     state: "ok" | "failed";
                 };
             };
+            /** @description Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off. */
+            contexts?: {
+                /** @description Chunks that have no context yet and are found without it, as counted last. */
+                missing: number;
+                reason?: string;
+                /** @description Chunks for which the chat model wrote nothing. */
+                refused: number;
+                /** @description Estimated time until none are missing. */
+                seconds?: number;
+                /**
+                 * @description `waiting`: the chat model is not working, see `reason`.
+                 * @enum {string}
+                 */
+                state: "done" | "writing" | "waiting";
+                /** @description Tokens that the chat model has used for them since the start. */
+                tokens: number;
+            };
             /**
              * @description A model used by the search did not respond, or the vectors are lost. Without the embedding model or the vectors, search is lexical only; without the reranking model, hits keep their original order; without the chat model, a follow-up is searched for together with the previous questions, and `effort` ends early. In `/readiness`, also set if ingestion has stopped. Absent otherwise.
              * @constant

@@ -173,7 +173,11 @@ const COUNTS = [
   ['failed', 'Failed'],
 ] as const
 
-function Counts({ readiness: { documents, embeddings, reEmbedding } }: { readiness: Readiness }) {
+function Counts({
+  readiness: { documents, embeddings, contexts, reEmbedding },
+}: {
+  readiness: Readiness
+}) {
   return (
     <section class="panel" aria-labelledby="counts">
       <h2 id="counts">Documents</h2>
@@ -193,6 +197,14 @@ function Counts({ readiness: { documents, embeddings, reEmbedding } }: { readine
           only
           {embeddings.reason ? `: ${embeddings.reason}` : '.'}
           {embeddings.seconds !== undefined && ` Time remaining: ${roughly(embeddings.seconds)}.`}
+        </p>
+      )}
+      {contexts && contexts.missing > 0 && (
+        <p>
+          {formatNumber(contexts.missing)} passages have no context yet and are found without it
+          {contexts.reason ? `: ${contexts.reason}` : '.'}
+          {contexts.seconds !== undefined && ` Time remaining: ${roughly(contexts.seconds)}.`}{' '}
+          {formatNumber(contexts.tokens)} tokens used since the start.
         </p>
       )}
       {reEmbedding && (

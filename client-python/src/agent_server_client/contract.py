@@ -1482,6 +1482,15 @@ class Embeddings4(TypedDict):
     reason: NotRequired[str]
 
 
+class Contexts(TypedDict):
+    state: Literal['done', 'writing', 'waiting']
+    missing: int
+    refused: int
+    seconds: NotRequired[int]
+    reason: NotRequired[str]
+    tokens: int
+
+
 class ReEmbedding(TypedDict):
     model: str
     state: Literal['embedding', 'ready', 'waiting']
@@ -1503,6 +1512,7 @@ class Readiness(TypedDict):
     retrieval: Literal['lexical', 'hybrid']
     degraded: NotRequired[Literal[True]]
     embeddings: NotRequired[Embeddings4]
+    contexts: NotRequired[Contexts]
     reEmbedding: NotRequired[ReEmbedding]
     documents: NotRequired[Documents]
 
