@@ -75,8 +75,8 @@ function asData(text: string): string {
     .replaceAll(/\[(\d+)\]/g, '($1)')
 }
 
-/** An answer that leaves out the brackets. */
-const BARE_NUMBERS = /^[\d\s,;>]+$/
+/** An answer that leaves out the brackets, or puts all numbers into one pair. */
+const BARE_NUMBERS = /^\[?[\d\s,;>]+\]?$/
 
 /** The places of the texts that an answer names, the best first. Throws `RerankerError` if it names none. */
 function orderIn(answer: string, count: number): number[] {
