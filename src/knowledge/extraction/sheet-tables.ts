@@ -52,14 +52,16 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
   return tables.map((table) => cutOut(rows, table))
 }
 
-/** The text of a cell on one line, of at most `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */
+/** The text of a cell on one line, cut after `MAX_CELL` UTF-16 code units; dates in ISO 8601, empty cells as ''. */
 export function toText(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const text = cell instanceof Date ? dateToText(cell) : String(cell)
-  return text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
+  const line = text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
+  return text.length > MAX_CELL ? `${line} …` : line
 }
 
-const MAX_CELL = 2_000
+/** Excel allows a third of it. */
+const MAX_CELL = 100_000
 
 /** The day 0 of spreadsheets: a time of day or a duration is a part or a number of days after it. */
 export const DAY_ZERO = Date.UTC(1899, 11, 30)

@@ -18,6 +18,7 @@ export function extractHtml(html: string): Extracted {
 
 /** The element with the content; what no reader of the page would read is removed from it. */
 function contentOf(body: PageElement): PageElement {
+  for (const drawing of body.querySelectorAll('svg')) drawing.replaceWith(wordsIn(drawing))
   for (const element of body.querySelectorAll(LEFT_OUT.join())) element.remove()
   for (const element of body.querySelectorAll('[style], [hidden]')) {
     if (isHidden(element)) element.remove()
@@ -28,6 +29,12 @@ function contentOf(body: PageElement): PageElement {
   const [main, ...more] = body.querySelectorAll('main, [role=main]')
   if (!main || more.length > 0) return body
   return lettersIn(main) >= lettersIn(body) * MIN_SHARE ? main : body
+}
+
+/** The labels of a diagram. An icon has none, only a title. */
+function wordsIn(drawing: PageElement): string {
+  const labels = Array.from(drawing.querySelectorAll('text'), ({ textContent }) => textContent)
+  return labels.length === 0 ? '' : ` ${labels.join(' ')} `
 }
 
 function isHidden(element: PageElement): boolean {
@@ -150,6 +157,7 @@ interface PageElement {
   querySelector(selectors: string): PageElement | null
   querySelectorAll(selectors: string): Iterable<PageElement>
   remove(): void
+  replaceWith(text: string): void
 }
 
 export interface Page {

@@ -10,16 +10,19 @@ import { readXml } from './xml.ts'
 const PRESENTATION = 'ppt/presentation.xml'
 
 /**
- * Slide by slide, each under its title; a slide counts as a page. Text that `see` recognises in a slide's images, and
- * the speaker notes, follow the slide.
+ * Slide by slide, each under its title; a slide counts as a page. A footer that is not there yet, text that `see`
+ * recognises in a slide's images, and the speaker notes follow the slide.
  */
 export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
+  const footers = new Set<string>()
+  const isNew = (footer: string) => !footers.has(footer) && footers.add(footer)
   for (const [position, path] of (await slidePaths(zip)).entries()) {
     pageStarts.push(text.length)
-    const { title, body } = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
-    text.add(`## ${title || `Slide ${position + 1}`}\n\n${body}\n\n`)
+    const slide = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
+    text.add(`## ${slide.title || `Slide ${position + 1}`}\n\n${slide.body}\n\n`)
+    for (const footer of slide.footers.filter(isNew)) text.add(`${footer}\n\n`)
     for (const picture of await picturesOf(zip, path)) {
       const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
       if (seen !== '') text.add(`${seen}\n\n`)
@@ -71,11 +74,15 @@ export interface Slide {
   title: string
   /** Paragraphs, and tables as Markdown. */
   body: string
+  /** Footers and dates; not those that programs fill in. */
+  footers: string[]
 }
 
 const TITLES = ['title', 'ctrTitle']
-/** Types of placeholders that are repeated on every slide. */
-const FURNITURE = ['dt', 'ftr', 'sldNum', 'hdr', 'sldImg']
+/** Types of placeholders with what somebody wrote below every slide, and with what programs fill in. */
+const FOOTERS = ['dt', 'ftr']
+const FILLED_IN = 'sldNum'
+const FURNITURE = [FILLED_IN, 'hdr', 'sldImg']
 const EQUATION = 'm:oMath'
 /** An alternative for old programs, which repeats what is there or says that it cannot be shown. */
 const FALLBACK = 'mc:Fallback'
@@ -118,6 +125,7 @@ export function readSlide(xml: string, graphics: ReadonlyMap<string, string> = n
 function createSlide(graphics: ReadonlyMap<string, string>) {
   const title: string[] = []
   const blocks: string[] = []
+  const footers: string[] = []
   let placeholder = ''
   let isText = false
   let paragraph = ''
@@ -131,9 +139,11 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
   const endParagraph = () => {
     const text = paragraph.replaceAll(/\s+/g, ' ').trim()
     paragraph = ''
-    if (text === '' || FURNITURE.includes(placeholder)) return
+    if (text === '') return
     const row = rows?.at(-1)
-    if (row) row.push(`${row.pop() ?? ''} ${text}`)
+    if (FOOTERS.includes(placeholder)) footers.push(text)
+    else if (FURNITURE.includes(placeholder)) return
+    else if (row) row.push(`${row.pop() ?? ''} ${text}`)
     else if (TITLES.includes(placeholder)) title.push(text)
     else addBlock(text)
   }
@@ -141,6 +151,7 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
     ['p:sp', () => (placeholder = '')],
     ['p:ph', ({ type = 'body' }) => (placeholder = type)],
     ['a:t', () => (isText = true)],
+    ['a:fld', () => (placeholder = FOOTERS.includes(placeholder) ? FILLED_IN : placeholder)],
     ['a:br', () => (paragraph += ' ')],
     ['a:tbl', () => (rows = [])],
     ['a:tr', () => rows?.push([])],
@@ -172,6 +183,6 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
     addText(text: string): void {
       paragraph += text
     },
-    finish: (): Slide => ({ title: title.join(' '), body: blocks.join('\n\n') }),
+    finish: (): Slide => ({ title: title.join(' '), body: blocks.join('\n\n'), footers }),
   }
 }

@@ -11,9 +11,12 @@ export async function extractWorkbook(bytes: Buffer, parts: PartsOfSheets): Prom
   const text = createBoundedText()
   const hidden: string[] = []
   const partlyHidden: string[] = []
-  for (const { sheet, isHidden, rows } of await readWorkbook(bytes, { asShown: true })) {
+  for (const { sheet, isHidden, rows, comments } of await readWorkbook(bytes, { asShown: true })) {
     const more = parts.get(sheet)
-    const written = [rowsToText(rows), ...drawnToText(more)].filter(Boolean).join('\n')
+    const commented = comments.map((comment) => `${comment}\n`)
+    const written = [rowsToText(rows), ...commented, ...drawnToText(more)]
+      .filter(Boolean)
+      .join('\n')
     if (written === '') continue
     if (isHidden || more?.isHidden) hidden.push(sheet)
     if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
@@ -58,6 +61,8 @@ export interface Sheet {
   sheet: string
   isHidden: boolean
   rows: TableRow[]
+  /** What people said about cells, as far as it is shown. */
+  comments: string[]
 }
 
 /**
@@ -66,7 +71,7 @@ export interface Sheet {
  */
 export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Promise<Sheet[]> {
   // Imported on demand, since other modules use only `rowsToText` of this file.
-  const { read, SSF } = await import('@e965/xlsx')
+  const { read, SSF, utils } = await import('@e965/xlsx')
   const workbook = read(bytes, {
     type: 'buffer',
     dense: true,
@@ -93,7 +98,19 @@ export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Pro
     rows: Array.from(sheets[sheet]?.['!data'] ?? [], (row) =>
       row ? Array.from(row, toCell) : EMPTY_ROW,
     ),
+    comments: (sheets[sheet]?.['!data'] ?? []).flatMap((row = [], place) =>
+      row.flatMap((cell, column) => commentsOf(cell, utils.encode_cell({ r: place, c: column }))),
+    ),
   }))
+}
+
+function commentsOf(cell: CellObject | undefined, place: string): string[] {
+  return (cell?.c ?? []).flatMap(({ a: author = '', t = '' }) => {
+    // Excel begins a comment with the name of its author.
+    const said = toText(t.startsWith(`${author}:`) ? t.slice(author.length + 1) : t)
+    const by = author === '' ? '' : ` by ${author}`
+    return said === '' ? [] : `[Comment${by} on ${place}: ${said}]`
+  })
 }
 
 /** A sheet may have a million of them. */
@@ -122,6 +139,8 @@ function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
   if (isTitle) text.add(`\n### ${title}\n\n`)
   for (const note of isTitle ? notes.slice(1) : notes) text.add(`${note}\n\n`)
   const taken = addRows(text, table, isTitle ? '####' : '###')
+  const unused = namesWithoutValues(table)
+  if (unused.length > 0) text.add(`\n(Columns without values: ${unused.join('; ')})\n`)
   if (taken === rows.length && !isCut) return
   const total = isCut ? '' : ` of ${rows.length}`
   text.add(`\n(The first ${taken}${total} rows; the whole table is in the file.)\n`)
@@ -138,6 +157,11 @@ function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: st
     if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
   }
   return rows.length
+}
+
+/** Columns to be filled in. */
+function namesWithoutValues({ head = [], rows }: SheetTable): string[] {
+  return head.filter((name, i) => name !== '' && rows.every((row) => toText(row[i]) === ''))
 }
 
 /** Rows are numbered from 1, counting everything above them on the sheet. */

@@ -88,7 +88,7 @@ describe('What is no text is left out', () => {
   it.each([
     ['a script', '<script>alert("x")</script>'],
     ['a style', '<style>p { margin: 0 }</style>'],
-    ['a drawing', '<svg><text>axis</text></svg>'],
+    ['an icon', '<svg><title>Close</title><path d="M0 0"/></svg>'],
     ['a frame', '<iframe src="https://example.org">frame</iframe>'],
     ['what stands in for a script', '<noscript>enable it</noscript>'],
     ['a template', '<template><p>later</p></template>'],
@@ -104,6 +104,13 @@ describe('What is no text is left out', () => {
     const html =
       '<p>See <a href="https://example.org/x">this</a> <img src="data:image/png;base64,AAAA" alt="A tern"></p>'
     expect(textOf(`<body>${html}</body>`)).toBe('See this A tern')
+  })
+
+  it('a diagram but for its labels', () => {
+    const diagram = '<svg><title>Icon</title><g><text>Expr</text><text>LIMIT</text></g></svg>'
+    expect(textOf(`<body><p>Before</p>${diagram}<p>After</p></body>`)).toBe(
+      'Before\n\nExpr LIMIT\n\nAfter',
+    )
   })
 })
 

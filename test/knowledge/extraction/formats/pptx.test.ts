@@ -34,6 +34,19 @@ describe('A presentation', () => {
     )
   })
 
+  it('has a footer once, where it first stands', async () => {
+    const link = (n: number) => relation(`r${n}`, 'slide', `slides/slide${n}.xml`)
+    const footed = (n: number) => slide(shape('title', `No. ${n}`), shape('ftr', 'Draft, 2026'))
+    const { text } = await extract({
+      'ppt/presentation.xml':
+        '<p:presentation><p:sldIdLst><p:sldId r:id="r1"/><p:sldId r:id="r2"/></p:sldIdLst></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': relations(link(1), link(2)),
+      'ppt/slides/slide1.xml': footed(1),
+      'ppt/slides/slide2.xml': footed(2),
+    })
+    expect(text).toBe('## No. 1\n\n\n\nDraft, 2026\n\n## No. 2\n\n\n\n')
+  })
+
   it('keeps the order in which it is shown, whatever its files are called', async () => {
     const { text } = await extract({
       'ppt/presentation.xml':
@@ -113,14 +126,17 @@ describe('A slide', () => {
     expect(readSlide(slide(shape('title', 'Owls'), shape('body', 'One.', 'Two.')))).toEqual({
       title: 'Owls',
       body: 'One.\n\nTwo.',
+      footers: [],
     })
   })
 
-  it('has no use for what stands on every slide', () => {
-    const furniture = ['dt', 'ftr', 'sldNum', 'hdr'].map((type) => shape(type, 'Every slide'))
-    expect(readSlide(slide(...furniture, shape('body', 'Text.')))).toEqual({
+  it('has footers apart from its text, without what programs fill in', () => {
+    const furniture = ['dt', 'ftr', 'sldNum', 'hdr'].map((type) => shape(type, `A ${type}`))
+    const field = shape('dt', '').replace('<a:r>', '<a:fld type="datetime1"/><a:r>')
+    expect(readSlide(slide(...furniture, field, shape('body', 'Text.')))).toEqual({
       title: '',
       body: 'Text.',
+      footers: ['A dt', 'A ftr'],
     })
   })
 

@@ -48,6 +48,22 @@ it('A workbook has percentages, money, times and durations as they are shown, an
   ])
 })
 
+it('A workbook has the comments on its cells after the sheet', async () => {
+  const sheet = utils.aoa_to_sheet([
+    ['Bird', 'Pairs'],
+    ['Tern', 52],
+    ['Gull', 9],
+  ])
+  utils.cell_add_comment(sheet.B2, 'Ann: Too low,\nI think', 'Ann')
+  utils.cell_add_comment(sheet.B3, ' ', 'Ann')
+  const book = utils.book_new(sheet, 'Colonies')
+  const { text } = await extractWorkbook(write(book, { type: 'buffer' }), NO_PARTS)
+  expect(text).toBe(
+    '## Colonies\n\n- Bird: Tern; Pairs: 52\n- Bird: Gull; Pairs: 9\n\n' +
+      '[Comment by Ann on B2: Too low, I think]\n\n',
+  )
+})
+
 /** A workbook with its parts as Excel writes them. */
 async function extractParts(book: WorkBook, change: (parts: Zippable) => void) {
   const parts: Zippable = unzipSync(write(book, { type: 'buffer' }))
@@ -341,11 +357,24 @@ describe('A table without measure', () => {
     )
   })
 
+  it('names the columns that are still to be filled in', () => {
+    const rows = [
+      ['Bird', 'Seen on', 'Signature'],
+      ['Robin', '', ''],
+      ['Wren', 3, ' '],
+    ]
+    expect(rowsToText(rows)).toBe(
+      '- Bird: Robin\n- Bird: Wren; Seen on: 3\n\n(Columns without values: Signature)\n',
+    )
+  })
+
   it('has bounded rows and cells', () => {
     const wide = Array.from({ length: 600 }, (_, i) => `c${i}`)
     const [line = ''] = linesOf([wide, wide])
     expect(line.split('; ')).toHaveLength(500)
-    expect(toText('x'.repeat(5_000))).toHaveLength(2_000)
+    const long = 'word '.repeat(30_000)
+    expect(toText(long.slice(0, 100_000))).toBe(long.slice(0, 99_999))
+    expect(toText(long)).toBe(`${long.slice(0, 99_999)} …`)
   })
 })
 
