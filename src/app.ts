@@ -36,6 +36,7 @@ import { installShutdown } from './http/shutdown.ts'
 import { installFieldWarnings } from './http/unknown-fields.ts'
 import type { LimitedTo } from './knowledge/corpus-access.ts'
 import type { Admission } from './knowledge/ingestion/documents.ts'
+import { createQuestions } from './operator/evaluation/questions.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -44,12 +45,14 @@ import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { uploadRoutes } from './routes/document-uploads.ts'
 import { documentRoutes } from './routes/documents.ts'
+import { evaluationRoutes } from './routes/evaluation.ts'
 import { oauthRoutes } from './routes/oauth.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
+import type { QuestionStore } from './stores/evaluation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
 
 export interface Services {
@@ -68,6 +71,8 @@ export interface Services {
   conversationStore: ConversationStore
   /** Keeps what people think of answers. */
   feedbackStore: FeedbackStore
+  /** Keeps judged questions. */
+  questionStore: QuestionStore
   embed: Embed
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
@@ -112,6 +117,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(chatRoutes, { ...services, ...stored })
   await app.register(conversationRoutes, stored)
   await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, kept }) })
+  await app.register(evaluationRoutes, { questions: createQuestions(services.questionStore) })
   await app.register(completionRoutes, services)
   await app.register(fileSearchRoutes, services)
   await app.register(embeddingRoutes, services)

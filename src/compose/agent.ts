@@ -77,6 +77,7 @@ export async function composeAgent(parts: Parts) {
       agent,
       conversationStore: store.conversations,
       feedbackStore: store.feedback,
+      questionStore: store.questions,
       dialects: dialectsOf(configuration, shared),
       description: describeAgent({
         loaded,

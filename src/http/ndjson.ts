@@ -1,10 +1,21 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { report } from './error-handler.ts'
+import type { FrameFormat } from './event-stream.ts'
 import { contentTypeOf, NDJSON } from './request-body.ts'
 
 /** How long a client may send nothing. A whole stream has no time limit; only its size is bounded. */
 const IDLE_MS = 60_000
+
+/** A stream of objects, one per line; a blank line keeps the connection open. */
+export function lineFormat<Line extends object>(): FrameFormat<Line> {
+  return {
+    encode: (line) => `${JSON.stringify(line)}\n`,
+    encodeError: (body) => `${JSON.stringify(body)}\n`,
+    end: '',
+    kind: { mediaType: NDJSON, keepAlive: '\n' },
+  }
+}
 
 /** Lets the routes of this plugin take NDJSON as a stream, besides whole bodies. */
 export function acceptNdjson(app: FastifyInstance): void {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
+import { sendEvents } from '../http/event-stream.ts'
 import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
-import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
+import { acceptNdjson, answerLines, isNdjson, lineFormat } from '../http/ndjson.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { declaredBytes, NDJSON } from '../http/request-body.ts'
 import { callSignal } from '../http/shutdown.ts'
@@ -234,13 +234,6 @@ export function admit(ask: Admission) {
   }
 }
 
-const LINES: FrameFormat<SiteLine> = {
-  encode: (line) => `${JSON.stringify(line)}\n`,
-  encodeError: (body) => `${JSON.stringify(body)}\n`,
-  end: '',
-  kind: { mediaType: NDJSON, keepAlive: '\n' },
-}
-
 /** Fetches web documents again, and whole sites. */
 const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo }) => {
   app.post('/documents/:id/refresh', {
@@ -278,7 +271,7 @@ const webRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, { limitedTo
     },
     handler: async ({ body, caller }, reply) => {
       const signal = callSignal(reply)
-      sendEvents(reply, limitedTo(caller).pages.addSite(body, signal), LINES)
+      sendEvents(reply, limitedTo(caller).pages.addSite(body, signal), lineFormat())
       return reply
     },
   })

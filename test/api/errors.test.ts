@@ -107,6 +107,13 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     })
   },
   feedback_not_found: () => server.request('/feedback/unknown', { method: 'DELETE' }),
+  question_not_found: () => server.request('/evaluation/questions/unknown', { method: 'DELETE' }),
+  too_many_questions: async () => {
+    const question = { question: 'Who?', facts: [] }
+    const list = Array.from({ length: 1_000 }, () => question)
+    await server.request('/evaluation/questions/import', { body: list })
+    return server.request('/evaluation/questions', { body: question })
+  },
   response_not_found: () => server.request('/v1/responses/unknown'),
   batch_not_found: () =>
     server.request(`/v1/vector_stores/vs_birds/file_batches/vsfb_${'0'.repeat(32)}`),

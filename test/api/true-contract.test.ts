@@ -11,6 +11,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import {
+  EVALUATION_CALLS,
   FILE_CALLS,
   feedbackCalls,
   LAMP,
@@ -153,6 +154,7 @@ const CALLS: Record<string, OperationCall[]> = {
   followAnswer: ofTalk(talk.answerId, '/events?includeSteps=true'),
   cancelAnswer: ofTalk(talk.answerId, '/cancel'),
   ...feedbackCalls(talk),
+  ...EVALUATION_CALLS,
   deleteConversationItem: ofTalk(talk.questionId),
   deleteConversation: [{ path: TALK }, { path: '/v1/conversations/unknown' }],
   createResponse: [

@@ -118,6 +118,21 @@ export const feedbackCalls = ({
   deleteFeedback: [{ path: '/feedback/RATED' }, { path: '/feedback/unknown' }],
 })
 
+const JUDGED = '/evaluation/questions'
+const JUDGED_QUESTION = { question: 'Who hoots?', relevant: [{ documentId: 'chosen' }] }
+
+export const EVALUATION_CALLS = {
+  createJudgedQuestion: [{ body: JUDGED_QUESTION }, { body: {} }],
+  putJudgedQuestion: [
+    { body: JUDGED_QUESTION, path: `${JUDGED}/owls` },
+    { body: {}, path: `${JUDGED}/owls` },
+  ],
+  listJudgedQuestions: [{}],
+  importJudgedQuestions: [{ body: [JUDGED_QUESTION] }, { body: [] }],
+  exportJudgedQuestions: [{}],
+  deleteJudgedQuestion: [{ path: `${JUDGED}/owls` }, { path: `${JUDGED}/unknown` }],
+}
+
 /** RUN is the last run. */
 export const RUN_CALLS = {
   listRuns: [{}, { path: '/admin/runs?answerId=unknown' }],

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type FrameFormat, sendEvents } from '../../http/event-stream.ts'
+import { sendEvents } from '../../http/event-stream.ts'
+import { lineFormat } from '../../http/ndjson.ts'
 import { groupRoutes } from '../../http/reference.ts'
 import { NDJSON } from '../../http/request-body.ts'
 import { callSignal } from '../../http/shutdown.ts'
@@ -14,13 +15,6 @@ import {
   FeedbackParams,
   NewFeedback,
 } from './feedback-schema.ts'
-
-const LINES: FrameFormat<Feedback> = {
-  encode: (feedback) => `${JSON.stringify(feedback)}\n`,
-  encodeError: (body) => `${JSON.stringify(body)}\n`,
-  end: '',
-  kind: { mediaType: NDJSON, keepAlive: ' ' },
-}
 
 export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }> = async (
   app,
@@ -67,7 +61,7 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }
       },
     },
     handler: ({ query, caller }, reply) =>
-      sendEvents(reply, feedback.export(query, caller, callSignal(reply)), LINES),
+      sendEvents(reply, feedback.export(query, caller, callSignal(reply)), lineFormat()),
   })
 
   app.delete('/feedback/:id', {

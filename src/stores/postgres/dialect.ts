@@ -19,6 +19,7 @@ const LOCKS: Record<Exclude<Exclusive, `key:${string}`>, number> = {
   artifacts: 5,
   'api-keys': 10,
   accepted: 11,
+  evaluation: 12,
 }
 /** The first half of the lock of an idempotency key. */
 const KEY_LOCK = LOCK + 1

@@ -10,6 +10,7 @@ export const STEPS: readonly URL[] = [
   './found-tables.sql',
   './file-digests.sql',
   './chunk-contexts.sql',
+  './evaluation.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

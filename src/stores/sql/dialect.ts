@@ -9,6 +9,7 @@ export type Exclusive =
   | 'artifacts'
   | 'api-keys'
   | 'accepted'
+  | 'evaluation'
   | `key:${string}`
 
 /**

@@ -10,6 +10,7 @@ import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './documents.ts'
+import { createQuestionReads } from './evaluation.ts'
 import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
@@ -176,6 +177,7 @@ function createServerStores(
   | 'runs'
   | 'conversations'
   | 'feedback'
+  | 'questions'
   | 'acceptedTools'
   | 'skillCopies'
 > {
@@ -197,6 +199,11 @@ function createServerStores(
       ...createFeedbackReads(read),
       put: (given) => write.putFeedback(given, MAX_FEEDBACK),
       remove: write.removeFeedback,
+    },
+    questions: {
+      ...createQuestionReads(read),
+      put: write.putQuestions,
+      remove: write.removeQuestion,
     },
     keys: {
       ...createKeyReads(read),

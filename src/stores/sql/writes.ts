@@ -5,6 +5,7 @@ import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
+import { createQuestionWrites } from './evaluation.ts'
 import { createFeedbackWrites } from './feedback.ts'
 import { FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
@@ -29,6 +30,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect),
+    ...createQuestionWrites(dialect),
     ...createSourceWrites(dialect),
     ...createVectorWrites(dialect),
   }

@@ -13,6 +13,7 @@ export const MIGRATIONS: readonly string[] = [
   './found-tables.sql',
   './file-digests.sql',
   './chunk-contexts.sql',
+  './evaluation.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -4,12 +4,14 @@ import { describeConversationStore } from '../../contracts/conversation-store.co
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
+import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeDocumentStore('PostgreSQL', createPostgresData)
   describeKeyStore('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
+  describeQuestionStore('PostgreSQL', createPostgresData)
   describeFeedbackStore('PostgreSQL', createPostgresData)
   describeAccepted('PostgreSQL', createPostgresData)
 })

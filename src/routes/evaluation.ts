@@ -1,0 +1,134 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { sendEvents } from '../http/event-stream.ts'
+import { lineFormat } from '../http/ndjson.ts'
+import { groupRoutes } from '../http/reference.ts'
+import { NDJSON } from '../http/request-body.ts'
+import type { Questions } from '../operator/evaluation/questions.ts'
+import { errorResponses } from '../schemas/error.ts'
+import { refusal } from '../schemas/invalid-request.ts'
+import {
+  JudgedImport,
+  JudgedLine,
+  JudgedQuestion,
+  JudgedQuestionList,
+  NewJudgedQuestion,
+  QuestionParams,
+} from '../schemas/operator/evaluation.ts'
+
+export interface EvaluationServices {
+  questions: Questions
+}
+
+/** Questions whose right documents are known. */
+export const evaluationRoutes: FastifyPluginAsyncZod<EvaluationServices> = async (
+  app,
+  { questions },
+) => {
+  groupRoutes(app, 'admin', ['admin'])
+  app.addContentTypeParser(NDJSON, { parseAs: 'string' }, async (_request: unknown, body: string) =>
+    linesOf(body),
+  )
+
+  app.get('/evaluation/questions', {
+    schema: {
+      operationId: 'listJudgedQuestions',
+      summary: 'List the judged questions',
+      description:
+        'Questions whose right documents are known, for measuring search and answers. All operators of the server share them.',
+      response: { 200: JudgedQuestionList.describe('The questions.'), ...errorResponses() },
+    },
+    handler: async () => ({ questions: await questions.list() }),
+  })
+
+  app.post('/evaluation/questions', {
+    schema: {
+      operationId: 'createJudgedQuestion',
+      summary: 'Add a judged question',
+      description: 'At most 1,000 questions are kept.',
+      body: NewJudgedQuestion,
+      response: { 201: JudgedQuestion.describe('The question.'), ...errorResponses(409) },
+    },
+    handler: async ({ body }, reply) => reply.status(201).send(await one(questions, body)),
+  })
+
+  app.put('/evaluation/questions/:id', {
+    schema: {
+      operationId: 'putJudgedQuestion',
+      summary: 'Add or replace a judged question',
+      description: 'The question is replaced whole.',
+      params: QuestionParams,
+      body: NewJudgedQuestion,
+      response: { 200: JudgedQuestion.describe('The question.'), ...errorResponses(409) },
+    },
+    handler: ({ params, body }) => one(questions, { ...params, ...body }),
+  })
+
+  app.delete('/evaluation/questions/:id', {
+    schema: {
+      operationId: 'deleteJudgedQuestion',
+      summary: 'Delete a judged question',
+      description: 'Results of runs that asked it are kept.',
+      params: QuestionParams,
+      response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
+    },
+    handler: async ({ params }, reply) => {
+      await questions.remove(params.id)
+      return reply.status(204).send()
+    },
+  })
+
+  app.post('/evaluation/questions/import', {
+    config: { alsoTakes: { [NDJSON]: JudgedLine } },
+    schema: {
+      operationId: 'importJudgedQuestions',
+      summary: 'Import judged questions',
+      description:
+        'A list, or one question per line as in an export. Questions with the `id` of one that exists replace it. If any is invalid or there is no room, none is imported.',
+      body: JudgedImport,
+      response: {
+        200: JudgedQuestionList.describe('The imported questions.'),
+        ...errorResponses(409),
+      },
+    },
+    handler: async ({ body }) => ({ questions: await questions.put(body) }),
+  })
+
+  app.get('/evaluation/questions/export', {
+    schema: {
+      operationId: 'exportJudgedQuestions',
+      summary: 'Export the judged questions',
+      description: 'One `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.',
+      response: {
+        200: { description: 'The questions.', content: { [NDJSON]: { schema: JudgedQuestion } } },
+        ...errorResponses(),
+      },
+    },
+    handler: (_request, reply) => sendEvents(reply, batchesOf(questions), lineFormat()),
+  })
+}
+
+async function one(questions: Questions, line: JudgedLine): Promise<JudgedQuestion> {
+  const [stored] = await questions.put([line])
+  if (!stored) throw new Error('The store returned no question')
+  return stored
+}
+
+async function* batchesOf(questions: Questions) {
+  const all = await questions.list()
+  if (all.length > 0) yield all
+}
+
+/** The values of the lines that are not blank. Throws `invalid_request`, which names the place of the line. */
+function linesOf(body: string): unknown[] {
+  return body
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, place): unknown => {
+      try {
+        return JSON.parse(line)
+      } catch {
+        throw refusal(String(place), 'is not valid JSON')
+      }
+    })
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { DocumentId } from '../document.ts'
+import { boundedText, filledText, optional, optionalOr } from '../fields.ts'
+import { CollectionName } from '../metadata.ts'
+import { ChosenId } from '../new-document.ts'
+
+const MAX_RELEVANT = 1_000
+const MAX_FACTS = 20
+
+const Relevant = z
+  .object({
+    documentId: DocumentId,
+    page: optional(z.int().min(1)).describe(
+      'The page that answers; without it, the whole document is right.',
+    ),
+    grade: optionalOr(z.number().positive().max(100), 1).describe('How relevant it is.'),
+  })
+  .meta({ id: 'RelevantDocument' })
+
+const QuestionId = ChosenId.describe('Identifier of the question.')
+
+const fields = {
+  question: filledText(10_000),
+  relevant: optionalOr(z.array(Relevant).max(MAX_RELEVANT), []).describe(
+    'The documents that answer the question, or their pages.',
+  ),
+  facts: optional(z.array(filledText(500)).max(MAX_FACTS)).describe(
+    'Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured.',
+  ),
+  kind: optional(boundedText(100)).describe('Groups questions: each kind is also measured apart.'),
+  collection: optional(CollectionName).describe(
+    'Where the question is asked; by default everywhere.',
+  ),
+}
+
+const withAnswer = <Schema extends z.ZodType<Answer>>(schema: Schema) =>
+  schema.superRefine(({ relevant, facts }: Answer, context) => {
+    if (relevant.length === 0 && !facts) {
+      const message = 'must name a document, unless there are facts'
+      context.addIssue({ code: 'custom', path: ['relevant'], message })
+    }
+    if (relevant.length > 0 && facts?.length === 0) {
+      const message = 'must not be empty where documents are relevant'
+      context.addIssue({ code: 'custom', path: ['facts'], message })
+    }
+    if (new Set(relevant.map(({ page }) => page === undefined)).size > 1) {
+      const message = 'must name pages of all documents or of none'
+      context.addIssue({ code: 'custom', path: ['relevant'], message })
+    }
+  })
+
+interface Answer {
+  relevant: readonly { page?: number | undefined }[]
+  facts?: readonly string[] | undefined
+}
+
+export const NewJudgedQuestion = withAnswer(z.object(fields)).meta({
+  id: 'NewJudgedQuestion',
+  examples: [
+    {
+      question: 'When does the library open?',
+      relevant: [{ documentId: 'doc_0198c5f28f2e7c1b' }],
+      facts: ['nine', '9:00'],
+    },
+  ],
+})
+
+/** A line of an export; times are left to the server. */
+export const JudgedLine = withAnswer(z.object({ id: optional(QuestionId), ...fields })).meta({
+  id: 'NewJudgedLine',
+})
+
+export const JudgedImport = z
+  .array(JudgedLine)
+  .min(1)
+  .max(1_000)
+  .superRefine((lines, context) => {
+    const seen = new Set<string>()
+    for (const [place, { id }] of lines.entries()) {
+      if (id === undefined) continue
+      if (seen.has(id)) {
+        context.addIssue({ code: 'custom', path: [place, 'id'], message: 'must not occur twice' })
+      }
+      seen.add(id)
+    }
+  })
+  .meta({ id: 'JudgedImport', description: 'At most 1,000 questions.' })
+
+export const JudgedQuestion = z
+  .object({
+    id: z.string(),
+    question: z.string(),
+    relevant: z.array(
+      z.object({ documentId: z.string(), page: z.int().optional(), grade: z.number() }),
+    ),
+    facts: z.array(z.string()).optional(),
+    kind: z.string().optional(),
+    collection: z.string().optional(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'JudgedQuestion' })
+
+export const JudgedQuestionList = z
+  .object({ questions: z.array(JudgedQuestion).describe('All, oldest first.') })
+  .meta({ id: 'JudgedQuestionList' })
+
+export const QuestionParams = z.object({ id: QuestionId })
+
+export type NewJudgedQuestion = z.output<typeof NewJudgedQuestion>
+export type JudgedLine = z.output<typeof JudgedLine>
+export type JudgedQuestion = z.output<typeof JudgedQuestion>
+export type JudgedQuestionList = z.output<typeof JudgedQuestionList>
