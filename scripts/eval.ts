@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { AgentServer } from '../client/src/agent-server.ts'
 import { SearchMode } from '../src/schemas/query.ts'
 import { type AnswerEvaluation, evaluateAnswers } from './eval/answers.ts'
-import { CORPUS } from './eval/collection.ts'
+import { CORPUS, isQuestions } from './eval/collection.ts'
 import { type Evaluation, evaluateSearch } from './eval/evaluate.ts'
 import { readCollection } from './eval/formats.ts'
 import { ingestCollection } from './eval/ingest.ts'
@@ -14,7 +14,7 @@ import { createJudge } from './eval/judge-model.ts'
 import { startLocalServer } from './eval/local-server.ts'
 import { compareReports, type Report, readReport, saveReport } from './eval/report.ts'
 
-const USAGE = `Usage: npm run eval -- <folder> [options]
+const USAGE = `Usage: npm run eval -- <folder or questions.jsonl> [options]
 
 Ingests the collection through the HTTP API, asks its judged questions, and prints how good the answers are.
 Without --url a server with a directory of its own is started for it and ended after it.
@@ -27,7 +27,7 @@ Without --url a server with a directory of its own is started for it and ended a
   --judge-url URL    its OpenAI-compatible server, up to /v1; --judge-key KEY if it needs one
   --save FILE        writes the result; --compare FILE prints it beside an earlier one, with the questions that differ
   --url URL          a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
-                     as in a set that the web UI's search page exports
+                     as by judged questions that the server exports as a file of lines
   --key KEY          its SERVER_API_KEY
   --json             print JSON only`
 
@@ -58,8 +58,12 @@ if (values.help || folder === undefined) {
   process.exit(values.help ? 0 : 2)
 }
 
-const isBeir = values.format === 'beir'
-const needed = isBeir ? ['queries.jsonl', ...(values.url === undefined ? [CORPUS] : [])] : ['.']
+const ofBeir = ['queries.jsonl', ...(values.url === undefined ? [CORPUS] : [])]
+const needed = values.format === 'beir' && !isQuestions(folder) ? ofBeir : ['.']
+if (isQuestions(folder) && values.url === undefined) {
+  process.stderr.write('Judged questions need --url of the server that has their documents\n')
+  process.exit(2)
+}
 for (const name of needed) {
   if (existsSync(join(folder, name))) continue
   process.stderr.write(`${join(folder, name)} is not there\n`)

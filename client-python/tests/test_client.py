@@ -119,6 +119,19 @@ def test_conversations_are_stored_followed_and_rated(client: AgentServer) -> Non
         conversations.get(ids[0])
 
 
+def test_judged_questions_are_kept(client: AgentServer) -> None:
+    questions = client.evaluation.questions
+    made = questions.create({"question": "Who hoots?", "relevant": [{"documentId": "owls"}]})
+    kept = questions.put("counted", {"question": "Who counts owls?", "facts": []})
+    assert [each["id"] for each in questions.list()] == [made["id"], "counted"]
+    changed = questions.import_([{"id": "counted", "question": "Who counts?", "facts": []}])
+    assert [each["question"] for each in changed] == ["Who counts?"]
+    assert changed[0]["createdAt"] == kept["createdAt"]
+    for id in (made["id"], "counted"):
+        questions.delete(id)
+    assert questions.list() == []
+
+
 def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None:
     assert client.agent.get()["name"] == "agent"
     assert client.agent.tools()

@@ -5,6 +5,7 @@ import { ChatStream, openChat } from './chat-stream.ts'
 import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
 import { Conversations } from './conversations.ts'
 import { Documents } from './documents.ts'
+import { Evaluation } from './evaluation.ts'
 import { AnswerFeedback } from './feedback.ts'
 import { type Fetch, type RequestOptions, Transport } from './transport.ts'
 
@@ -52,6 +53,7 @@ export class AgentServer {
   readonly documents: Documents
   readonly conversations: Conversations
   readonly feedback: AnswerFeedback
+  readonly evaluation: Evaluation
   readonly agent: Agent
   readonly artifacts: Artifacts
   readonly admin: Admin
@@ -80,6 +82,7 @@ export class AgentServer {
     this.documents = new Documents(this.#transport)
     this.conversations = new Conversations(this.#transport)
     this.feedback = new AnswerFeedback(this.#transport)
+    this.evaluation = new Evaluation(this.#transport)
     this.agent = new Agent(this.#transport)
     this.artifacts = new Artifacts(this.#transport)
     this.admin = new Admin(this.#transport)

@@ -1139,6 +1139,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/evaluation/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the judged questions
+         * @description Questions whose right documents are known, for measuring search and answers. All operators of the server share them.
+         */
+        get: operations["listJudgedQuestions"];
+        put?: never;
+        /**
+         * Add a judged question
+         * @description At most 1,000 questions are kept.
+         */
+        post: operations["createJudgedQuestion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add or replace a judged question
+         * @description The question is replaced whole.
+         */
+        put: operations["putJudgedQuestion"];
+        post?: never;
+        /**
+         * Delete a judged question
+         * @description Results of runs that asked it are kept.
+         */
+        delete: operations["deleteJudgedQuestion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/questions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the judged questions
+         * @description One `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.
+         */
+        get: operations["exportJudgedQuestions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/questions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import judged questions
+         * @description A list, or one question per line as in an export. Questions with the `id` of one that exists replace it. If any is invalid or there is no room, none is imported.
+         */
+        post: operations["importJudgedQuestions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/feedback": {
         parameters: {
             query?: never;
@@ -3604,7 +3692,7 @@ export interface components {
              * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -3863,6 +3951,44 @@ export interface components {
             input_tokens: number;
             /** @constant */
             object: "response.input_tokens";
+        };
+        /**
+         * @description At most 1,000 questions.
+         * @example [
+         *       {
+         *         "question": "When does the library open?",
+         *         "relevant": [
+         *           {
+         *             "documentId": "doc_0198c5f28f2e7c1b"
+         *           }
+         *         ],
+         *         "facts": [
+         *           "nine",
+         *           "9:00"
+         *         ]
+         *       }
+         *     ]
+         */
+        JudgedImport: components["schemas"]["NewJudgedLine"][];
+        JudgedQuestion: {
+            collection?: string;
+            /** Format: date-time */
+            createdAt: string;
+            facts?: string[];
+            id: string;
+            kind?: string;
+            question: string;
+            relevant: {
+                documentId: string;
+                grade: number;
+                page?: number;
+            }[];
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        JudgedQuestionList: {
+            /** @description All, oldest first. */
+            questions: components["schemas"]["JudgedQuestion"][];
         };
         /** @description The line was refused; the other lines are not affected. */
         LineRefused: {
@@ -4294,6 +4420,64 @@ export interface components {
             file_ids?: string[] | null;
             /** @description Alternative to `file_ids` that gives each document its own attributes. */
             files?: components["schemas"]["NewVectorStoreFile"][] | null;
+        };
+        /**
+         * @example {
+         *       "id": "opening-hours",
+         *       "question": "When does the library open?",
+         *       "relevant": [
+         *         {
+         *           "documentId": "doc_0198c5f28f2e7c1b"
+         *         }
+         *       ],
+         *       "facts": [
+         *         "nine",
+         *         "9:00"
+         *       ]
+         *     }
+         */
+        NewJudgedLine: {
+            /** @description Where the question is asked; by default everywhere. */
+            collection?: string | null;
+            /** @description Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured. */
+            facts?: string[] | null;
+            id?: string | null;
+            /** @description Groups questions: each kind is also measured apart. */
+            kind?: string | null;
+            question: string;
+            /**
+             * @description The documents that answer the question, or their pages.
+             * @default []
+             */
+            relevant?: components["schemas"]["RelevantDocument"][] | null;
+        };
+        /**
+         * @example {
+         *       "question": "When does the library open?",
+         *       "relevant": [
+         *         {
+         *           "documentId": "doc_0198c5f28f2e7c1b"
+         *         }
+         *       ],
+         *       "facts": [
+         *         "nine",
+         *         "9:00"
+         *       ]
+         *     }
+         */
+        NewJudgedQuestion: {
+            /** @description Where the question is asked; by default everywhere. */
+            collection?: string | null;
+            /** @description Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured. */
+            facts?: string[] | null;
+            /** @description Groups questions: each kind is also measured apart. */
+            kind?: string | null;
+            question: string;
+            /**
+             * @description The documents that answer the question, or their pages.
+             * @default []
+             */
+            relevant?: components["schemas"]["RelevantDocument"][] | null;
         };
         /**
          * @example {
@@ -4738,6 +4922,20 @@ export interface components {
             /** @constant */
             type: "reasoning-delta";
         };
+        RelevantDocument: {
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            documentId: string;
+            /**
+             * @description How relevant it is.
+             * @default 1
+             */
+            grade?: number | null;
+            /** @description The page that answers; without it, the whole document is right. */
+            page?: number | null;
+        };
         Removed: {
             /** @constant */
             deleted: true;
@@ -5072,7 +5270,7 @@ export interface components {
                  * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
-                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };
@@ -5966,6 +6164,9 @@ export type Health = components['schemas']['Health'];
 export type Hit = components['schemas']['Hit'];
 export type InputItemList = components['schemas']['InputItemList'];
 export type InputTokens = components['schemas']['InputTokens'];
+export type JudgedImport = components['schemas']['JudgedImport'];
+export type JudgedQuestion = components['schemas']['JudgedQuestion'];
+export type JudgedQuestionList = components['schemas']['JudgedQuestionList'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];
 export type LineStored = components['schemas']['LineStored'];
@@ -5991,6 +6192,8 @@ export type NewDocuments = components['schemas']['NewDocuments'];
 export type NewFeedback = components['schemas']['NewFeedback'];
 export type NewFile = components['schemas']['NewFile'];
 export type NewFileBatch = components['schemas']['NewFileBatch'];
+export type NewJudgedLine = components['schemas']['NewJudgedLine'];
+export type NewJudgedQuestion = components['schemas']['NewJudgedQuestion'];
 export type NewSite = components['schemas']['NewSite'];
 export type NewSyncDirectory = components['schemas']['NewSyncDirectory'];
 export type NewVectorStore = components['schemas']['NewVectorStore'];
@@ -6013,6 +6216,7 @@ export type QueryResponse = components['schemas']['QueryResponse'];
 export type Rating = components['schemas']['Rating'];
 export type Readiness = components['schemas']['Readiness'];
 export type ReasoningDeltaFrame = components['schemas']['ReasoningDeltaFrame'];
+export type RelevantDocument = components['schemas']['RelevantDocument'];
 export type Removed = components['schemas']['Removed'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type ResponseDeleted = components['schemas']['ResponseDeleted'];
@@ -7685,6 +7889,149 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": components["schemas"]["SiteLine"];
+                };
+            };
+        };
+    };
+    listJudgedQuestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The questions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedQuestionList"];
+                };
+            };
+        };
+    };
+    createJudgedQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewJudgedQuestion"];
+            };
+        };
+        responses: {
+            /** @description The question. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedQuestion"];
+                };
+            };
+        };
+    };
+    putJudgedQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the question.
+                 * @example hours
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewJudgedQuestion"];
+            };
+        };
+        responses: {
+            /** @description The question. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedQuestion"];
+                };
+            };
+        };
+    };
+    deleteJudgedQuestion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the question.
+                 * @example hours
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportJudgedQuestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The questions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["JudgedQuestion"];
+                };
+            };
+        };
+    };
+    importJudgedQuestions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JudgedImport"];
+                "application/x-ndjson": components["schemas"]["NewJudgedLine"];
+            };
+        };
+        responses: {
+            /** @description The imported questions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgedQuestionList"];
                 };
             };
         };

@@ -38,7 +38,7 @@ interface Outcome {
 
 /** Asks the agent the questions that have facts, and measures its answers. Throws if there are none. */
 export async function evaluateAnswers(
-  { questions, byPage = false }: Collection,
+  { questions }: Pick<Collection, 'questions'>,
   asking: Asking,
   judge: Judge | undefined,
 ): Promise<AnswerEvaluation> {
@@ -46,7 +46,7 @@ export async function evaluateAnswers(
   if (judged.length === 0) throw new Error('No question of the set has facts')
   const outcomes: Outcome[] = []
   for (const question of judged) {
-    outcomes.push(await ask(question, byPage, asking, judge))
+    outcomes.push(await ask(question, asking, judge))
     asking.progress(`${outcomes.length} of ${judged.length} questions answered`)
   }
   const answerable = outcomes.filter(({ isAnswerable }) => isAnswerable)
@@ -82,15 +82,14 @@ function toMeasured({ question, isAnswerable, right, abstained, cited, supported
 
 async function ask(
   question: JudgedQuestion,
-  byPage: boolean,
   { client, ids }: Asking,
   judge: Judge | undefined,
 ): Promise<Outcome> {
-  const { text, relevant, facts = [] } = question
+  const { text, relevant, facts = [], collection = null, byPage = false } = question
   const started = performance.now()
   const signal = AbortSignal.timeout(DEADLINE_MS)
   const messages = [{ role: 'user' as const, content: text }]
-  const answer = await client.chat({ messages }, { signal }).result()
+  const answer = await client.chat({ messages, collection }, { signal }).result()
   const milliseconds = performance.now() - started
   const cited = new Set((answer.citations ?? []).map(({ number }) => number))
   const verdict = judge

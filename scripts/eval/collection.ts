@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { JudgedLine } from '../../src/schemas/operator/evaluation.ts'
 import { type JudgedQuery, readJudged } from '../../ui/search/evaluation.ts'
 
 /** A document of a collection. */
@@ -22,14 +23,16 @@ export interface JudgedQuestion extends JudgedQuery {
   kind?: string | undefined
   /** Wordings of the fact, of which a right answer contains one; none if no document answers. */
   facts?: readonly string[] | undefined
+  /** Where it is asked; by default everywhere. */
+  collection?: string | undefined
+  /** Relevant are pages, as `<document>#<page>`, not whole documents. */
+  byPage?: boolean | undefined
 }
 
 /** Documents and questions, whatever they are read from. */
 export interface Collection {
   documents(): AsyncIterable<Entry | EntryFile> | Iterable<Entry | EntryFile>
   questions: readonly JudgedQuestion[]
-  /** Relevant are pages, as `<document>#<page>`, not whole documents. */
-  byPage?: boolean
 }
 
 /** A half of the questions that nothing is chosen on; the same for everyone. */
@@ -55,6 +58,22 @@ export async function readBeir(folder: string): Promise<Collection> {
   const questions = await readQueries(folder)
   if (questions.length === 0) throw new Error(`${folder} holds no judged query`)
   return { documents: () => readCorpus(folder), questions }
+}
+
+export const isQuestions = (path: string): boolean => path.endsWith('.jsonl')
+
+/** Reads judged questions as a server exports them, one per line; their documents are on a server already. */
+export async function readQuestionFile(file: string): Promise<Collection> {
+  const lines = readLines(await readFile(file, 'utf8'))
+  const questions = lines.map((line, place) => {
+    const { id = `${place + 1}`, question: text, relevant, ...rest } = JudgedLine.parse(line)
+    const byPage = relevant.some(({ page }) => page !== undefined)
+    const names = relevant.map(({ documentId, page, grade }): [string, number] => {
+      return [byPage ? `${documentId}#${page}` : documentId, grade]
+    })
+    return { id, text, relevant: new Map(names), byPage, ...rest }
+  })
+  return { documents: () => [], questions }
 }
 
 /** Reads documents one at a time; those without any text are skipped. */

@@ -37,13 +37,13 @@ export interface Evaluation extends Measures {
 
 /** Asks the judged questions of a collection, and measures what is found. */
 export async function evaluateSearch(
-  { questions, byPage = false }: Collection,
+  { questions }: Pick<Collection, 'questions'>,
   options: Options,
 ): Promise<Evaluation> {
   const judged = questions.filter(({ relevant }) => relevant.size > 0)
   const results: (Awaited<ReturnType<typeof ask>> & { question: JudgedQuestion })[] = []
   for (const question of judged) {
-    results.push({ question, ...(await ask(question, byPage, options)) })
+    results.push({ question, ...(await ask(question, options)) })
     options.progress(`${results.length} of ${judged.length} queries asked`)
   }
   const latencies = results.map(({ milliseconds }) => milliseconds)
@@ -76,8 +76,7 @@ function summaryOf(results: readonly Measures[]) {
 }
 
 async function ask(
-  { text, relevant }: JudgedQuestion,
-  byPage: boolean,
+  { text, relevant, collection, byPage = false }: JudgedQuestion,
   { client, ids, mode, graded }: Options,
 ) {
   const started = performance.now()
@@ -85,6 +84,7 @@ async function ask(
     query: text,
     topK: TOP_K,
     ...(mode && { mode }),
+    ...(collection !== undefined && { collection }),
   })
   const milliseconds = performance.now() - started
   const found = hits.flatMap((hit) => namesOf(hit, ids, byPage))

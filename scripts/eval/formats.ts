@@ -1,4 +1,4 @@
-import { type Collection, readBeir } from './collection.ts'
+import { type Collection, isQuestions, readBeir, readQuestionFile } from './collection.ts'
 import { readFinanceBench } from './formats/finance-bench.ts'
 import { readMtrag } from './formats/mtrag.ts'
 import { readTauKnowledge } from './formats/tau-knowledge.ts'
@@ -13,8 +13,9 @@ const FORMATS: Record<string, (folder: string, choice: string) => Promise<Collec
   mtrag: readMtrag,
 }
 
-/** Reads a collection; `format` is a name of `FORMATS`, perhaps with a choice, such as `xquad:de`. */
+/** Reads judged questions, or a folder; `format` is a name of `FORMATS`, perhaps with a choice, such as `xquad:de`. */
 export function readCollection(folder: string, format: string): Promise<Collection> {
+  if (isQuestions(folder)) return readQuestionFile(folder)
   const [name = '', choice = ''] = format.split(':')
   const read = FORMATS[name]
   if (read) return read(folder, choice)

@@ -11,8 +11,8 @@ import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
-import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
+import { startFilled } from '../support/filled-server.ts'
 import { openUpload, sendFile } from '../support/forms.ts'
 import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
@@ -71,12 +71,10 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   run_not_found: () => server.request('/admin/runs/unknown'),
   key_not_found: () => server.request('/admin/keys/unknown', { method: 'DELETE' }),
   too_many_keys: async () => {
-    const { directory, open } = await createSqliteData()
-    const { keys, close } = await open()
     const key = { name: 'x', scopes: ['query' as const], createdAt: 0, digest: 'x' }
-    for (let id = 0; id < 200; id++) await keys.add({ ...key, id: `${id}` }, 200)
-    await close()
-    const full = await startServer({ DATA_DIR: directory })
+    const full = await startFilled(async ({ keys }) => {
+      for (let id = 0; id < 200; id++) await keys.add({ ...key, id: `${id}` }, 200)
+    })
     return full.request('/admin/keys', { body: { name: 'One more', scopes: ['query'] } })
   },
   document_not_found: () => server.request('/documents/unknown'),
@@ -94,14 +92,12 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     return server.request(`/v1/conversations/${id}/items/unknown`)
   },
   conversation_full: async () => {
-    const { directory, open } = await createSqliteData()
-    const { conversations, close } = await open()
     const of = { id: 'full', owner: undefined }
-    await conversations.create({ ...of, metadata: {} })
     const items = Array.from({ length: 4_000 }, (_, id) => ({ id: `${id}`, json: '{}' }))
-    await conversations.add(of, { items })
-    await close()
-    const full = await startServer({ DATA_DIR: directory })
+    const full = await startFilled(async ({ conversations }) => {
+      await conversations.create({ ...of, metadata: {} })
+      await conversations.add(of, { items })
+    })
     return full.request('/v1/conversations/full/items', {
       body: { items: [{ role: 'user', content: 'One more' }] },
     })
@@ -109,10 +105,10 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   feedback_not_found: () => server.request('/feedback/unknown', { method: 'DELETE' }),
   question_not_found: () => server.request('/evaluation/questions/unknown', { method: 'DELETE' }),
   too_many_questions: async () => {
-    const question = { question: 'Who?', facts: [] }
-    const list = Array.from({ length: 1_000 }, () => question)
-    await server.request('/evaluation/questions/import', { body: list })
-    return server.request('/evaluation/questions', { body: question })
+    const body = { question: 'Who?', facts: [] }
+    const many = Array.from({ length: 1_000 }, (_, id) => ({ id: `${id}`, json: '{}' }))
+    const full = await startFilled(({ questions }) => questions.put(many))
+    return full.request('/evaluation/questions', { body })
   },
   response_not_found: () => server.request('/v1/responses/unknown'),
   batch_not_found: () =>

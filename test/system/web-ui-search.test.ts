@@ -1,18 +1,32 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { unzipSync } from 'fflate'
-import type { Page } from 'playwright-core'
+import { strToU8, zipSync } from 'fflate'
+import type { Page, Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { JudgedQuestion, JudgedQuestionList } from '../../src/schemas/operator/evaluation.ts'
 import { expectAccessible, goTo, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
-import { startServer, TEST_KEY } from '../support/server.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const browser = useBrowser()
 
 const NOTES = ['Owls hoot at night.', 'Larks sing in the morning.', 'Owls and larks are birds.']
+
+const QUERIES = '{"_id":"1","text":"Who sings?"}\n'
+const QRELS = 'query-id\tcorpus-id\tscore\n1\tlarks\t1\n1\tbirds\t2\n'
+
+async function addQuestion(server: TestServer, body: object): Promise<JudgedQuestion> {
+  const added = await server.request('/evaluation/questions', { body })
+  return JudgedQuestion.parse(await added.json())
+}
+
+async function questionsOf(server: TestServer): Promise<JudgedQuestion[]> {
+  const listed = await server.request('/evaluation/questions')
+  return JudgedQuestionList.parse(await listed.json()).questions
+}
 
 async function judge(page: Page, question: string, hit: number): Promise<void> {
   await page.getByRole('searchbox', { name: 'Question' }).fill(question)
@@ -61,28 +75,65 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
 
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
-    const zip = await readFile(await (await download).path())
-    const folder = join(await temporaryDirectory(), 'set')
-    await mkdir(folder)
-    for (const [name, bytes] of Object.entries(unzipSync(zip)))
-      await writeFile(join(folder, name), bytes)
-    const command = ['scripts/eval.ts', folder, '--json', '--url', server.url, '--key', TEST_KEY]
+    const lines = await readFile(await (await download).path())
+    const exported = join(await temporaryDirectory(), 'judged-questions.jsonl')
+    await writeFile(exported, lines)
+    const command = ['scripts/eval.ts', exported, '--json', '--url', server.url, '--key', TEST_KEY]
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: new URL(ROOT) })
     expect(JSON.parse(stdout)).toMatchObject({ queries: 2, documents: 0 })
     expect(shown).toEqual([JSON.parse(stdout).ndcg.toFixed(4), JSON.parse(stdout).ndcg.toFixed(4)])
 
     await page.getByRole('button', { name: 'Remove birds such as owls' }).click()
     await page.getByRole('button', { name: 'Evaluate 1 question', exact: true }).waitFor()
-    const file = (name: string, buffer: Buffer) => ({ name, mimeType: '', buffer })
-    await page.getByLabel('Judged set').setInputFiles(file('wrong.zip', Buffer.from('x')))
+    const take = (name: string, bytes: Uint8Array) =>
+      page
+        .getByLabel('Judged questions', { exact: true })
+        .setInputFiles({ name, mimeType: '', buffer: Buffer.from(bytes) })
+    await take('wrong.zip', Buffer.from('x'))
     await page.getByText('This is not a zip file.').waitFor()
-    await page.getByLabel('Judged set').setInputFiles(file('judged-questions.zip', zip))
+    await take('wrong.jsonl', Buffer.from('{"question":"Without document"}'))
+    await page.getByText('0.relevant: must name a document, unless there are facts').waitFor()
+    await take('judged-questions.jsonl', lines)
     await page.getByRole('button', { name: 'Evaluate 2 questions' }).waitFor()
+    await take(
+      'beir.zip',
+      zipSync({ 'queries.jsonl': strToU8(QUERIES), 'qrels.tsv': strToU8(QRELS) }),
+    )
+    await page.getByRole('button', { name: 'Evaluate 3 questions' }).waitFor()
     expect(complaints).toEqual([])
 
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Server key').waitFor()
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('birds')
+  })
+
+  it('gives the server the questions that an earlier version kept in the browser, and loses none', async () => {
+    const server = await startServer()
+    const { id } = await addQuestion(server, { question: 'Who sings?', facts: ['larks'] })
+    const { page, complaints } = await openWebUi(browser, server.url, 'search')
+    await page.evaluate(
+      (kept) => localStorage.setItem('agent-server.judged', kept),
+      JSON.stringify({ queries: QUERIES, qrels: QRELS }),
+    )
+    const stopped = (route: Route) => route.fulfill({ status: 500 })
+    await page.route('**/evaluation/questions/import', stopped)
+    await page.reload()
+    await page.getByText('are not on the server yet').waitFor()
+    expect(await page.evaluate(() => localStorage.getItem('agent-server.judged'))).toContain('Who')
+    await page.unroute('**/evaluation/questions/import', stopped)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Remove Who sings?' }).waitFor()
+    await expect
+      .poll(() => page.evaluate(() => localStorage.getItem('agent-server.judged')))
+      .toBeNull()
+    const relevant = [
+      { documentId: 'larks', grade: 1 },
+      { documentId: 'birds', grade: 2 },
+    ]
+    expect(await questionsOf(server)).toMatchObject([
+      { id, question: 'Who sings?', relevant, facts: ['larks'] },
+    ])
+    expect(complaints).toHaveLength(1)
   })
 
   it('searches by both settings where the second was asked for during the search', async () => {

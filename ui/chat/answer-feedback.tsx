@@ -164,7 +164,7 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
   )
 }
 
-type Attempt = (work: () => void) => Promise<void>
+type Attempt = (work: () => void | Promise<void>) => Promise<void>
 
 /** Marks the documents that the answer cites as right for the question, as on the Search page. */
 function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {

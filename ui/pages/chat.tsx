@@ -21,6 +21,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
+import { readJudgedQuestions } from '../search/judged.ts'
 
 /** How near to the end of the page still counts as reading along, in pixels. */
 const NEAR_END = 160
@@ -122,6 +123,7 @@ function useShown(id: string | undefined): void {
     } else if (id !== shown) void openConversation(id)
     else void refresh(id).catch(() => undefined)
   }, [id])
+  useEffect(() => void readJudgedQuestions(), [])
   useEffect(
     () =>
       watchTabs((changed) => {

@@ -25,16 +25,6 @@ export function readJudged({ queries, qrels }: JudgedFiles): JudgedQuery[] {
   })
 }
 
-export function writeJudged(judged: readonly JudgedQuery[]): JudgedFiles {
-  const rows = judged.flatMap(({ id, relevant }) =>
-    Array.from(relevant, ([document, grade]) => `${id}\t${document}\t${grade}\n`),
-  )
-  return {
-    queries: judged.map(({ id, text }) => `${JSON.stringify({ _id: id, text })}\n`).join(''),
-    qrels: `query-id\tcorpus-id\tscore\n${rows.join('')}`,
-  }
-}
-
 function readQuery(line: string, number: number): { _id: string; text: string } {
   const refusal = `Line ${number} of queries.jsonl is not JSON with _id and text`
   const { _id, text } = parse(line, refusal)

@@ -112,7 +112,7 @@ function HitCard({
             type="button"
             class="quiet toggle"
             aria-pressed={isRight(query, hit.documentId)}
-            onClick={() => toggle(query, hit.documentId)}
+            onClick={() => void toggle(query, hit.documentId)}
           >
             <Icon name="right" />
             Right document<span class="visually-hidden"> at hit {place}</span>

@@ -1,11 +1,19 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { messageOf } from '../api.ts'
+import { client, messageOf } from '../api.ts'
 import { counted } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
-import { type Evaluation, evaluate, exported, failure, judged, keep, take } from './judged.ts'
+import {
+  changeJudged,
+  type Evaluation,
+  evaluate,
+  failure,
+  judged,
+  readJudgedQuestions,
+} from './judged.ts'
+import { exported, keptInBrowser, leftInBrowser, take, takeOver } from './judged-files.ts'
 import { search, type Trial } from './search-state.ts'
 
 interface Measured {
@@ -18,7 +26,10 @@ export function JudgedSet() {
   const done = useSignal<number | undefined>(undefined)
   const measured = useSignal<readonly Measured[]>([])
   const left = useRef(new AbortController())
-  useEffect(() => () => left.current.abort(), [])
+  useEffect(() => {
+    void takeOver().then(readJudgedQuestions)
+    return () => left.current.abort()
+  }, [])
   const attempt = async (work: () => void | Promise<void>) => {
     failure.value = ''
     try {
@@ -54,9 +65,11 @@ export function JudgedSet() {
       </div>
       <p class="hint">
         Mark the hits whose document is right for the question, and measure settings by them. The
-        set stays in this browser until you sign out; <code>npm run eval</code> reads the export.
+        server keeps the questions, for everyone who operates it; <code>npm run eval</code> reads
+        the export.
       </p>
       <ErrorNote message={failure.value} />
+      <LeftInBrowser />
       {count > 0 && (
         <div class="row">
           <button
@@ -83,6 +96,28 @@ export function JudgedSet() {
   )
 }
 
+/** Questions of an earlier version that the server did not take. */
+function LeftInBrowser() {
+  if (leftInBrowser.value === '') return null
+  return (
+    <ErrorNote
+      message={`The questions that were kept in this browser are not on the server yet: ${leftInBrowser.value}`}
+    >
+      <div class="row">
+        <button type="button" onClick={() => void takeOver()}>
+          Try again
+        </button>
+        <button
+          type="button"
+          onClick={() => saveFile('judged-questions-of-browser.json', keptInBrowser())}
+        >
+          Save as a file
+        </button>
+      </div>
+    </ErrorNote>
+  )
+}
+
 type Attempt = (work: () => void | Promise<void>) => Promise<void>
 
 function Files({ attempt }: { attempt: Attempt }) {
@@ -95,7 +130,7 @@ function Files({ attempt }: { attempt: Attempt }) {
         hidden
         multiple
         accept=".zip,.jsonl,.tsv"
-        aria-label="Judged set"
+        aria-label="Judged questions"
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])]
           currentTarget.value = ''
@@ -110,7 +145,7 @@ function Files({ attempt }: { attempt: Attempt }) {
         type="button"
         class="quiet"
         disabled={judged.value.length === 0}
-        onClick={() => saveFile('judged-questions.zip', exported())}
+        onClick={() => saveFile('judged-questions.jsonl', exported())}
       >
         <Icon name="download" />
         Export
@@ -157,10 +192,10 @@ function Questions({ measured, attempt }: { measured: readonly Measured[]; attem
     <ul class="judged">
       {judged.value.map((query) => (
         <li key={query.id} class="row spread">
-          <span class="grow">{query.text}</span>
+          <span class="grow">{query.question}</span>
           <span class="hint">
             {[
-              counted(query.relevant.size, 'document'),
+              counted(query.relevant.length, 'document'),
               ...measured.map(({ evaluation }) => evaluation.get(query.id)?.ndcg.toFixed(2)),
             ]
               .filter(Boolean)
@@ -169,9 +204,11 @@ function Questions({ measured, attempt }: { measured: readonly Measured[]; attem
           <button
             type="button"
             class="quiet"
-            onClick={() => void attempt(() => keep(judged.value.filter((one) => one !== query)))}
+            onClick={() =>
+              void attempt(() => changeJudged(() => client.evaluation.questions.delete(query.id)))
+            }
           >
-            Remove<span class="visually-hidden"> {query.text}</span>
+            Remove<span class="visually-hidden"> {query.question}</span>
           </button>
         </li>
       ))}

@@ -1,124 +1,94 @@
 import { signal } from '@preact/signals'
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import type { JudgedQuestion, NewJudgedLine } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
-import {
-  DEPTH,
-  type JudgedQuery,
-  type Measures,
-  mean,
-  measure,
-  readJudged,
-  TOP_K,
-  writeJudged,
-} from './evaluation.ts'
+import { DEPTH, type JudgedQuery, type Measures, mean, measure, TOP_K } from './evaluation.ts'
 import type { Trial } from './search-state.ts'
 
-const KEY = 'agent-server.judged'
-const MAX_QUESTIONS = 1_000
-const MAX_CHARACTERS = 1_000_000
-const QUERIES = 'queries.jsonl'
-const QRELS = 'qrels.tsv'
-
-/** Questions with the documents that answer them, in this browser only. */
-export const judged = signal<readonly JudgedQuery[]>(readKept())
+/** The judged questions of the server, as this page last read them. */
+export const judged = signal<readonly JudgedQuestion[]>([])
 
 onSignOut(() => {
   judged.value = []
-  localStorage.removeItem(KEY)
 })
-
-export const isRight = (question: string, documentId: string): boolean =>
-  judged.value.some(({ text, relevant }) => text === question && relevant.has(documentId))
 
 /** What was wrong with the last thing that was tried with the set, in words. */
 export const failure = signal('')
 
-/** Says of a document that it answers the question, or no longer; the failure says where the set is full. */
-export function toggle(question: string, documentId: string): void {
+/** One change after the other, each on what the one before has left. */
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs `work`, and then reads the questions again. Throws what `work` throws. */
+export function changeJudged(work: () => Promise<unknown>): Promise<void> {
+  const done = last.then(async () => {
+    try {
+      await work()
+    } finally {
+      judged.value = await client.evaluation.questions.list()
+    }
+  })
+  last = done.catch(() => undefined)
+  return done
+}
+
+/** Reads what others have changed, too; the failure says why it could not. */
+export async function readJudgedQuestions(): Promise<void> {
+  try {
+    await changeJudged(async () => undefined)
+  } catch (error) {
+    failure.value = messageOf(error)
+  }
+}
+
+export const isRight = (question: string, documentId: string): boolean =>
+  knownAs(question)?.relevant.some((one) => one.documentId === documentId) ?? false
+
+const knownAs = (question: string) => judged.value.find((one) => one.question === question)
+
+/** Says of a document that it answers the question, or no longer; the failure says why it cannot. */
+export async function toggle(question: string, documentId: string): Promise<void> {
   failure.value = ''
   try {
-    judge(question, (relevant) => {
-      if (!relevant.delete(documentId)) relevant.set(documentId, 1)
+    await changeJudged(async () => {
+      const { id = null, relevant = [], facts = null, ...rest } = knownAs(question) ?? {}
+      const others = relevant.filter((one) => one.documentId !== documentId)
+      const isRemoved = others.length < relevant.length
+      if (id !== null && isRemoved && others.length === 0 && facts === null)
+        return client.evaluation.questions.delete(id)
+      const kept = isRemoved ? others : [...others, { documentId }]
+      // That no document has the answer is no longer true.
+      const said = kept.length > 0 && facts?.length === 0 ? null : facts
+      return client.evaluation.questions.import([
+        { ...rest, id, question, relevant: kept, facts: said },
+      ])
     })
   } catch (error) {
     failure.value = messageOf(error)
   }
 }
 
-/** Says of these documents, too, that they answer the question. Throws an Error, for people, where the set is full. */
-export function addJudged(question: string, documentIds: readonly string[]): void {
-  judge(question, (relevant) => {
-    for (const id of documentIds) if (!relevant.has(id)) relevant.set(id, 1)
+/** Says of these documents, too, that they answer the question. */
+export const addJudged = (question: string, documentIds: readonly string[]): Promise<void> =>
+  addAll([{ text: question, relevant: new Map(documentIds.map((id) => [id, 1])) }])
+
+/** Adds questions without ids; of those that are known, the documents that are not. */
+export function addAll(queries: readonly Pick<JudgedQuery, 'text' | 'relevant'>[]): Promise<void> {
+  return changeJudged(async () => {
+    judged.value = await client.evaluation.questions.list()
+    const merged = new Map<string, NewJudgedLine & { relevant: { documentId: string }[] }>()
+    for (const { text: question, relevant: added } of queries) {
+      const known = merged.get(question) ?? knownAs(question)
+      const relevant = known?.relevant ?? []
+      const has = new Set(relevant.map(({ documentId }) => documentId))
+      const more = Array.from(added, ([documentId, grade]) => ({ documentId, grade }))
+      merged.set(question, {
+        ...known,
+        question,
+        relevant: [...relevant, ...more.filter(({ documentId }) => !has.has(documentId))],
+      })
+    }
+    if (merged.size > 0) await client.evaluation.questions.import([...merged.values()])
   })
-}
-
-function judge(question: string, change: (relevant: Map<string, number>) => void): void {
-  const known = judged.value.find(({ text }) => text === question)
-  const relevant = new Map(known?.relevant)
-  change(relevant)
-  const others = judged.value.filter((one) => one !== known)
-  const changed = { id: known?.id ?? newId(), text: question, relevant }
-  keep(relevant.size > 0 ? [...others, changed] : others)
-}
-
-/** Throws an Error, for people, and changes nothing then. */
-export function keep(all: readonly JudgedQuery[]): void {
-  const text = JSON.stringify(writeJudged(all))
-  if (all.length > MAX_QUESTIONS || text.length > MAX_CHARACTERS)
-    throw new Error(
-      `At most ${MAX_QUESTIONS} questions are kept. Export them, then start a new set.`,
-    )
-  localStorage.setItem(KEY, text)
-  judged.value = all
-}
-
-function readKept(): readonly JudgedQuery[] {
-  try {
-    return readJudged(JSON.parse(localStorage.getItem(KEY) ?? '{"queries":"","qrels":""}'))
-  } catch {
-    localStorage.removeItem(KEY)
-    return []
-  }
-}
-
-function newId(): string {
-  return String(Math.max(0, ...judged.value.map(({ id }) => Number(id) || 0)) + 1)
-}
-
-/** What `npm run eval` reads. */
-export function exported(): Blob {
-  const { queries, qrels } = writeJudged(judged.value)
-  const files = { [QUERIES]: strToU8(queries), [QRELS]: strToU8(qrels) }
-  return new Blob([zipSync(files).slice()])
-}
-
-/** Takes an export, or its two files, in place of what is there. Throws an Error, for people. */
-export async function take(files: readonly File[]): Promise<void> {
-  const texts = new Map<string, string>()
-  for (const file of files) {
-    if (!file.name.endsWith('.zip')) texts.set(file.name, await file.text())
-    else
-      for (const [name, bytes] of unzip(new Uint8Array(await file.arrayBuffer())))
-        texts.set(name, strFromU8(bytes))
-  }
-  const queries = texts.get(QUERIES)
-  const qrels = texts.get(QRELS)
-  if (queries === undefined || qrels === undefined)
-    throw new Error(`A judged set is ${QUERIES} and ${QRELS}, or a zip of both.`)
-  const all = readJudged({ queries, qrels })
-  if (all.length === 0) throw new Error('It contains no judged questions.')
-  keep(all)
-}
-
-function unzip(bytes: Uint8Array): [string, Uint8Array][] {
-  try {
-    return Object.entries(
-      unzipSync(bytes, { filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS }),
-    )
-  } catch {
-    throw new Error('This is not a zip file.')
-  }
 }
 
 /** Each question by itself, by its id, as `npm run eval` measures it; the mean of all under an empty id. */
@@ -131,8 +101,15 @@ export async function evaluate(
   signal: AbortSignal,
 ): Promise<Evaluation> {
   const measured = new Map<string, Measures>()
-  for (const { id, text, relevant } of judged.value) {
-    const request = { ...trial.requestOf(text), topK: TOP_K, explain: false }
+  for (const { id, question, collection, relevant: documents } of judged.value) {
+    const relevant = new Map(documents.map(({ documentId, grade }) => [documentId, grade]))
+    if (relevant.size === 0) continue
+    const request = {
+      ...trial.requestOf(question),
+      collection: collection ?? null,
+      topK: TOP_K,
+      explain: false,
+    }
     const { hits } = await client.query(request, { signal })
     const ranking = [...new Set(hits.map(({ documentId }) => documentId))].slice(0, DEPTH)
     measured.set(id, measure(ranking, { relevant, graded: false }))

@@ -12,6 +12,7 @@ import httpx
 
 from . import protocol
 from .asynchronous_conversations import AsyncConversations, AsyncFeedback
+from .asynchronous_evaluation import AsyncEvaluation
 from .asynchronous_transport import AsyncChatStream, AsyncPages, Transport
 from .contract import (
     Agent as AgentRecord,
@@ -85,6 +86,7 @@ class AsyncAgentServer:
         self.documents = AsyncDocuments(self._transport)
         self.conversations = AsyncConversations(self._transport)
         self.feedback = AsyncFeedback(self._transport)
+        self.evaluation = AsyncEvaluation(self._transport)
         self.agent = AsyncAgent(self._transport)
         self.artifacts = AsyncArtifacts(self._transport)
         self.admin = AsyncAdmin(self._transport)

@@ -934,6 +934,7 @@ class ErrorDetail(TypedDict):
         'conversation_not_found',
         'item_not_found',
         'feedback_not_found',
+        'question_not_found',
         'response_not_found',
         'batch_not_found',
         'version_not_found',
@@ -950,6 +951,7 @@ class ErrorDetail(TypedDict):
         'not_startable',
         'conversation_full',
         'too_many_keys',
+        'too_many_questions',
         'idempotency_conflict',
         'body_too_large',
         'unsupported_media_type',
@@ -1094,6 +1096,27 @@ class InputItemList(TypedDict):
 class InputTokens(TypedDict):
     object: Literal['response.input_tokens']
     input_tokens: int
+
+
+class RelevantItem(TypedDict):
+    documentId: str
+    page: NotRequired[int]
+    grade: float
+
+
+class JudgedQuestion(TypedDict):
+    id: str
+    question: str
+    relevant: list[RelevantItem]
+    facts: NotRequired[list[str]]
+    kind: NotRequired[str]
+    collection: NotRequired[str]
+    createdAt: str
+    updatedAt: str
+
+
+class JudgedQuestionList(TypedDict):
+    questions: list[JudgedQuestion]
 
 
 class Error3(TypedDict):
@@ -1295,6 +1318,9 @@ class NewFile(TypedDict):
 
 
 FileId: TypeAlias = str
+
+
+Fact: TypeAlias = str
 
 
 class NewSite(TypedDict):
@@ -1520,6 +1546,12 @@ class Readiness(TypedDict):
 class ReasoningDeltaFrame(TypedDict):
     type: Literal['reasoning-delta']
     text: str
+
+
+class RelevantDocument(TypedDict):
+    documentId: str
+    page: NotRequired[int | None]
+    grade: NotRequired[float | None]
 
 
 class Removed(TypedDict):
@@ -1773,6 +1805,7 @@ class Error4(TypedDict):
         'conversation_not_found',
         'item_not_found',
         'feedback_not_found',
+        'question_not_found',
         'response_not_found',
         'batch_not_found',
         'version_not_found',
@@ -1789,6 +1822,7 @@ class Error4(TypedDict):
         'not_startable',
         'conversation_full',
         'too_many_keys',
+        'too_many_questions',
         'idempotency_conflict',
         'body_too_large',
         'unsupported_media_type',
@@ -2598,6 +2632,23 @@ class NewFileBatch(TypedDict):
     chunking_strategy: NotRequired[None]
 
 
+class NewJudgedLine(TypedDict):
+    id: NotRequired[str | None]
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
+class NewJudgedQuestion(TypedDict):
+    question: str
+    relevant: NotRequired[list[RelevantDocument] | None]
+    facts: NotRequired[list[Fact] | None]
+    kind: NotRequired[str | None]
+    collection: NotRequired[str | None]
+
+
 ResponseInputItem: TypeAlias = (
     ResponseInputItemMessage
     | ResponseInputItemFunctionCall
@@ -2900,6 +2951,9 @@ FilterLevel23 = TypedDict(
 
 
 FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
+
+
+JudgedImport: TypeAlias = list[NewJudgedLine]
 
 
 class NewConversation(TypedDict):

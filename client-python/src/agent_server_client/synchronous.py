@@ -12,6 +12,7 @@ import httpx
 
 from . import protocol
 from .synchronous_conversations import Conversations, Feedback
+from .synchronous_evaluation import Evaluation
 from .synchronous_transport import ChatStream, Pages, Transport
 from .contract import (
     Agent as AgentRecord,
@@ -85,6 +86,7 @@ class AgentServer:
         self.documents = Documents(self._transport)
         self.conversations = Conversations(self._transport)
         self.feedback = Feedback(self._transport)
+        self.evaluation = Evaluation(self._transport)
         self.agent = Agent(self._transport)
         self.artifacts = Artifacts(self._transport)
         self.admin = Admin(self._transport)

@@ -25,13 +25,18 @@ export async function readFinanceBench(folder: string): Promise<Collection> {
     .filter(({ evidence }) => evidence.every(({ doc_name }) => existsSync(pathOf(doc_name))))
   const reports = new Set(questions.flatMap(({ evidence }) => evidence.map((one) => one.doc_name)))
   return {
-    byPage: true,
     documents: () => Array.from(reports, (_id) => ({ _id, path: pathOf(_id) })),
     questions: questions.map(({ financebench_id: id, question, question_type: kind, evidence }) => {
       const pages = evidence.map(
         ({ doc_name, evidence_page_num: page }) => `${doc_name}#${page + 1}`,
       )
-      return { id, text: question, kind, relevant: new Map(pages.map((page) => [page, 1])) }
+      return {
+        id,
+        text: question,
+        kind,
+        byPage: true,
+        relevant: new Map(pages.map((page) => [page, 1])),
+      }
     }),
   }
 }

@@ -54,20 +54,21 @@ interface Answer {
   facts?: readonly string[] | undefined
 }
 
+const EXAMPLE = {
+  question: 'When does the library open?',
+  relevant: [{ documentId: 'doc_0198c5f28f2e7c1b' }],
+  facts: ['nine', '9:00'],
+}
+
 export const NewJudgedQuestion = withAnswer(z.object(fields)).meta({
   id: 'NewJudgedQuestion',
-  examples: [
-    {
-      question: 'When does the library open?',
-      relevant: [{ documentId: 'doc_0198c5f28f2e7c1b' }],
-      facts: ['nine', '9:00'],
-    },
-  ],
+  examples: [EXAMPLE],
 })
 
 /** A line of an export; times are left to the server. */
 export const JudgedLine = withAnswer(z.object({ id: optional(QuestionId), ...fields })).meta({
   id: 'NewJudgedLine',
+  examples: [{ id: 'opening-hours', ...EXAMPLE }],
 })
 
 export const JudgedImport = z
@@ -84,7 +85,7 @@ export const JudgedImport = z
       seen.add(id)
     }
   })
-  .meta({ id: 'JudgedImport', description: 'At most 1,000 questions.' })
+  .meta({ id: 'JudgedImport', description: 'At most 1,000 questions.', examples: [[EXAMPLE]] })
 
 export const JudgedQuestion = z
   .object({

@@ -1,26 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import {
-  mean,
-  measure,
-  percentile,
-  readJudged,
-  writeJudged,
-} from '../../../ui/search/evaluation.ts'
+import { mean, measure, percentile, readJudged } from '../../../ui/search/evaluation.ts'
 
 describe('Judged queries', () => {
-  it('are read as they were written', () => {
-    const all = [
-      { id: '1', text: 'When does it open?', relevant: new Map([['doc_1', 1]]) },
-      {
-        id: 'b',
-        text: 'A "quote"\nand a line',
-        relevant: new Map([
-          ['doc_2', 1],
-          ['doc_3', 2],
-        ]),
-      },
-    ]
-    expect(readJudged(writeJudged(all))).toEqual(all)
+  it('are read with their grades, in the order of the queries', () => {
+    const queries = '{"_id":"b","text":"A \\"quote\\"\\nand a line"}\n{"_id":"1","text":"Open?"}\n'
+    const qrels = 'query-id\tcorpus-id\tscore\n1\tdoc_1\t1\nb\tdoc_2\t1\nb\tdoc_3\t2\n'
+    const graded = { doc_2: 1, doc_3: 2 }
+    expect(readJudged({ queries, qrels })).toEqual([
+      { id: 'b', text: 'A "quote"\nand a line', relevant: new Map(Object.entries(graded)) },
+      { id: '1', text: 'Open?', relevant: new Map([['doc_1', 1]]) },
+    ])
   })
 
   it('leave out what nobody judged, and documents that are not relevant', () => {

@@ -15,12 +15,12 @@ async function folderOf(files: Record<string, string | object>): Promise<string>
 }
 
 async function read(folder: string, format: string) {
-  const { documents, questions, byPage } = await readCollection(folder, format)
+  const { documents, questions } = await readCollection(folder, format)
   const asked = questions.map(({ relevant, ...one }) => ({
     ...one,
     relevant: [...relevant.keys()],
   }))
-  return { documents: await Array.fromAsync(documents()), questions: asked, byPage }
+  return { documents: await Array.fromAsync(documents()), questions: asked }
 }
 
 const lines = (...each: object[]) => each.map((one) => `${JSON.stringify(one)}\n`).join('')
@@ -95,10 +95,35 @@ it('reads the questions of FinanceBench whose reports are there, by page', async
     'pdfs/3M.pdf': '%PDF',
   })
   expect(await read(folder, 'finance-bench')).toEqual({
-    byPage: true,
     documents: [{ _id: '3M', path: join(folder, 'pdfs', '3M.pdf') }],
-    questions: [{ id: '1', text: 'Q 1', kind: 'metrics-generated', relevant: ['3M#59'] }],
+    questions: [
+      { id: '1', text: 'Q 1', kind: 'metrics-generated', byPage: true, relevant: ['3M#59'] },
+    ],
   })
+})
+
+it('reads the judged questions that a server exports', async () => {
+  const kept = { createdAt: '2026-11-28T10:00:00Z', updatedAt: '2026-11-28T10:00:00Z' }
+  const owls = { id: 'q_1', question: 'When?', facts: ['at night'], collection: 'birds', ...kept }
+  const folder = await folderOf({
+    'set.jsonl': lines(
+      { ...owls, relevant: [{ documentId: 'owls', page: 3, grade: 1 }] },
+      { question: 'Who counts?', facts: [] },
+    ),
+  })
+  const { documents, questions } = await read(join(folder, 'set.jsonl'), 'beir')
+  expect(documents).toEqual([])
+  expect(questions).toEqual([
+    {
+      id: 'q_1',
+      text: 'When?',
+      facts: ['at night'],
+      collection: 'birds',
+      byPage: true,
+      relevant: ['owls#3'],
+    },
+    { id: '2', text: 'Who counts?', facts: [], byPage: false, relevant: [] },
+  ])
 })
 
 it('reads a domain of MTRAG, rewritten or as it was asked', async () => {

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { AgentServer, NotFoundError } from '../../client/src/agent-server.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+
+const server = await startServer()
+const { evaluation } = new AgentServer({ baseURL: server.url, apiKey: TEST_KEY })
+
+it('Judged questions are added, replaced, imported, listed and deleted', async () => {
+  const { questions } = evaluation
+  const made = await questions.create({ question: 'Who?', relevant: [{ documentId: 'owls' }] })
+  const kept = await questions.put('counted', { question: 'Who counts?', facts: [] })
+  expect(await questions.list()).toEqual([made, kept])
+  const [changed] = await questions.import([
+    { id: 'counted', question: 'Who counts it?', facts: [] },
+  ])
+  expect(changed).toMatchObject({ question: 'Who counts it?', createdAt: kept.createdAt })
+  await questions.delete(made.id)
+  await expect(questions.delete(made.id)).rejects.toThrow(NotFoundError)
+  expect(await questions.list()).toEqual([changed])
+})

@@ -1,0 +1,91 @@
+import { effect, signal } from '@preact/signals'
+import { strFromU8, unzipSync } from 'fflate'
+import type { NewJudgedLine } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { phase } from '../session.ts'
+import { readJudged } from './evaluation.ts'
+import { addAll, changeJudged, judged } from './judged.ts'
+
+/** Where earlier versions kept the set: in the browser. */
+const KEY = 'agent-server.judged'
+const MAX_CHARACTERS = 4_000_000
+const QUERIES = 'queries.jsonl'
+const QRELS = 'qrels.tsv'
+
+/** Why the questions that an earlier version kept in this browser are still only here, in words; empty if none are. */
+export const leftInBrowser = signal('')
+
+effect(() => {
+  if (phase.value === 'signed-in') void takeOver()
+})
+
+/** Gives the server the questions that an earlier version kept in this browser, where there are some. */
+export async function takeOver(): Promise<void> {
+  const kept = localStorage.getItem(KEY)
+  if (kept === null) return
+  try {
+    await addAll(readJudged(JSON.parse(kept)))
+    localStorage.removeItem(KEY)
+    leftInBrowser.value = ''
+  } catch (error) {
+    leftInBrowser.value = messageOf(error)
+  }
+}
+
+/** The questions that an earlier version kept in this browser, as it exported them. */
+export function keptInBrowser(): Blob {
+  return new Blob([localStorage.getItem(KEY) ?? ''])
+}
+
+/** What `npm run eval` reads: one question per line. */
+export function exported(): Blob {
+  return new Blob(judged.value.map((question) => `${JSON.stringify(question)}\n`))
+}
+
+/** Adds the questions of an export, or of a folder in BEIR layout or its zip. Throws an Error, for people. */
+export async function take(files: readonly File[]): Promise<void> {
+  const texts = new Map<string, string>()
+  for (const file of files) {
+    if (!file.name.endsWith('.zip')) texts.set(file.name, await file.text())
+    else
+      for (const [name, bytes] of unzip(new Uint8Array(await file.arrayBuffer())))
+        texts.set(name, strFromU8(bytes))
+  }
+  const queries = texts.get(QUERIES)
+  const qrels = texts.get(QRELS)
+  if (queries !== undefined && qrels !== undefined) return takeBeir(readJudged({ queries, qrels }))
+  const [text, ...others] = texts.values()
+  if (text === undefined || others.length > 0) {
+    throw new Error(`Judged questions are one file of lines, or ${QUERIES} with ${QRELS}.`)
+  }
+  const lines = readLines(text)
+  if (lines.length === 0) throw new Error('It contains no judged questions.')
+  await changeJudged(() => client.evaluation.questions.import(lines))
+}
+
+async function takeBeir(queries: ReturnType<typeof readJudged>): Promise<void> {
+  if (queries.length === 0) throw new Error('It contains no judged questions.')
+  await addAll(queries)
+}
+
+/** Throws an Error, for people, that names the line. The server checks what the lines are. */
+function readLines(text: string): NewJudgedLine[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    try {
+      return [JSON.parse(line)]
+    } catch (cause) {
+      throw new Error(`Line ${index + 1} is not JSON.`, { cause })
+    }
+  })
+}
+
+function unzip(bytes: Uint8Array): [string, Uint8Array][] {
+  try {
+    return Object.entries(
+      unzipSync(bytes, { filter: ({ originalSize }) => originalSize <= MAX_CHARACTERS }),
+    )
+  } catch {
+    throw new Error('This is not a zip file.')
+  }
+}
