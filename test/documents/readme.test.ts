@@ -42,6 +42,10 @@ const NOT_RUN = new Map([
     'a pattern; test/scripts/eval/answers.test.ts measures answers',
   ],
   [
+    `curl "$URL/evaluation/questions" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    'needs documents; test/system/web-ui-search.test.ts exports and evaluates such questions',
+  ],
+  [
     'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
     'its file is the reader’s own; test/api/files.test.ts sends such forms',
   ],
