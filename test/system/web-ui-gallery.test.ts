@@ -62,6 +62,12 @@ const closeDialog = async (page: Page) => {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
+/** Narrow screens have no room for columns. */
+async function switchColumns(page: Page) {
+  const columns = page.getByText('Columns').first()
+  if (await columns.isVisible()) await columns.click()
+}
+
 async function ask(page: Page, ...replies: Parameters<ScriptedUpstream['script']>) {
   upstream.script(...replies)
   await askOn(page, 'What does a lost card cost?')
@@ -72,11 +78,11 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
   overview: [['parts', (page) => page.getByRole('region', { name: 'What works' }).waitFor()]],
   documents: [
     ['list', (page) => page.getByRole('link', { name: 'Handbook', exact: true }).waitFor()],
-    ['columns', (page) => page.getByText('Columns').first().click()],
+    ['columns', switchColumns],
     [
       'selected',
       async (page) => {
-        await page.getByText('Columns').first().click()
+        await switchColumns(page)
         await page.getByLabel('Select the documents shown').check()
       },
     ],

@@ -1,0 +1,175 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { Conversation } from '../../src/dialects/conversations/schema.ts'
+import { Readiness } from '../../src/schemas/operator/ops.ts'
+import { askOn, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { onlyLong } from '../support/long.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { textReply } from '../support/upstream-replies.ts'
+
+const ROUNDS = 5
+const TURNS = 200
+const DOCUMENTS = 100_000
+const BATCH = 1_000
+const ANSWER = `On Saturdays the library opens **at ten** [1], and $p + 5$ is charged for a lost book.
+
+| Day | Opens |
+| --- | ---: |
+| Saturday | 10 |
+
+\`\`\`python
+fee = price + 5
+\`\`\``
+const HOURS = { title: 'Opening hours', text: 'On Saturdays the library opens at ten.' }
+const QUESTION = 'When does the library open on Saturdays?'
+
+const browser = useBrowser()
+
+/** The quickest of several rounds: what the page takes, without most of what else the machine does. */
+async function quickest(measure: () => Promise<number>): Promise<number> {
+  const found: number[] = []
+  for (let round = 0; round < ROUNDS; round += 1) found.push(await measure())
+  return Math.round(Math.min(...found))
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/** Milliseconds of processor time that the page itself took. */
+async function watchProcessor(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const taken = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1_000
+  }
+  return async (work: () => Promise<unknown>) => {
+    const before = await taken()
+    await work()
+    return (await taken()) - before
+  }
+}
+
+/** Milliseconds, for the table in docs/internals/performance.md. */
+function report(figures: Record<string, number>): void {
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+}
+
+async function addDocuments(server: TestServer): Promise<void> {
+  for (let first = 0; first < DOCUMENTS; first += BATCH) {
+    const body = Array.from({ length: BATCH }, (_, index) => ({
+      title: `Note ${first + index}`,
+      text: `What note ${first + index} says.`,
+    }))
+    const response = await server.request('/documents/batch', { body })
+    expect(response.status).toBeLessThan(300)
+  }
+  const ready = async () => {
+    const { documents } = Readiness.parse(await (await server.request('/readiness')).json())
+    return documents?.ready
+  }
+  while ((await ready()) !== DOCUMENTS) await pause(1_000)
+}
+
+describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
+  it('loads little, paints soon, and shows a cited answer soon', async () => {
+    const server = await startServer()
+    await server.ingest(HOURS)
+    const { page, context } = await openWebUi(browser, server.url, 'overview')
+    const session = await context.newCDPSession(page)
+    await session.send('Network.enable')
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+    let bytes = 0
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength
+    })
+    const painted = await quickest(async () => {
+      bytes = 0
+      await page.reload()
+      await page.getByRole('region', { name: 'What works' }).waitFor()
+      return page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime')
+    })
+    const kilobytes = Math.round(bytes / 1_000)
+    const cited = await quickest(async () => {
+      await page.goto(`${server.url}/#/overview`)
+      await page.goto(`${server.url}/#/chat`)
+      if (await page.getByRole('article').count()) await press(page, 'New conversation')
+      return timed(async () => {
+        await askOn(page, QUESTION)
+        await page.getByRole('button', { name: 'Source 1' }).first().waitFor()
+      })
+    })
+    report({ kilobytes, painted, cited })
+    expect(kilobytes).toBeGreaterThan(10)
+    expect(kilobytes).toBeLessThanOrEqual(150)
+    expect(painted).toBeLessThan(1_000)
+    expect(cited).toBeLessThan(2_000)
+  })
+
+  it(`stays quick in a conversation of ${TURNS} turns`, async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(textReply(ANSWER))
+    const server = await startServer(modelAt(upstream))
+    await server.ingest(HOURS)
+    const created = await server.request('/v1/conversations', { body: {} })
+    const { id } = Conversation.parse(await created.json())
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const body = { model: 'agent', conversation: id, input: `${QUESTION} (${turn})` }
+      const response = await server.request('/v1/responses', { body })
+      expect(response.status).toBe(200)
+    }
+    const { page } = await openWebUi(browser, server.url, `chat/${id}`)
+    const last = page.getByRole('article', { name: `Question ${TURNS}` })
+    await last.locator('.formula, math').first().waitFor()
+    const field = page.getByLabel('Question', { exact: true })
+    const processorOf = await watchProcessor(page)
+    const text = 'a question that is typed letter by letter'
+    const typing = await quickest(
+      async () => (await processorOf(() => field.pressSequentially(text))) / text.length,
+    )
+    const reloaded = async () => {
+      await page.reload()
+      await last.locator('button.citation').first().waitFor()
+    }
+    const reload = await quickest(() => timed(reloaded))
+    const reloadProcessor = await quickest(() => processorOf(reloaded))
+    report({ typing, reload, reloadProcessor })
+    expect(typing).toBeLessThan(50)
+    expect(reloadProcessor).toBeLessThan(1_000)
+  })
+
+  it(`opens and filters ${DOCUMENTS} documents`, { ...onlyLong, timeout: 1_800_000 }, async () => {
+    const server = await startServer({ INGEST_QUEUE_LIMIT: '200000' })
+    await addDocuments(server)
+    const { page } = await openWebUi(browser, server.url, 'search')
+    const open = await quickest(async () => {
+      await page.goto(`${server.url}/#/search`)
+      return timed(async () => {
+        await page.goto(`${server.url}/#/documents`)
+        await page
+          .getByRole('link', { name: /^Note \d+$/ })
+          .first()
+          .waitFor()
+      })
+    })
+    const filter = await quickest(async () => {
+      await page.getByLabel('Title contains').fill('')
+      await page
+        .getByRole('link', { name: /^Note \d+$/ })
+        .nth(5)
+        .waitFor()
+      return timed(async () => {
+        await page.getByLabel('Title contains').fill('Note 4242')
+        await page.getByRole('link', { name: 'Note 4242', exact: true }).waitFor()
+      })
+    })
+    report({ open, filter })
+    expect(open).toBeLessThan(2_000)
+    expect(filter).toBeLessThan(2_000)
+  })
+})
