@@ -15,7 +15,42 @@ new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifts += value
 }).observe({ type: 'layout-shift', buffered: true })`
 
+/** Marks what has had the focus, and whether it was seen there. */
+const WATCH_FOCUS = `window.reached = new Set()
+window.unseen = []
+document.addEventListener('focusin', ({ target }) => {
+  window.reached.add(target)
+  const shown = target.matches('.choice input') ? target.nextElementSibling : target
+  if (getComputedStyle(shown).outlineStyle === 'none') window.unseen.push(target.outerHTML.slice(0, 100))
+})`
+/** What can be used but was not reached; of choices, arrow keys reach the others. */
+const UNREACHED = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled)
+  .filter((one) => one.type !== 'radio' && !one.closest('[inert]') && !window.reached.has(one))
+  .map(({ outerHTML }) => outerHTML.slice(0, 100))`
+const MAX_STOPS = 200
+
 describe.skipIf(!hasBrowser)('Pages (needs Chromium)', () => {
+  it.each(PAGES)('reach everything with Tab alone, and show where it is: %s', async (path) => {
+    const server = await startServer()
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    const { page } = await openWebUi(browser, server.url, path)
+    await page.locator('.skeleton').waitFor({ state: 'detached' })
+    await page.evaluate(WATCH_FOCUS)
+    await page.evaluate('document.activeElement.blur()')
+    const unreached = async () => {
+      for (let stop = 0; stop < MAX_STOPS; stop += 1) {
+        await page.keyboard.press('Tab')
+        if (await page.evaluate('document.activeElement === document.body')) break
+      }
+      return page.evaluate<string[]>(UNREACHED)
+    }
+    // What the page shows later than the round has passed is reached in another one.
+    await expect.poll(unreached).toEqual([])
+    expect(await page.evaluate('window.reached.size')).toBeGreaterThan(10)
+    expect(await page.evaluate('window.unseen')).toEqual([])
+  })
+
   it.each([1_280, 390])('do not jump on a slow connection, %d pixels wide', async (width) => {
     const server = await startServer()
     const id = await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })

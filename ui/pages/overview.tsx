@@ -71,7 +71,15 @@ export function OverviewPage() {
     <>
       <div class="page-head">
         <h1>Overview</h1>
-        {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
+        <div class="row">
+          {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
+          {state && !state.begun && (
+            <a class="button primary" href={href('chat')}>
+              <Icon name="chat" />
+              Ask a question
+            </a>
+          )}
+        </div>
       </div>
       {!transition.value && <ErrorNote message={failure.value} />}
       {isOpening && <Skeleton rows={8} />}
