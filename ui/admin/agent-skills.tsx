@@ -141,7 +141,7 @@ function NewSource({
     >
       <label class="field grow">
         <span class="label">
-          URL, folder relative to agent.json, or github:owner/repository/path
+          URL, folder relative to the configuration file, or github:owner/repository/path
         </span>
         <input
           value={added.value}
