@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import socket
 import tempfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,18 @@ def test_files_are_uploaded_and_downloaded_byte_for_byte(client: AgentServer, tm
         client.documents.wait_until_ready(broken["id"])
     assert failure.value.code == "damaged_file"
     assert client.documents.retry("broken")["id"] == "broken"
+
+
+def test_documents_are_selected_by_their_files(client: AgentServer) -> None:
+    content = b"# Terns\n\nTerns fly far."
+    made = client.documents.upload(content, name="terns.md", type="text/markdown", id="terns", wait=20)
+    digest = sha256(content).hexdigest()
+    for chosen in ({"sha256": digest}, {"media_type": "text/markdown", "sha256": digest}):
+        assert [each["id"] for each in client.documents.list(**chosen)] == ["terns"]
+    for other in ({"sha256": sha256(b"").hexdigest()}, {"media_type": "image/*", "sha256": digest}):
+        assert list(client.documents.list(**other)) == []
+    assert client.documents.delete_all(sha256=digest, dry_run=True)["matched"] == 1
+    client.documents.delete(made["id"])
 
 
 def test_an_answer_comes_as_events_and_whole(client: AgentServer) -> None:

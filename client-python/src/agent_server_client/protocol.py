@@ -175,11 +175,22 @@ class Request:
 
 
 def selection(
-    status: str | None, title: str | None, filter: Any, collection: str | None
+    status: str | None,
+    title: str | None,
+    media_type: str | None,
+    sha256: str | None,
+    filter: Any,
+    collection: str | None,
 ) -> dict[str, Any]:
     """Which documents, as the query of a request."""
-    written = None if filter is None else json.dumps(filter)
-    return {"status": status, "title": title, "filter": written, "collection": collection}
+    return {
+        "status": status,
+        "title": title,
+        "mediaType": media_type,
+        "sha256": sha256,
+        "filter": None if filter is None else json.dumps(filter),
+        "collection": collection,
+    }
 
 
 def path_of(id: str, rest: str = "") -> str:

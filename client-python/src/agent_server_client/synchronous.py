@@ -193,14 +193,20 @@ class Documents:
         *,
         status: DocumentStatus | None = None,
         title: str | None = None,
+        media_type: str | None = None,
+        sha256: str | None = None,
         filter: Filter | None = None,
         collection: str | None = None,
         conversation: str | None = None,
         sort: DocumentSort | None = None,
         limit: int = 100,
     ) -> Pages[Document]:
-        """The documents, all of them by itself, newest first; ``limit`` are the items of a page."""
-        selection = protocol.selection(status, title, filter, collection)
+        """Lists documents, newest first, and fetches further pages of ``limit`` documents as you iterate.
+
+        ``media_type`` and ``sha256`` are those of the document's file: ``application/pdf`` or ``image/*``, and the
+        digest in hexadecimal.
+        """
+        selection = protocol.selection(status, title, media_type, sha256, filter, collection)
 
         def read(cursor: str | None) -> Any:
             page = {"limit": limit, "cursor": cursor, "sort": sort}
@@ -245,13 +251,15 @@ class Documents:
         *,
         status: DocumentStatus | None = None,
         title: str | None = None,
+        media_type: str | None = None,
+        sha256: str | None = None,
         filter: Filter | None = None,
         collection: str | None = None,
         confirm: int | None = None,
         dry_run: bool = False,
     ) -> Deletion:
         """Deletes all documents that a selection takes, if ``confirm`` is their number, which ``dry_run`` tells."""
-        query = {**protocol.selection(status, title, filter, collection), "confirm": confirm}
+        query = {**protocol.selection(status, title, media_type, sha256, filter, collection), "confirm": confirm}
         query["dryRun"] = "true" if dry_run else None
         return cast(Deletion, self._transport.json(Request("DELETE", "/documents", query)))
 
