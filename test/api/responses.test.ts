@@ -316,7 +316,7 @@ describe('A failure', () => {
     [{ prompt: { id: 'p' } }, 'prompt'],
     [{ max_tool_calls: 2 }, 'max_tool_calls'],
     [{ parallel_tool_calls: false }, 'parallel_tool_calls'],
-    [{ truncation: 'disabled' }, 'truncation'],
+    [{ truncation: 'never' }, 'truncation'],
     [{ top_logprobs: 3 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include.0'],
     [{ tools: [{ type: 'web_search' }] }, 'tools.0.type'],

@@ -124,8 +124,9 @@ export const ResponseRequest = z
       .nullish(),
     metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
     truncation: z
-      .literal('auto', 'must be auto: the history is cut to fit the context window')
-      .nullish(),
+      .enum(['auto', 'disabled'])
+      .nullish()
+      .describe('Has no effect: the history is always cut to fit the context window.'),
     parallel_tool_calls: z.literal(true, 'cannot be false: the model decides').nullish(),
     background: z.literal(false, 'is not supported: stream instead').nullish(),
     conversation: z
