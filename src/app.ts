@@ -37,6 +37,7 @@ import { installFieldWarnings } from './http/unknown-fields.ts'
 import type { LimitedTo } from './knowledge/corpus-access.ts'
 import type { Admission } from './knowledge/ingestion/documents.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
+import type { ClientDocuments } from './operator/keys/client-documents.ts'
 import type { Keys } from './operator/keys/keys.ts'
 import type { Metrics } from './operator/ops/metrics.ts'
 import type { createReadiness } from './operator/ops/readiness.ts'
@@ -63,6 +64,7 @@ export interface Services {
   maxFileBytes: number
   admission: Admission
   keys: Pick<Keys, 'identify' | 'grants'>
+  clientDocuments: ClientDocuments
   agent: Agent
   dialects: DialectSettings
   /** Keeps what protocols refer to by an id: responses and batches of files. */
@@ -128,7 +130,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes, services)
   await app.register(mcpRoutes(endpoint, options))
-  await app.register(oauthRoutes, { ...options, identify, grants })
+  await app.register(oauthRoutes, { ...options, ...services, identify, grants })
   await app.register(adminRoutes, services.admin)
   await app.register(opsRoutes, services)
   if (webUi) await app.register(webUiRoutes, { webUi, version: options.version })

@@ -19,6 +19,7 @@ import { openPages } from '../knowledge/web/pages.ts'
 import { type Environment, secretsIn, variablesIn } from '../lib/environment.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Phase, Restart } from '../operator/admin/server-state.ts'
+import { createClientDocuments } from '../operator/keys/client-documents.ts'
 import { createKeys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
@@ -62,8 +63,8 @@ export async function compose(
   const search = createSearch(config, knowledge, model, log)
   const { forClients, folders, ...intake } = openCorpus(config, knowledge, search.retrieval, log)
   opened.defer(intake.close)
-  const keys = createKeys({ store: store.keys, log })
-  opened.defer(keys.close)
+  const access = openAccess(config, store, log)
+  opened.defer(access.close)
   const referred = variablesIn(JSON.stringify(loaded.configuration.mcpServers))
   const runs = createRunHistory({
     maximum: config.RUNS_KEPT,
@@ -92,7 +93,7 @@ export async function compose(
   })
   const services = {
     metrics,
-    keys,
+    ...access.services,
     ...forClients,
     maxFileBytes: config.FILE_LIMIT,
     embed: createEmbeddings(embedding),
@@ -112,7 +113,7 @@ export async function compose(
       openDraft: agent.openDraft,
       restart,
       artifacts: store.artifacts,
-      keys,
+      keys: access.services.keys,
       folders,
       phase: { state: 'running' },
       checkStart: (next) => checkNextStart(next, config, store),
@@ -204,6 +205,23 @@ export async function composeIdle(
       phase.reason ?? 'The server is stopped until it is started again',
       embeddingModel(config) === undefined ? 'lexical' : 'hybrid',
     ),
+  }
+}
+
+/** The keys, and what is known of programs that sign in for one. */
+function openAccess(
+  config: Config,
+  store: Awaited<ReturnType<typeof openKnowledge>>['store'],
+  log: FastifyBaseLogger,
+) {
+  const keys = createKeys({ store: store.keys, log })
+  const clientDocuments = createClientDocuments(config.OUTBOUND_ALLOW ?? [])
+  return {
+    services: { keys, clientDocuments },
+    async close() {
+      await clientDocuments.close()
+      await keys.close()
+    },
   }
 }
 

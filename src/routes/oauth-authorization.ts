@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
+import { limitByAddress } from '../http/limit-by-address.ts'
 import { createKeyCheck } from '../operator/keys/key-check.ts'
-import { type OAuth, OAuthRefusal, type Parameters, readRequest } from '../operator/keys/oauth.ts'
+import { type OAuth, type Parameters, readRequest } from '../operator/keys/oauth.ts'
+import { OAuthRefusal } from '../operator/keys/registration.ts'
 import { consentPage, pageHeaders, refusalPage } from './oauth-page.ts'
 
 export const MAX_FORM = 16_384
+/** Requests per address and minute: each may fetch the document about a client. */
+const MAX_AUTHORIZATIONS = 60
 export const FORM = 'application/x-www-form-urlencoded'
 
 interface Dependencies {
@@ -73,10 +77,11 @@ export function addAuthorization(app: FastifyInstance, dependencies: Dependencie
     }
   }
 
-  app.get('/oauth/authorize', { exposeHeadRoute: false }, (request, reply) =>
+  const onRequest = limitByAddress(MAX_AUTHORIZATIONS)
+  app.get('/oauth/authorize', { exposeHeadRoute: false, onRequest }, (request, reply) =>
     authorize(request, reply, new URLSearchParams(request.url.split('?')[1])),
   )
-  app.post('/oauth/authorize', { bodyLimit: MAX_FORM }, (request, reply) => {
+  app.post('/oauth/authorize', { bodyLimit: MAX_FORM, onRequest }, (request, reply) => {
     // The key in the form is what a forged request lacks; this keeps other pages from trying keys.
     if ((request.headers['sec-fetch-site'] ?? 'same-origin') !== 'same-origin') {
       throw new AppError('origin_not_allowed', 'Only the page of this server can send this form')

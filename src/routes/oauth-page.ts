@@ -40,21 +40,24 @@ const SCOPES = { query: 'search and read documents', chat: 'ask the agent' }
 
 interface Consent {
   name: string
+  /** Of the document about the program, if that is its id. */
+  host: string | undefined
   redirect: URL
   scopes: readonly (keyof typeof SCOPES)[]
   sent: Parameters
   failure: string | undefined
 }
 
-export function consentPage({ name, redirect, scopes, sent, failure }: Consent): string {
+export function consentPage({ name, host, redirect, scopes, sent, failure }: Consent): string {
   const fields = Object.entries(sent).map(
     ([key, value]) => `<input type="hidden" name="${escaped(key)}" value="${escaped(value)}">`,
   )
   const items = scopes.map((scope) => `<li>${SCOPES[scope]} (<code>${scope}</code>)</li>`)
+  const described = host === undefined ? '' : `, as <strong>${escaped(host)}</strong> describes it,`
   return page(`<h1>Allow access?</h1>
 <form class="panel" method="post" action="/oauth/authorize">
 ${fields.join('\n')}
-<p>A program that calls itself <strong>${escaped(name)}</strong> wants to:</p>
+<p>A program that calls itself <strong>${escaped(name)}</strong>${described} wants to:</p>
 <ul>${items.join('')}</ul>
 <p>The answer goes to <strong>${escaped(redirect.host)}</strong>. Allow this only if you have just started to connect that program.</p>
 <label>Key<input type="password" name="key" autocomplete="current-password" maxlength="1000" autofocus></label>

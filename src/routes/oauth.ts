@@ -4,8 +4,10 @@ import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import { publicOrigin } from '../http/public-origin.ts'
+import type { ClientDocuments } from '../operator/keys/client-documents.ts'
 import type { Grants } from '../operator/keys/grants.ts'
-import { createOAuth, OAuthRefusal, Registration } from '../operator/keys/oauth.ts'
+import { createOAuth } from '../operator/keys/oauth.ts'
+import { OAuthRefusal, Registration } from '../operator/keys/registration.ts'
 import { addAuthorization, FORM, MAX_FORM, readForm } from './oauth-authorization.ts'
 
 /** Requests per address and minute. Hosted assistants send those of many people from few addresses. */
@@ -17,12 +19,13 @@ interface OAuthOptions {
   publicUrl?: string | undefined
   identify: Identify
   grants: Grants
+  clientDocuments: ClientDocuments
 }
 
 /** OAuth 2.1 for `/mcp`; its RFCs describe the routes, so they are not in the contract. */
 export const oauthRoutes: FastifyPluginAsyncZod<OAuthOptions> = async (app, options) => {
-  const { serverApiKey, publicUrl, identify, grants } = options
-  const oauth = createOAuth(grants, serverApiKey)
+  const { serverApiKey, publicUrl, identify, grants, clientDocuments } = options
+  const oauth = createOAuth(grants, clientDocuments, serverApiKey)
   const issuerOf = (request: FastifyRequest) => {
     const origin = publicOrigin(request, publicUrl)
     if (origin !== undefined) return origin
@@ -102,6 +105,7 @@ function addMetadata(app: FastifyInstance, issuerOf: IssuerOf): void {
       token_endpoint_auth_methods_supported: ['none'],
       revocation_endpoint_auth_methods_supported: ['none'],
       authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
     }
   })
 }

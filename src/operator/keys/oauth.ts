@@ -3,41 +3,12 @@ import { z } from 'zod'
 import { isLoopback } from '../../lib/origins.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { ClientDocuments } from './client-documents.ts'
 import { ACCESS_SECONDS, CODE_MS, type Grants, isGrant, REFRESH_MS } from './grants.ts'
+import { MAX_URI, OAuthRefusal, Registration } from './registration.ts'
 import { createSeals } from './sealed.ts'
 
 const CLIENT_MS = 365 * 24 * 3_600_000
-const MAX_URI = 500
-
-/** A refusal in the words of RFC 6749, 7591 or 8707; its text is for the client's developer. */
-export class OAuthRefusal extends Error {
-  readonly code: string
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-/** Hosts of plain letters, which need no quotes in a Content-Security-Policy. */
-const RedirectUri = z
-  .string()
-  .max(MAX_URI)
-  .refine((text) => {
-    const url = URL.parse(text)
-    const isPlain =
-      url && /^([a-z0-9.-]+|\[::1\])$/.test(url.hostname) && !url.username && !url.hash
-    return isPlain && !url.password && (url.protocol === 'https:' || isLoopback(url))
-  }, 'must be https, or http on this machine, without user and fragment')
-
-export const Registration = z.object({
-  client_name: z
-    .string()
-    .min(1)
-    .max(80)
-    .regex(/^[^\p{C}\p{Zl}\p{Zp}]+$/u, 'must be plain text')
-    .default('A program'),
-  redirect_uris: z.array(RedirectUri).min(1).max(5),
-})
 
 const SealedClient = Registration.extend({ until: z.number() })
 const Generation = z.object({ id: z.string(), digest: z.string(), client: z.string() })
@@ -61,20 +32,24 @@ export type Parameters = Readonly<Record<string, string>>
 export type OAuth = ReturnType<typeof createOAuth>
 
 /**
- * OAuth 2.1 for public clients: registration, and codes that only whoever asked for them can exchange. What a client
+ * OAuth 2.1 for public clients, which register or have a document about them at their own URL: codes that only whoever asked for them can exchange. What a client
  * holds is sealed and not stored; the keys that it gets are in the store like all others.
  */
-export function createOAuth(grants: Grants, serverApiKey: string) {
+export function createOAuth(grants: Grants, documents: ClientDocuments, serverApiKey: string) {
   const seals = createSeals(serverApiKey)
 
   /** The client and where it wants the answer: nothing may be sent there before this has returned. */
   const findClient = async ({ client_id = '', redirect_uri = '' }: Parameters) => {
-    const client = await seals.open('client', client_id, SealedClient)
+    const isDocument = client_id.startsWith('https://')
+    const client = isDocument
+      ? await documents.read(client_id)
+      : await seals.open('client', client_id, SealedClient)
     if (!client) throw new OAuthRefusal('invalid_client', 'This program is not registered any more')
     if (!client.redirect_uris.some((registered) => isSameRedirect(registered, redirect_uri))) {
       throw new OAuthRefusal('invalid_request', 'redirect_uri is not one that was registered')
     }
-    return { name: client.client_name, redirect: new URL(redirect_uri) }
+    const host = isDocument ? new URL(client_id).host : undefined
+    return { name: client.client_name, host, redirect: new URL(redirect_uri) }
   }
 
   const issue = async (generation: z.output<typeof Generation>) => {

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { readBoundedText } from '../../lib/bounded-body.ts'
+import { createGuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
+import { parseJson } from '../../lib/text/json.ts'
+import { MAX_URI, OAuthRefusal, RedirectUri, Registration } from './registration.ts'
+
+const MAX_BYTES = 10_000
+const FETCH_MS = 5_000
+const QUEUE_MS = 5_000
+const MAX_FETCHES = 4
+const MAX_WAITING = 20
+const KEPT_MS = 5 * 60_000
+const MAX_KEPT = 100
+const MAX_REDIRECT_URIS = 20
+
+const ClientDocument = Registration.extend({
+  client_id: z.string(),
+  client_secret: z.undefined('must not be published').optional(),
+  token_endpoint_auth_method: z.literal('none', 'must be none').default('none'),
+  redirect_uris: z
+    .array(z.string())
+    .max(MAX_REDIRECT_URIS)
+    .transform((uris) => uris.filter((uri) => RedirectUri.safeParse(uri).success))
+    .refine((uris) => uris.length > 0, 'has none that is https, or http on this machine'),
+})
+
+type Client = z.output<typeof ClientDocument>
+export type ClientDocuments = ReturnType<typeof createClientDocuments>
+
+/**
+ * Reads what is said about clients whose `client_id` is the URL of a document about them (OAuth Client ID Metadata
+ * Documents). Anybody can name a URL, therefore what is fetched, kept and waited for is bounded.
+ */
+export function createClientDocuments(allow: readonly string[], now: () => number = Date.now) {
+  const outbound = createGuardedFetch(createOutboundPolicy(allow), {
+    maxBytes: MAX_BYTES,
+    idleMs: FETCH_MS,
+    totalMs: FETCH_MS,
+  })
+  const turns = createSemaphore(MAX_FETCHES, MAX_WAITING)
+  const kept = new Map<string, { client: Client; until: number }>()
+
+  const fetchDocument = async (id: string) => {
+    const response = await outbound.fetch(id, {
+      headers: { accept: 'application/json' },
+      redirect: 'manual',
+    })
+    if (response.status === 200) return readBoundedText(response, MAX_BYTES)
+    await response.body?.cancel()
+    throw refusal(`its URL answers with status ${response.status}`)
+  }
+
+  return {
+    /** Throws OAuthRefusal. */
+    async read(id: string): Promise<Client> {
+      checkUrl(id)
+      const known = kept.get(id)
+      if (known && known.until > now()) return known.client
+      const text = await turns
+        .run(() => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
+        .catch(explain)
+      const client = parse(id, text)
+      kept.delete(id)
+      kept.set(id, { client, until: now() + KEPT_MS })
+      const [oldest] = kept.keys()
+      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+      return client
+    },
+    close: outbound.close,
+  }
+}
+
+/** As written, since the document must name its own URL in the same letters. */
+function checkUrl(id: string): void {
+  const url = URL.parse(id)
+  const isPlain = url?.href === id && id.length <= MAX_URI && /^[a-z0-9.-]+$/.test(url.hostname)
+  if (isPlain && url.pathname !== '/' && !url.hash && !url.username && !url.password) return
+  throw refusal(
+    'its URL must be https with a path, without user and fragment, as browsers write it',
+  )
+}
+
+function parse(id: string, text: string): Client {
+  const { data, error } = ClientDocument.safeParse(parseJson(text))
+  if (data?.client_id === id) return data
+  if (data) throw refusal('its client_id is not its URL')
+  const [issue] = error.issues
+  const [field] = issue?.path ?? []
+  throw refusal(
+    field === undefined ? 'it is not a JSON object' : `${String(field)}: ${issue?.message}`,
+  )
+}
+
+function explain(error: unknown): never {
+  if (error instanceof OutboundError) throw refusal(error.message)
+  if (error instanceof RangeError) throw refusal('too many are being read; try again soon')
+  if (error instanceof DOMException) throw refusal('it could not be read in time; try again soon')
+  throw error
+}
+
+const refusal = (reason: string) =>
+  new OAuthRefusal('invalid_client', `The document about this program was not accepted: ${reason}`)
