@@ -5233,7 +5233,8 @@ export interface components {
             top_logprobs?: null;
             top_p?: number | null;
             topK?: number | null;
-            truncation?: "auto" | null;
+            /** @description Has no effect: the history is always cut to fit the context window. */
+            truncation?: ("auto" | "disabled") | null;
         };
         Restarting: {
             /** @description How long open streams have to finish. */

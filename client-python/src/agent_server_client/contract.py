@@ -3174,7 +3174,7 @@ class ResponseRequest(TypedDict):
         Literal['none', 'auto', 'required'] | ToolChoice5 | ToolChoice6 | None
     ]
     metadata: NotRequired[dict[str, str] | None]
-    truncation: NotRequired[Literal['auto'] | None]
+    truncation: NotRequired[Literal['auto', 'disabled'] | None]
     parallel_tool_calls: NotRequired[Literal[True] | None]
     background: NotRequired[Literal[False] | None]
     conversation: NotRequired[str | Conversation3 | None]

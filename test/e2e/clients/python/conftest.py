@@ -18,6 +18,9 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
+# What needs other versions has an environment of its own.
+collect_ignore = ["aider", "older_openai"]
+
 ROOT = Path(__file__).parents[4]
 NODE = ROOT / "node_modules/node/bin/node"
 KEY = "a-key-for-tests-only"
@@ -31,7 +34,7 @@ DIMENSION = 512
 
 @dataclass
 class Model:
-    """Calls ``lamp`` where a client brings it, says LIT once it has the result, and else ANSWER."""
+    """Calls what ends in ``lamp`` where a client brings it, says LIT once it has the result, and else ANSWER."""
 
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
@@ -49,11 +52,12 @@ def deltas_of(request: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     if role == "tool":
         return [{"content": LIT}], "stop"
     offered = [tool["function"]["name"] for tool in request.get("tools", [])]
-    if "lamp" not in offered:
+    lamp = next((name for name in offered if name.endswith("lamp")), None)
+    if lamp is None:
         text = '{"hour": 10}' if "response_format" in request else ANSWER
         return [{"content": text[:4]}, {"content": text[4:]}], "stop"
     head = {"index": 0, "id": "call_lamp", "type": "function"}
-    first = {**head, "function": {"name": "lamp", "arguments": ""}}
+    first = {**head, "function": {"name": lamp, "arguments": ""}}
     rest = [{"index": 0, "function": {"arguments": part}} for part in ('{"on"', ": true}")]
     return [{"tool_calls": [each]} for each in [first, *rest]], "tool_calls"
 
