@@ -57,7 +57,7 @@ describe.each(Object.entries(models))('An agent of Mastra with %s', (_name, mode
   })
 })
 
-it('An agent of Mastra reads what an answer cites', async () => {
+it('reads what an answer cites', async () => {
   const model = models['the provider of OpenAI']
   const agent = new Agent({ id: 'citing', name: 'Citing', instructions: 'Be brief.', model })
   const { sources } = await agent.generate(QUESTION)
