@@ -6,7 +6,9 @@ import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readDeployParameters, runDeploy } from '../../src/commands/deploy.ts'
 import { loadConfig } from '../../src/config.ts'
+import { readSource } from '../../src/operator/deployment/deployments.ts'
 import { ROOT } from '../support/source-tree.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const KEY = 'the-key-of-this-test'
 
@@ -91,6 +93,14 @@ describe('npm run deploy', () => {
     ['--nothing', 'a'],
   ])('names %s where it is wrong', (option, value) => {
     expect(() => readDeployParameters(['compose', option, value])).toThrow(option)
+  })
+
+  it('is refused where the files of the project are missing, as in the npm package', async () => {
+    const source = await readSource(await temporaryDirectory(), 'agent.json')
+    expect(source).toMatchObject({
+      message: expect.stringContaining('an npm package'),
+      remedy: expect.stringContaining('clone the project'),
+    })
   })
 
   it('takes no option for a domain', () => {
