@@ -402,7 +402,7 @@ export interface paths {
         };
         /**
          * List the last runs of the agent
-         * @description Each server keeps its own last RUNS_KEPT runs, of all keys, in memory only: a restart forgets them.
+         * @description Each server keeps the last RUNS_KEPT runs of all keys in memory; a restart clears them.
          */
         get: operations["listRuns"];
         put?: never;
@@ -708,7 +708,7 @@ export interface paths {
         put?: never;
         /**
          * Get the agent as a model, in Ollama’s protocol
-         * @description Programs that speak Ollama’s protocol read what a model can do with it.
+         * @description Tells programs that speak Ollama’s protocol what the agent can do.
          */
         post: operations["ollamaShow"];
         delete?: never;
@@ -726,7 +726,7 @@ export interface paths {
         };
         /**
          * List the agent as a model, in Ollama’s protocol
-         * @description Programs that speak Ollama’s protocol list their models with it.
+         * @description Lists the agent for programs that speak Ollama’s protocol.
          */
         get: operations["ollamaTags"];
         put?: never;
@@ -848,7 +848,7 @@ export interface paths {
         put?: never;
         /**
          * Delete what a source no longer has, in oikb’s protocol
-         * @description Deletes the documents of files that the source has dropped. A document that did not come from the source is refused, and then nothing is deleted.
+         * @description Deletes the documents of files that the source has dropped. If any document did not come from the source, the request is refused and nothing is deleted.
          */
         post: operations["oikbCleanup"];
         delete?: never;
@@ -992,7 +992,7 @@ export interface paths {
         head?: never;
         /**
          * Change a document’s title or metadata
-         * @description Metadata change immediately, without ingesting the document again, and the change is kept if a replacement of the document is in progress. A new title means that the same content is ingested again.
+         * @description Metadata changes take effect immediately, without ingesting the document again, and survive a replacement in progress. A new title ingests the same content again.
          */
         patch: operations["patchDocument"];
         trace?: never;
@@ -1236,7 +1236,7 @@ export interface paths {
         };
         /**
          * List feedback
-         * @description With the question, the answer and the documents that it cites.
+         * @description Returns each rating with its question, its answer and the documents cited.
          */
         get: operations["listFeedback"];
         put?: never;
@@ -1420,13 +1420,13 @@ export interface paths {
         };
         /**
          * List conversations
-         * @description Extension of the protocol. The most recently changed first.
+         * @description An extension of OpenAI’s protocol. Lists the most recently changed conversations first.
          */
         get: operations["listConversations"];
         put?: never;
         /**
          * Create a conversation
-         * @description Conversations are stored for the key that creates them: at most 10,000 and 1 GB, the least recently changed being deleted first, for a year after their last change. Continue one with `conversation` in `/v1/responses` or `/chat`.
+         * @description Each key keeps up to 10,000 conversations and 1 GB, for a year after their last change; the least recently changed are deleted first. Continue one with `conversation` in `/v1/responses` or `/chat`.
          */
         post: operations["createConversation"];
         delete?: never;
@@ -1455,7 +1455,7 @@ export interface paths {
         post: operations["updateConversation"];
         /**
          * Delete a conversation
-         * @description Deletes it with all its items. An answer in progress is stopped.
+         * @description Deletes the conversation with all its items, and stops an answer in progress.
          */
         delete: operations["deleteConversation"];
         options?: never;
@@ -1503,7 +1503,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an item
-         * @description Items that followed it then follow the one before it.
+         * @description The items after it then follow the item before it.
          */
         delete: operations["deleteConversationItem"];
         options?: never;
@@ -1522,7 +1522,7 @@ export interface paths {
         put?: never;
         /**
          * Stop an answer
-         * @description Extension of the protocol. Stops an answer of `/chat` that is being generated; what there is of it is kept.
+         * @description An extension of OpenAI’s protocol. Stops an answer of `/chat` that is being generated, and keeps the text so far.
          */
         post: operations["cancelAnswer"];
         delete?: never;
@@ -1540,7 +1540,7 @@ export interface paths {
         };
         /**
          * Follow an answer
-         * @description Extension of the protocol. Streams an answer of `/chat` from its beginning with the same frames, and goes on while it is generated: by any client, as often as needed, also after a lost connection.
+         * @description An extension of OpenAI’s protocol. Streams an answer of `/chat` from the beginning, in the same frames, until it is complete. Any client can follow it, any number of times, including after a lost connection.
          */
         get: operations["followAnswer"];
         put?: never;
@@ -1730,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Create a response
-         * @description Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search`, or `include` their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.
+         * @description Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search` or `include` asks for their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -1836,7 +1836,7 @@ export interface paths {
         };
         /**
          * Get a vector store
-         * @description Returns how many of the store’s documents are ready, in work and failed.
+         * @description Returns how many of the store’s documents are ready, in progress and failed.
          */
         get: operations["getVectorStore"];
         put?: never;
@@ -1884,7 +1884,7 @@ export interface paths {
         };
         /**
          * Get a batch’s ingestion status
-         * @description Counts the files of the batch by state. Nothing is stored of a batch: its id names its files.
+         * @description Counts the files of the batch by state. Batches are not stored: the id of a batch encodes its files.
          */
         get: operations["getFileBatch"];
         put?: never;

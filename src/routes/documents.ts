@@ -134,7 +134,7 @@ const changingRoutes: FastifyPluginAsyncZod<DocumentServices> = async (app, { li
       operationId: 'patchDocument',
       summary: 'Change a document’s title or metadata',
       description:
-        'Metadata change immediately, without ingesting the document again, and the change is kept if a replacement of the document is in progress. A new title means that the same content is ingested again.',
+        'Metadata changes take effect immediately, without ingesting the document again, and survive a replacement in progress. A new title ingests the same content again.',
       params: DocumentParams,
       body: DocumentPatch,
       response: {

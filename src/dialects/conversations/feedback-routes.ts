@@ -38,7 +38,7 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }
     schema: {
       operationId: 'listFeedback',
       summary: 'List feedback',
-      description: 'With the question, the answer and the documents that it cites.',
+      description: 'Returns each rating with its question, its answer and the documents cited.',
       querystring: FeedbackListQuery,
       response: { 200: FeedbackList.describe('A page of feedback.'), ...errorResponses() },
     },

@@ -39,7 +39,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
       operationId: 'createConversation',
       summary: 'Create a conversation',
       description:
-        'Conversations are stored for the key that creates them: at most 10,000 and 1 GB, the least recently changed being deleted first, for a year after their last change. Continue one with `conversation` in `/v1/responses` or `/chat`.',
+        'Each key keeps up to 10,000 conversations and 1 GB, for a year after their last change; the least recently changed are deleted first. Continue one with `conversation` in `/v1/responses` or `/chat`.',
       body: NewConversation,
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(409, 507) },
     },
@@ -50,7 +50,8 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     schema: {
       operationId: 'listConversations',
       summary: 'List conversations',
-      description: 'Extension of the protocol. The most recently changed first.',
+      description:
+        'An extension of OpenAI’s protocol. Lists the most recently changed conversations first.',
       querystring: ConversationListQuery,
       response: { 200: ConversationList.describe('A page of conversations.'), ...errorResponses() },
     },
@@ -85,7 +86,7 @@ export const conversationRoutes: FastifyPluginAsyncZod<Services> = async (app, s
     schema: {
       operationId: 'deleteConversation',
       summary: 'Delete a conversation',
-      description: 'Deletes it with all its items. An answer in progress is stopped.',
+      description: 'Deletes the conversation with all its items, and stops an answer in progress.',
       params: ConversationParams,
       response: { 200: ConversationDeleted.describe('Deleted.'), ...errorResponses(404) },
     },
@@ -141,7 +142,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     schema: {
       operationId: 'deleteConversationItem',
       summary: 'Delete an item',
-      description: 'Items that followed it then follow the one before it.',
+      description: 'The items after it then follow the item before it.',
       params: ConversationItemParams,
       response: { 200: Conversation.describe('The conversation.'), ...errorResponses(404) },
     },
@@ -153,7 +154,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       operationId: 'followAnswer',
       summary: 'Follow an answer',
       description:
-        'Extension of the protocol. Streams an answer of `/chat` from its beginning with the same frames, and goes on while it is generated: by any client, as often as needed, also after a lost connection.',
+        'An extension of OpenAI’s protocol. Streams an answer of `/chat` from the beginning, in the same frames, until it is complete. Any client can follow it, any number of times, including after a lost connection.',
       params: ConversationItemParams,
       querystring: AnswerEventsQuery,
       response: {
@@ -176,7 +177,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
       operationId: 'cancelAnswer',
       summary: 'Stop an answer',
       description:
-        'Extension of the protocol. Stops an answer of `/chat` that is being generated; what there is of it is kept.',
+        'An extension of OpenAI’s protocol. Stops an answer of `/chat` that is being generated, and keeps the text so far.',
       params: ConversationItemParams,
       response: { 200: ConversationItem.describe('The answer.'), ...errorResponses(404) },
     },

@@ -181,7 +181,7 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
     schema: {
       operationId: 'getVectorStore',
       summary: 'Get a vector store',
-      description: 'Returns how many of the store’s documents are ready, in work and failed.',
+      description: 'Returns how many of the store’s documents are ready, in progress and failed.',
       params: StoreParams,
       response: { 200: VectorStore.describe('The store.'), ...errorResponses() },
     },
@@ -344,7 +344,7 @@ const fileBatchRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch
       operationId: 'getFileBatch',
       summary: 'Get a batch’s ingestion status',
       description:
-        'Counts the files of the batch by state. Nothing is stored of a batch: its id names its files.',
+        'Counts the files of the batch by state. Batches are not stored: the id of a batch encodes its files.',
       params: FileBatchParams,
       response: { 200: FileBatch.describe('The batch.'), ...errorResponses(404) },
     },

@@ -72,7 +72,7 @@ const syncRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
       operationId: 'oikbCleanup',
       summary: 'Delete what a source no longer has, in oikb’s protocol',
       description:
-        'Deletes the documents of files that the source has dropped. A document that did not come from the source is refused, and then nothing is deleted.',
+        'Deletes the documents of files that the source has dropped. If any document did not come from the source, the request is refused and nothing is deleted.',
       params: KnowledgeParams,
       body: Cleanup,
       response: { 200: Removed.describe('Deleted.'), ...errorResponses() },

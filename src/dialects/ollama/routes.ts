@@ -138,7 +138,7 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
     schema: {
       operationId: 'ollamaTags',
       summary: 'List the agent as a model, in Ollama’s protocol',
-      description: 'Programs that speak Ollama’s protocol list their models with it.',
+      description: 'Lists the agent for programs that speak Ollama’s protocol.',
       response: { 200: OllamaModels, ...errorResponses() },
     },
     handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
@@ -149,7 +149,7 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
     schema: {
       operationId: 'ollamaShow',
       summary: 'Get the agent as a model, in Ollama’s protocol',
-      description: 'Programs that speak Ollama’s protocol read what a model can do with it.',
+      description: 'Tells programs that speak Ollama’s protocol what the agent can do.',
       body: OllamaShowRequest,
       response: { 200: OllamaModelInfo.describe('The agent.'), ...errorResponses(404) },
     },

@@ -30,7 +30,7 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
       operationId: 'createResponse',
       summary: 'Create a response',
       description:
-        'Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search`, or `include` their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.',
+        'Uses the same agent as chat completions. Citations are `file_citation` annotations. Searches are returned as `file_search_call` items if `tools` has `file_search` or `include` asks for their results. Calls of the client’s functions end the response. Unsupported parameters are refused by name.',
       body: ResponseRequest,
       response: {
         200: {
