@@ -55,6 +55,7 @@ describe('AI SDK 6', () => {
     const file_search = provider.tools.fileSearch({ vectorStoreIds: ['vs_birds'] })
     const prompt = 'What do owls do at night?'
     const asked = { model: models['openai(…)'], prompt, tools: { file_search } }
+    // @ts-expect-error The types of the package do not fit exactOptionalPropertyTypes.
     for (const result of [await generateText(asked), streamText(asked)]) {
       expect(await result.sources).toMatchObject([{ sourceType: 'document', filename: 'Owls' }])
     }
