@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { endWithParent } from '../../lib/processes/job.ts'
+import { MAX_WHOLE_CHARACTERS, segmentsOf } from '../../lib/text/segments.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 import { extractFile } from './extract-file.ts'
 import {
@@ -24,6 +25,8 @@ const MAX_RECOGNITION_MS = 2 * 3_600_000
 const NICE = 4
 endWithParent()
 let file: (SourceFile & { filled: number; ocr?: OcrEngine | undefined }) | undefined
+/** What is still to be sent of a long text. */
+let pieces: Iterator<string> | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
@@ -33,6 +36,9 @@ process.on('message', (message: ToReader) => {
     if (!file) return
     file.bytes.set(message.bytes, file.filled)
     file.filled += message.bytes.length
+  } else if (message.kind === 'more') {
+    const next = pieces?.next()
+    answer({ kind: 'piece', text: next?.done === false ? next.value : '' })
   } else void finish()
 })
 
@@ -45,7 +51,11 @@ async function finish(): Promise<void> {
     const seen = recognition(ocr, (what) => unreadable.push(what))
     const extracted = await extractFile({ name, mediaType, bytes }, seen)
     const warnings = [...(extracted.warnings ?? []), ...warningsOf(unreadable)]
-    answer({ kind: 'extracted', ...extracted, warnings })
+    const { length } = extracted.text
+    const isShort = length <= MAX_WHOLE_CHARACTERS
+    if (!isShort) pieces = segmentsOf(extracted.text)
+    const text = isShort ? extracted.text : undefined
+    answer({ kind: 'extracted', ...extracted, text, length, warnings })
   } catch (error) {
     if (!(error instanceof ExtractionError)) throw error
     const { code, message, cause } = error

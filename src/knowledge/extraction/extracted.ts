@@ -13,8 +13,14 @@ export interface Extracted {
 }
 
 /** A file that was read in a process of its own. */
-export interface ReadText extends Extracted {
+export interface ReadText extends Omit<Extracted, 'text'> {
   warnings: readonly DocumentWarning[]
+  /** The length of the text, in UTF-16 code units. */
+  length: number
+  /** The text, to be read once: whole if it is short, otherwise piece by piece from the process, which keeps it. */
+  pieces: Iterable<string> | AsyncIterable<string>
+  /** Call when the text is no longer needed. */
+  close(): void
 }
 
 /** A file to be read, held completely in memory by the process that reads it. */
@@ -52,8 +58,8 @@ export interface Recognition {
   onUnreadable(what: string): void
 }
 
-/** UTF-16 code units. A longer text should be split into several documents: a hit tells where in a document it is. */
-export const MAX_CHARACTERS = 10_000_000
+/** UTF-16 code units. More would take the process that reads a file more memory than it may have. */
+export const MAX_CHARACTERS = 50_000_000
 
 export type BoundedText = ReturnType<typeof createBoundedText>
 
@@ -135,15 +141,18 @@ export function tabled(rows: readonly (readonly string[])[]): string {
 /** Formats lines as a Markdown list. */
 export const listed = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
-/** Messages to the reading process for a file: its properties, its bytes in order, and the end. */
+/** Messages to the reading process for a file: its properties, its bytes in order, the end, and for more of its text. */
 export type ToReader =
   | { kind: 'begin'; name: string; mediaType: string; size: number; ocr?: OcrEngine | undefined }
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
+  | { kind: 'more' }
 
-/** Messages from the reading process: the text, or why there is none; `cause` is for the log. */
+/** Messages from the reading process: the text unless it is long, or why there is none; `cause` is for the log. */
 export type FromReader =
   /** Sent before a page is recognised, which may take as long as a whole file; `page` counts such pages. */
   | { kind: 'page'; page: number }
-  | ({ kind: 'extracted' } & ReadText)
+  | ({ kind: 'extracted'; text: string | undefined } & Omit<ReadText, 'pieces' | 'close'>)
+  /** The next piece of a text that is too long for one message. */
+  | { kind: 'piece'; text: string }
   | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

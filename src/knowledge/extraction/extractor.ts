@@ -1,4 +1,4 @@
-import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { type Deadline, startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createNextAnswer } from '../../lib/next-answer.ts'
 import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
 import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
@@ -51,12 +51,13 @@ export function createExtractor(options: ExtractorOptions) {
   async function read(file: StoredFile, source: FileSource, signal: AbortSignal) {
     const kept = readers.takeIdle()
     try {
-      if (kept) return await readIn(kept, file, source, signal)
+      if (kept) return { reader: kept, answer: await readIn(kept, file, source, signal) }
     } catch (error) {
       // What earlier files left behind in the process may be the cause, so a new one gets a try.
       if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
     }
-    return readIn(readers.start(), file, source, signal)
+    const reader = readers.start()
+    return { reader, answer: await readIn(reader, file, source, signal) }
   }
 
   async function readIn(reader: Reader, file: StoredFile, source: FileSource, signal: AbortSignal) {
@@ -66,11 +67,27 @@ export function createExtractor(options: ExtractorOptions) {
       deadline.renew()
       onPage?.(page)
     }
+    const reading = open().then((bytes) => reader.read({ ...file, ocr }, bytes, ofPage))
+    const answer = await orDropped(reading, { reader, file, deadline, signal })
+    if (answer.kind === 'refused' || answer.text !== undefined) readers.giveBack(reader)
+    return answer
+  }
+
+  /** The pieces of a long text, from the process that read it, which is not used again. */
+  async function* piecesFrom(reader: Reader, file: StoredFile, signal: AbortSignal) {
+    for (;;) {
+      using deadline = startDeadline(deadlineMs, signal)
+      const piece = await orDropped(reader.more(), { reader, file, deadline, signal })
+      if (piece === '') return
+      yield piece
+    }
+  }
+
+  /** Drops the process unless it answers. */
+  async function orDropped<Answer>(answer: Promise<Answer>, asked: Asked): Promise<Answer> {
+    const { reader, file, deadline, signal } = asked
     try {
-      const reading = open().then((bytes) => reader.read({ ...file, ocr }, bytes, ofPage))
-      const answered = await untilAborted(reading, deadline.signal)
-      readers.giveBack(reader)
-      return answered
+      return await untilAborted(answer, deadline.signal)
     } catch (error) {
       readers.drop(reader)
       signal.throwIfAborted()
@@ -87,25 +104,35 @@ export function createExtractor(options: ExtractorOptions) {
   return {
     /**
      * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
-     * for its turn. Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which
-     * stops the reading at once.
+     * for its turn. A long text is held by the process until it is closed. Throws `ExtractionError`, `JobCrashed`, what
+     * `open` throws, and the reason of the signal, which stops the reading at once.
      */
     async extract(file: StoredFile, source: FileSource, signal: AbortSignal): Promise<ReadText> {
       const wanted = AbortSignal.any([signal, closing.signal])
-      const answer = await semaphore.run(() => read(file, source, wanted), wanted)
+      const { reader, answer } = await semaphore.run(() => read(file, source, wanted), wanted)
       if (answer.kind === 'refused') {
         const { code, message, cause } = answer
         const { mediaType, size } = file
         if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
         throw new ExtractionError(code, message)
       }
-      return answer
+      const { kind: _kind, text, ...about } = answer
+      if (text !== undefined) return { ...about, pieces: [text], close: () => undefined }
+      const pieces = piecesFrom(reader, file, wanted)
+      return { ...about, pieces, close: () => readers.drop(reader) }
     },
     close() {
       closing.abort(new Error('The server stops'))
       readers.close()
     },
   }
+}
+
+interface Asked {
+  reader: Reader
+  file: StoredFile
+  deadline: Deadline
+  signal: AbortSignal
 }
 
 interface FileSource {
@@ -159,6 +186,7 @@ function createReaders(limits: ProcessLimits, readable: readonly string[]) {
 }
 
 type Reader = ReturnType<typeof startReader>
+type ReadAnswer = Exclude<FromReader, { kind: 'page' | 'piece' }>
 type FileToRead = StoredFile & { ocr: OcrEngine | undefined }
 
 function moreFor({ mediaType, ocr }: FileToRead): number {
@@ -169,16 +197,21 @@ function moreFor({ mediaType, ocr }: FileToRead): number {
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
 function startReader(limits: ProcessLimits, readable: readonly string[]) {
   let onPage: OnPage = () => undefined
-  const answers = createNextAnswer<Exclude<FromReader, { kind: 'page' }>>()
+  const answers = createNextAnswer<ReadAnswer>()
+  const texts = createNextAnswer<string>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>(
     { entry: EXTRACT_ENTRY, readable },
     limits,
     {
       onMessage(message) {
         if (message.kind === 'page') onPage(message.page)
+        else if (message.kind === 'piece') texts.give(message.text)
         else answers.give(message)
       },
-      onEnd: answers.end,
+      onEnd(error) {
+        answers.end(error)
+        texts.end(error)
+      },
     },
   )
   const ask = (message: ToReader) => send(message)
@@ -202,6 +235,12 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
       }
       await ask({ kind: 'end' })
       return answered
+    },
+    /** The next piece of a long text; '' at its end. Throws `JobExhausted` and `JobCrashed`. */
+    async more(): Promise<string> {
+      const piece = texts.next()
+      await ask({ kind: 'more' })
+      return piece
     },
   }
 }

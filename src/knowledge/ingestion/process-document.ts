@@ -112,7 +112,7 @@ async function makeReady(
   signal: AbortSignal,
 ): Promise<ClaimEnd> {
   const source = await openSource(job, signal)
-  const characters = source.text.length
+  const characters = source.length
   try {
     const segments = preparedSegments(preparer, job.title, source, signal)
     const chunks = await publisher.publish(job, segments, characters, signal)

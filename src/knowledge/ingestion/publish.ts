@@ -4,11 +4,12 @@ import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { MAX_WHOLE_CHARACTERS } from '../../lib/text/segments.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
 import { StaleKeysError } from '../../stores/chunk-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import { IndexError, type IngestionLog } from './retry-policy.ts'
-import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
+import type { Segment } from './segments.ts'
 
 /** Documents that are ready at the same time are published in batches of up to this many chunks. */
 const BATCH_CHUNKS = 4_096

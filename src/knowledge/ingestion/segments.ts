@@ -1,28 +1,28 @@
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { lowerBound } from '../../lib/lower-bound.ts'
-import { atCodePoint } from '../../lib/markdown/characters.ts'
 import { freeAllMemory } from '../../lib/processes/free-memory.ts'
 import { createBudget } from '../../lib/semaphore.ts'
+import { MAX_WHOLE_CHARACTERS, segmentsOf } from '../../lib/text/segments.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { ExtractionError, MAX_CHARACTERS, type ReadText } from '../extraction/extracted.ts'
+import { ExtractionError, type ReadText } from '../extraction/extracted.ts'
 import type { Extractor } from '../extraction/extractor.ts'
 import type { Preparer } from './preparer.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
 
-/** Text read from files and not yet published, in UTF-16 code units; files already being read may exceed it. */
-const MAX_EXTRACTED = MAX_CHARACTERS
+/**
+ * Text read from files and not yet published, in UTF-16 code units; files already being read may exceed it. Of a long
+ * text, only a piece is in this process, but the process that read it is held.
+ */
+const MAX_EXTRACTED = 10_000_000
 
 /** The text of a claimed document. */
-export interface Source {
-  text: string
+export interface Source extends Pick<ReadText, 'length' | 'pieces' | 'close'> {
   /** The offsets in the text at which the pages of its file begin, if it has pages. */
   pageStarts: readonly number[] | undefined
-  /** Call when the text is no longer needed. */
-  close(): void
 }
 
 export type OpenSource = (job: IngestionJob, signal: AbortSignal) => Promise<Source>
@@ -38,7 +38,10 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
 
   return async (job, signal) => {
     const { documentId, revision, text, file } = job
-    if (!file) return { text, pageStarts: undefined, close: () => undefined }
+    if (!file) {
+      const pieces = text.length <= MAX_WHOLE_CHARACTERS ? [text] : segmentsOf(text)
+      return { length: text.length, pieces, pageStarts: undefined, close: () => undefined }
+    }
     await budget.room(signal)
     const open = async () => {
       const bytes = await store.readFile(documentId, revision)
@@ -47,14 +50,27 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
     }
     const notes = createNotes(store, job)
     const read = await extractor.extract(file, { open, onPage: notes.onPage }, signal)
-    await notes.end(read)
-    return {
-      // Replaces one code unit by one, so page offsets stay correct.
-      text: toStorable(read.text),
-      pageStarts: read.pageStarts,
-      close: budget.hold(read.text.length),
+    // A long text takes half of all, however long, since its process is held.
+    const isLong = read.length > MAX_WHOLE_CHARACTERS
+    const release = budget.hold(isLong ? MAX_EXTRACTED / 2 : read.length)
+    const close = () => {
+      read.close()
+      release()
     }
+    try {
+      await notes.end(read)
+    } catch (error) {
+      close()
+      throw error
+    }
+    const { length, pieces, pageStarts } = read
+    return { length, pieces: storable(pieces), pageStarts, close }
   }
+}
+
+/** Replaces one code unit by one, so page offsets stay correct. */
+async function* storable(pieces: Source['pieces']): AsyncGenerator<string> {
+  for await (const piece of pieces) yield toStorable(piece)
 }
 
 /** Progress is stored at most this often; a page takes about a second. */
@@ -80,13 +96,6 @@ function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: Ingesti
     },
   }
 }
-
-/** A text of up to this many UTF-16 code units is a single segment. */
-export const MAX_WHOLE_CHARACTERS = 524_288
-/** A longer text is split and held in segments of this size. */
-const SEGMENT_CHARACTERS = 131_072
-/** A segment may end earlier by this share, to avoid cutting through a paragraph, line or word. */
-const SLACK_SHARE = 1 / 16
 
 /** A chunk before it has a key; `start` and `end` are offsets into the document's text. */
 interface PreparedChunk extends SplitChunk {
@@ -116,7 +125,6 @@ export async function* preparedSegments(
   source: Source,
   signal: AbortSignal,
 ): AsyncGenerator<Segment> {
-  const isWhole = source.text.length <= MAX_WHOLE_CHARACTERS
   let context: SplitContext | undefined
   let characters = 0
   let isEmpty = true
@@ -134,37 +142,16 @@ export async function* preparedSegments(
     return { text, chunks, terms: prepared.terms }
   }
 
-  const texts = isWhole ? [source.text] : [...segmentsOf(source.text)]
-  for (const [number, text] of texts.entries()) {
+  let number = 0
+  for await (const text of source.pieces) {
     signal.throwIfAborted()
-    if (number % SEGMENTS_BETWEEN_COLLECTIONS === SEGMENTS_BETWEEN_COLLECTIONS - 1) freeAllMemory()
+    if (++number % SEGMENTS_BETWEEN_COLLECTIONS === 0) freeAllMemory()
     const segment = await prepareNext(text)
     if (segment.chunks.length === 0) continue
     isEmpty = false
     yield segment
   }
   if (isEmpty) throw new ExtractionError('empty_document', 'The document contains no text to index')
-}
-
-/** Cuts a text into pieces of at most `maxLength`, each ending at a nearby paragraph, line or word if possible. */
-export function* segmentsOf(text: string, maxLength = SEGMENT_CHARACTERS): Generator<string> {
-  let start = 0
-  while (text.length - start > maxLength) {
-    const end = endOfSegment(text, start, maxLength)
-    yield text.slice(start, end)
-    start = end
-  }
-  if (start < text.length) yield text.slice(start)
-}
-
-function endOfSegment(text: string, start: number, maxLength: number): number {
-  const latest = start + maxLength
-  const earliest = latest - Math.floor(maxLength * SLACK_SHARE)
-  for (const end of ['\n\n', '\n', ' ']) {
-    const found = text.lastIndexOf(end, latest - end.length)
-    if (found >= earliest) return found + end.length
-  }
-  return atCodePoint(text, latest)
 }
 
 /** Adds to each chunk the pages on which it stands, given where each page begins in the text. */

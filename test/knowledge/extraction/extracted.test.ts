@@ -24,11 +24,11 @@ describe('A bounded text', () => {
     expect(() => text.add('6')).toThrow(expect.objectContaining({ code: 'text_too_long' }))
   })
 
-  it('holds ten million characters at most, and says so', () => {
+  it('holds fifty million characters at most, and says so', () => {
     const text = createBoundedText()
     const million = 'x'.repeat(1_000_000)
-    for (let i = 0; i < 10; i++) text.add(million)
-    expect(() => text.add('x')).toThrow(/more than 10 million characters/)
+    for (let i = 0; i < 50; i++) text.add(million)
+    expect(() => text.add('x')).toThrow(/more than 50 million characters/)
   })
 })
 

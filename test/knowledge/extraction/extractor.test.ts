@@ -4,6 +4,7 @@ import {
   createExtractor,
   type ExtractorOptions,
 } from '../../../src/knowledge/extraction/extractor.ts'
+import { JobCrashed } from '../../../src/lib/processes/job.ts'
 import { children } from '../../agent/charts/peak-megabytes.ts'
 import { fixture } from '../../support/forms.ts'
 import { isLong, long, onlyLong } from '../../support/long.ts'
@@ -30,7 +31,11 @@ function openExtractor(options: Partial<ExtractorOptions> = {}) {
   return { extractor, extract, warnings }
 }
 
-const onlyText = ({ text, pageStarts }: ReadText) => ({ text, ...(pageStarts && { pageStarts }) })
+async function onlyText({ pieces, pageStarts, close }: ReadText) {
+  const text = (await Array.fromAsync(pieces)).join('')
+  close()
+  return { text, ...(pageStarts && { pageStarts }) }
+}
 
 async function* inPieces(bytes: Buffer, length = 1_000_000) {
   for (let start = 0; start < bytes.length; start += length) {
@@ -102,6 +107,26 @@ describe('A file is read in a process of its own', () => {
     const extracted = await extract('long.txt', text)
     expect(extracted.text.length).toBe(text.length)
     expect(extracted.text === text).toBe(true)
+  })
+
+  it('of which a long one waits in the process until it is taken or closed', async () => {
+    const { extractor } = openExtractor({ processes: 1 })
+    const read = (content: string) => {
+      const bytes = Buffer.from(content)
+      const file = { name: 'a.txt', mediaType: 'text/plain', size: bytes.length }
+      return extractor.extract(file, { open: async () => inPieces(bytes) }, never())
+    }
+    const long = await read('Owls hunt at night.\n'.repeat(50_000))
+    expect(long.length).toBe(1_000_000)
+    const pieces = (async function* () {
+      yield* long.pieces
+    })()
+    expect((await pieces.next()).value).toMatch(/^(?:Owls hunt at night\.\n){6000,7000}$/)
+    // Another file is read in the meantime, in a process of its own.
+    expect(await onlyText(await read('Short.'))).toEqual({ text: 'Short.' })
+    expect((await pieces.next()).value).toMatch(/^Owls/)
+    long.close()
+    await expect(pieces.next()).rejects.toBeInstanceOf(JobCrashed)
   })
 })
 
@@ -181,7 +206,7 @@ it.runIf(process.platform === 'linux')(
       return inPieces(Buffer.from('The next one.'))
     }
     const file = { name: 'b.txt', mediaType: 'text/plain', size: 13 }
-    expect(onlyText(await extractor.extract(file, { open }, never()))).toEqual({
+    expect(await onlyText(await extractor.extract(file, { open }, never()))).toEqual({
       text: 'The next one.',
     })
     expect(opened).toBe(2)

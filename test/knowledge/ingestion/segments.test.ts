@@ -3,10 +3,9 @@ import type { Extracted } from '../../../src/knowledge/extraction/extracted.ts'
 import {
   createSources,
   numberPages,
-  segmentsOf,
+  type Source,
 } from '../../../src/knowledge/ingestion/segments.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
-import { randomText, seededRandom } from './random-text.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
 const JOB: IngestionJob = {
@@ -32,6 +31,7 @@ const WARNINGS = [{ code: 'unreadable_pictures', message: 'Left out: page 2' }]
 function sourcesWith(extracted: Extracted, pages = 0) {
   const asked: unknown[] = []
   const noted: unknown[] = []
+  const closed: unknown[] = []
   const openSource = createSources({
     store: {
       readFile: async (...ids) => {
@@ -44,32 +44,47 @@ function sourcesWith(extracted: Extracted, pages = 0) {
       async extract(file, { open, onPage }) {
         for (let page = 1; page <= pages; page++) onPage?.(page)
         asked.push(file, Buffer.concat(await Array.fromAsync(await open())).toString())
-        return { ...extracted, warnings: pages > 0 ? WARNINGS : [] }
+        const { text, pageStarts } = extracted
+        const warnings = pages > 0 ? WARNINGS : []
+        const { length } = text
+        return {
+          ...(pageStarts && { pageStarts }),
+          warnings,
+          length,
+          pieces: [text],
+          close: () => void closed.push(text),
+        }
       },
     },
   })
-  return { openSource, asked, noted }
+  return { openSource, asked, noted, closed }
 }
+
+const textOf = async ({ pieces }: Source) => (await Array.fromAsync(pieces)).join('')
 
 describe('The source of a document', () => {
   it('is the text that came with it', async () => {
     const { openSource, asked } = sourcesWith({ text: 'other' })
     const source = await openSource({ ...JOB, text: 'Text.', file: undefined }, never())
-    expect(source).toMatchObject({ text: 'Text.', pageStarts: undefined })
+    expect(source).toMatchObject({ length: 5, pieces: ['Text.'], pageStarts: undefined })
     expect(source.close()).toBeUndefined()
     expect(asked).toEqual([])
   })
 
   it('is what its file says, of the revision that was claimed', async () => {
-    const { openSource, asked } = sourcesWith({ text: 'Read.', pageStarts: [0, 2] })
+    const { openSource, asked, closed } = sourcesWith({ text: 'Read.', pageStarts: [0, 2] })
     const source = await openSource(JOB, never())
-    expect(source).toMatchObject({ text: 'Read.', pageStarts: [0, 2] })
+    expect(source).toMatchObject({ length: 5, pageStarts: [0, 2] })
+    expect(await textOf(source)).toBe('Read.')
+    expect(closed).toEqual([])
+    source.close()
+    expect(closed).toEqual(['Read.'])
     expect(asked).toEqual([['a', 2], FILE, 'abc'])
   })
 
   it('is made fit to be stored without moving a page', async () => {
     const { openSource } = sourcesWith({ text: 'a\0b\uD800c', pageStarts: [0, 4] })
-    expect((await openSource(JOB, never())).text).toBe('a b\uFFFDc')
+    expect(await textOf(await openSource(JOB, never()))).toBe('a b\uFFFDc')
   })
 
   it('has its reading told with the document, and in the end what could not be read', async () => {
@@ -90,6 +105,38 @@ describe('The source of a document', () => {
     expect(noted).toEqual([[1, {}]])
   })
 
+  it('is pieces of a text that came with it and is long', async () => {
+    const { openSource } = sourcesWith({ text: 'other' })
+    const text = 'A line.\n'.repeat(100_000)
+    const { pieces, length } = await openSource({ ...JOB, text, file: undefined }, never())
+    const parts = await Array.fromAsync(pieces)
+    expect(length).toBe(800_000)
+    expect(parts.join('')).toBe(text)
+    expect(parts.length).toBeGreaterThan(5)
+  })
+
+  it('is given back if what could not be read cannot be noted', async () => {
+    const given: string[] = []
+    const openSource = createSources({
+      store: {
+        readFile: async () => onePiece(),
+        noteFile: async () => {
+          throw new Error('the store is down')
+        },
+      },
+      extractor: {
+        extract: async () => ({
+          warnings: WARNINGS,
+          length: 5,
+          pieces: ['Read.'],
+          close: () => void given.push('back'),
+        }),
+      },
+    })
+    await expect(openSource(JOB, never())).rejects.toThrow('the store is down')
+    expect(given).toEqual(['back'])
+  })
+
   it('is missing where the file is', async () => {
     const openSource = createSources({
       store: { readFile: async () => undefined, noteFile: async () => undefined },
@@ -106,41 +153,15 @@ describe('The source of a document', () => {
 
 it('No further file is read while too much text is under way', async () => {
   const { openSource, asked } = sourcesWith({ text: 'x'.repeat(10_000_000) })
+  // The process that reads a long text is held, so each counts as half of what may be under way.
   const first = await openSource(JOB, never())
-  const second = openSource(JOB, never())
+  await openSource(JOB, never())
+  const third = openSource(JOB, never())
   await new Promise((resolve) => setImmediate(resolve))
-  expect(asked).toHaveLength(3)
-  first.close()
-  expect((await second).text).toHaveLength(10_000_000)
   expect(asked).toHaveLength(6)
-})
-
-const segments = (text: string, most: number) => [...segmentsOf(text, most)]
-
-describe('The segments of a text', () => {
-  it('are all of it, in order, none longer than allowed', () => {
-    for (let seed = 0; seed < 20; seed++) {
-      const text = randomText(seededRandom(seed), 3_000)
-      const parts = segments(text, 100)
-      expect(parts.join('')).toBe(text)
-      expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(100)
-    }
-  })
-
-  it.each([
-    ['a paragraph', `${'a'.repeat(95)}\n\nb c d`, `${'a'.repeat(95)}\n\n`],
-    ['a line', `${'a'.repeat(95)}\nb\tc d`, `${'a'.repeat(95)}\n`],
-    ['a word', `${'a'.repeat(95)} bbbbbbb`, `${'a'.repeat(95)} `],
-    ['any character where nothing is near', 'a'.repeat(200), 'a'.repeat(100)],
-    ['no half of a character', `${'a'.repeat(99)}👋b`, 'a'.repeat(99)],
-  ])('end after %s', (_where, text, first) => {
-    expect(segments(text, 100)[0]).toBe(first)
-  })
-
-  it('are none of a text that is empty, and one of a short one', () => {
-    expect(segments('', 100)).toEqual([])
-    expect(segments('short', 100)).toEqual(['short'])
-  })
+  first.close()
+  expect(await textOf(await third)).toHaveLength(10_000_000)
+  expect(asked).toHaveLength(9)
 })
 
 const chunk = (start: number, end: number) => ({ text: '', heading: '', start, end })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { segmentsOf } from '../../../../src/knowledge/ingestion/segments.ts'
 import {
   estimateTokens,
   SPLIT_LIMITS,
@@ -10,6 +9,7 @@ import {
   splitPiece,
   splitText,
 } from '../../../../src/knowledge/ingestion/split/split-text.ts'
+import { segmentsOf } from '../../../../src/lib/text/segments.ts'
 import { isLong, long } from '../../../support/long.ts'
 import { processorMs } from '../../../support/processor-time.ts'
 import { randomText, seededRandom } from '../random-text.ts'
