@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
@@ -25,13 +25,10 @@ import { type Decision, Waiting } from './waiting.tsx'
 
 /** A question and its answer, with all that led to it. */
 export function TurnView({ turn, place }: { turn: Turn; place: number }) {
-  const id = useId()
   return (
-    <article class="turn" aria-labelledby={id}>
+    <article class="turn" aria-label={`Question ${place + 1}`}>
       {/* Headings of the answer stand below it. */}
-      <h2 id={id} class="visually-hidden">
-        Question {place + 1}
-      </h2>
+      <h2 class="visually-hidden">Question {place + 1}</h2>
       <Question turn={turn} place={place} />
       <WholeAnswer
         turn={turn}
