@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('Settings (needs Chromium)', () => {
       ).toBeLessThanOrEqual(390)
       await page.setViewportSize({ width: 1300, height: 900 })
       expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(
-        6_000,
+        6_200,
       )
     },
   )
