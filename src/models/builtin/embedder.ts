@@ -16,8 +16,8 @@ const DEADLINE_MS = 120_000
 const MAX_THREADS = 8
 /** On a busy machine, a document's text gets a tenth of the CPU time of a question or of the server. */
 const NICENESS = { document: 10, query: 0 }
-/** How long the process is kept without work; the next question then waits half a second for a new one. */
-const IDLE_MS = 300_000
+/** How long a process is kept without work; what comes next then waits half a second for a new one. */
+const IDLE_MS = { document: 10_000, query: 300_000 }
 
 interface BuiltinOptions {
   model?: BuiltinModel
@@ -33,12 +33,12 @@ interface BuiltinOptions {
  * Throws an Error that says what to do if the model's package is not installed.
  */
 export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
-  const { model = MINILM, log, idleMs = IDLE_MS, directory = findPackage(model) } = options
+  const { model = MINILM, log, idleMs, directory = findPackage(model) } = options
   const { prefixes, tokenizer, window } = model
   const threads = Math.min(MAX_THREADS, availableParallelism())
   const workerFor = (kind: keyof typeof NICENESS) => {
     const settings = { directory, tokenizer, window, threads, niceness: NICENESS[kind] }
-    return createWorker({ ...settings, prefix: prefixes[kind] }, idleMs, log)
+    return createWorker({ ...settings, prefix: prefixes[kind] }, idleMs ?? IDLE_MS[kind], log)
   }
   const documents = workerFor('document')
   const queries = workerFor('query')
