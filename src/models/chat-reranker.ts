@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { escapeTags } from '../lib/text/escape-tags.ts'
 import { askModel } from './ask-model.ts'
 import { type ChatModel, PromptTooLong } from './chat-model.ts'
 import { type Reranked, type Reranker, RerankerError } from './reranker.ts'
@@ -69,10 +70,7 @@ function toPrompt(query: string, texts: readonly string[], most: number): string
 
 /** Escapes what would end the passages, and what looks like the number of one. */
 function asData(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/<(?=\s*\/?\s*passages)/gi, '&lt;')
-    .replaceAll(/\[(\d+)\]/g, '($1)')
+  return escapeTags(text.toWellFormed(), 'passages').replaceAll(/\[(\d+)\]/g, '($1)')
 }
 
 /** An answer that leaves out the brackets, or puts all numbers into one pair. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { escapeTags } from '../../lib/text/escape-tags.ts'
 import { shownMetadata } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -132,7 +133,7 @@ function lineAt(text: string, index: number) {
 
 /** Escapes a text so that it cannot close the block that marks it as data. */
 export function asData(text: string): string {
-  return text.replaceAll(/<(?=\s*\/?\s*passages)/gi, '&lt;')
+  return escapeTags(text, 'passages')
 }
 
 /** Maximum UTF-16 code units of a joined hit: a citation of more text would hardly tell where to look. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import { escapeTags } from '../../lib/text/escape-tags.ts'
 import type { Capabilities, SkillList, SkillReload } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import type { Tool, ToolContext } from '../tools/define-tool.ts'
@@ -184,7 +185,7 @@ export function renderCatalogue(skills: readonly Skill[]): string {
 
 /** Escapes a description, so that it cannot end the list or begin another. */
 function plain(text: string): string {
-  return text.replaceAll(/<(?=\s*\/?\s*skills)/gi, '&lt;')
+  return escapeTags(text, 'skills')
 }
 
 const MAX_SOURCES = 50

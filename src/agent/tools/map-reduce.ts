@@ -1,4 +1,5 @@
 import { createSemaphore } from '../../lib/semaphore.ts'
+import { escapeTags } from '../../lib/text/escape-tags.ts'
 import { askModel, type Reader } from '../../models/ask-model.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 
@@ -103,6 +104,6 @@ const RULES =
 
 /** Marks a text as data, escaped so that it cannot end the mark around it. */
 function asDocument(title: string, text: string): string {
-  const safe = (words: string) => words.replaceAll(/<(?=\s*\/?\s*document)/gi, '&lt;')
+  const safe = (words: string) => escapeTags(words, 'document')
   return `<document>\n${safe(title)}\n${safe(text)}\n</document>`
 }

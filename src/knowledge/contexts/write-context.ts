@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { withDeadline } from '../../lib/abort.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
+import { escapeTags } from '../../lib/text/escape-tags.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
@@ -102,5 +103,5 @@ const TASK =
   'Write one or two short sentences that say what the passage is about and where it belongs in the document, with the names, subjects and dates that the passage itself leaves unsaid. Use the language of the document. Write nothing else.'
 
 function asData(text: string): string {
-  return text.toWellFormed().replaceAll(/<(?=\s*\/?\s*(?:document|passage|following))/gi, '&lt;')
+  return escapeTags(text.toWellFormed(), 'document', 'passage', 'following')
 }
