@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { importsOf, resolveImport, type SourceFile, sourceFiles } from './support/source-tree.ts'
+import {
+  importsOf,
+  loadsOf,
+  resolveImport,
+  type SourceFile,
+  sourceFiles,
+} from './support/source-tree.ts'
 
 const LEAVES = ['errors', 'lib', 'schemas']
 /** What the server does, each room on top of the next. */
@@ -89,6 +95,11 @@ describe('The layers of src/', () => {
   it.each(['knowledge'])('hold no cycle between the folders of %s', (room) => {
     expect(folderCycles(files, room)).toEqual([])
   })
+  it('let no thread load Zod, which takes longer than to start it', () => {
+    const threads = files.map(({ path }) => path).filter((path) => path.endsWith('-thread.ts'))
+    expect(threads).toContain('src/stores/sqlite/writer-thread.ts')
+    expect(threads.filter((path) => loadedBy(path, files).has('zod'))).toEqual([])
+  })
   it('import only files that exist', () => expect(missingFiles(files)).toEqual([]))
 })
 
@@ -148,6 +159,16 @@ describe('The guards of the layers', () => {
     expect(folderCycles(tree, 'knowledge')).toEqual([['src/knowledge/a', 'src/knowledge/b']])
   })
 
+  it('report a thread that loads a package through another file, but not for its types', () => {
+    const tree = [
+      { path: 'src/a-thread.ts', text: `import { b } from './b.ts'` },
+      { path: 'src/b.ts', text: `import type { C } from './c.ts'\nexport { d } from './d.ts'` },
+      { path: 'src/c.ts', text: `import 'c'` },
+      { path: 'src/d.ts', text: `import { type D } from './c.ts'\nimport 'd'` },
+    ]
+    expect([...loadedBy('src/a-thread.ts', tree)]).toEqual(['src/b.ts', 'src/d.ts', 'd'])
+  })
+
   it('report an import of a file that is not there', () => {
     expect(missingFiles([{ path: 'src/a.ts', text: `import './b.ts'` }])).toHaveLength(1)
   })
@@ -203,6 +224,19 @@ function missingFiles(tree: readonly SourceFile[]): string[] {
   return edges(tree)
     .filter(({ to }) => !paths.has(to))
     .map(({ from, to }) => `${from} imports ${to}, which does not exist`)
+}
+
+/** The files and packages that a file loads, through others as well. */
+function loadedBy(file: string, tree: readonly SourceFile[]): Set<string> {
+  const found = new Set([file])
+  for (const path of found) {
+    const text = tree.find((each) => each.path === path)?.text ?? ''
+    for (const name of loadsOf(text)) {
+      found.add(name.startsWith('.') ? resolveImport(path, name) : name)
+    }
+  }
+  found.delete(file)
+  return found
 }
 
 interface Edge {

@@ -60,6 +60,19 @@ export function importsOf(text: string): string[] {
   })
 }
 
+/** What a file loads before it runs, as written. */
+export function loadsOf(text: string): string[] {
+  const kept = nodesOf(text).filter(isLoading)
+  return kept.flatMap(({ source }) => (isNode(source) ? [String(source.value)] : []))
+}
+
+function isLoading({ type, importKind, exportKind, specifiers }: SyntaxNode): boolean {
+  if (importKind === 'type' || exportKind === 'type') return false
+  if (type !== 'ImportDeclaration') return type.startsWith('Export')
+  const names: unknown[] = Array.isArray(specifiers) ? specifiers : []
+  return names.length === 0 || names.some((name) => isNode(name) && name.importKind !== 'type')
+}
+
 function importedBy(node: SyntaxNode): unknown {
   switch (node.type) {
     case 'ImportDeclaration':

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
@@ -13,7 +12,7 @@ import type {
 } from '../document-store.ts'
 import type { VectorReplacement } from '../opened-store.ts'
 import { CONTENT_NAMES, toContent } from './columns.ts'
-import { decodeCursor, encodeCursor, unknownCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, isInteger, unknownCursor } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import { toCondition } from './filter.ts'
 import {
@@ -64,7 +63,7 @@ export function createChunkReads(
     },
 
     async listChunks({ documentId, limit, cursor }) {
-      const after = cursor === undefined ? undefined : decodeCursor(CHUNK_LIST, cursor, z.int())
+      const after = cursor === undefined ? undefined : decodeCursor(CHUNK_LIST, cursor, isInteger)
       const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
       const values = [after?.number ?? EVERY_ORDINAL, documentId, length + 1]
       const rows = await read(CHUNKS_OF_DOCUMENT, values)

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import {
   type Addition,
@@ -12,7 +11,7 @@ import {
   type StoredItem,
   titleOf,
 } from '../conversation-store.ts'
-import { type Columns, insertInto, json, plain, readAll, writeAll } from './columns.ts'
+import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import {
   integer,
@@ -31,7 +30,7 @@ const SEARCHED_CHARACTERS = 4_000
 const CONVERSATION: Columns<StoredConversation> = {
   id: plain('id', text),
   title: plain('title', optionalText),
-  metadata: json('metadata', z.record(z.string(), z.string()).parse),
+  metadata: json('metadata', unchecked<StoredConversation['metadata']>),
   lastItem: plain('last_item', optionalText),
   createdAt: plain('created_at', integer),
   updatedAt: plain('updated_at', integer),

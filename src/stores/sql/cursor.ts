@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { parseJson } from '../../lib/text/json.ts'
 
@@ -17,14 +16,17 @@ export function encodeCursor(list: string, { key, number }: Place<string | numbe
 export function decodeCursor<Key extends string | number>(
   list: string,
   cursor: string,
-  key: z.ZodType<Key>,
+  isKey: (value: unknown) => value is Key,
 ): Place<Key> {
-  const Cursor = z.tuple([z.literal(list), key, z.int().nonnegative()])
-  const parsed = Cursor.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()))
-  if (!parsed.success) throw unknownCursor()
-  const [, place, number] = parsed.data
-  return { key: place, number }
+  const place = parseJson(Buffer.from(cursor, 'base64url').toString())
+  if (!Array.isArray(place) || place.length !== 3) throw unknownCursor()
+  const [name, key, number]: unknown[] = place
+  if (name !== list || !isKey(key) || !isInteger(number) || number < 0) throw unknownCursor()
+  return { key, number }
 }
+
+export const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
+export const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** The error for a cursor that no list has handed out, or whose list has changed. */
 export function unknownCursor(): AppError {

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import {
   type FeedbackStore,
@@ -8,14 +7,12 @@ import {
 } from '../feedback-store.ts'
 import { insertInto } from './columns.ts'
 import { lockItem, ownerOf } from './conversations.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, isInteger } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
-import { integer, optionalText, type Read, type Row, type Tx, text } from './query.ts'
+import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'
 
-const Rating = z.enum(RATINGS)
 /** The list has one order, by number alone. */
 const LIST_NAME = 'feedback'
-const NO_KEY = z.literal(0)
 
 const LIST = `SELECT feedback.*, conversations.id AS conversation_id
   FROM feedback LEFT JOIN conversations ON conversations.number = conversation
@@ -29,7 +26,7 @@ export function createFeedbackReads(read: Read): Pick<FeedbackStore, 'list'> {
   return {
     async list(owner, { rating, conversationId, limit, cursor }) {
       const before =
-        cursor === undefined ? undefined : decodeCursor(LIST_NAME, cursor, NO_KEY).number
+        cursor === undefined ? undefined : decodeCursor(LIST_NAME, cursor, isInteger).number
       const values = [ownerOf({ owner }), rating, conversationId, before, limit + 1]
       const rows = await read(LIST, values)
       const shown = rows.slice(0, limit)
@@ -47,7 +44,7 @@ function toFeedback(row: Row | undefined, conversationId: string | undefined): S
     id: text(row, 'id'),
     conversationId,
     answerId: text(row, conversationId === undefined ? 'response' : 'item'),
-    rating: Rating.parse(text(row, 'rating')),
+    rating: oneOf(RATINGS, row, 'rating'),
     comment: optionalText(row, 'comment'),
     copy: optionalText(row, 'copy'),
     createdAt: integer(row, 'created_at'),

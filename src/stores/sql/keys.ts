@@ -1,8 +1,6 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { SCOPES } from '../../schemas/operator/api-key.ts'
 import type { KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
-import { type Columns, insertInto, json, plain, readAll, writeAll } from './columns.ts'
+import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import {
@@ -15,14 +13,11 @@ import {
   text,
 } from './query.ts'
 
-const Scopes = z.array(z.enum(SCOPES))
-const Collections = z.array(z.string()).optional()
-
 const KEY: Columns<StoredKey> = {
   id: plain('id', text),
   name: plain('name', text),
-  scopes: json('scopes', Scopes.parse),
-  collections: json('collections', Collections.parse),
+  scopes: json('scopes', unchecked<StoredKey['scopes']>),
+  collections: json('collections', unchecked<StoredKey['collections']>),
   requestsPerMinute: plain('requests_per_minute', optionalInteger),
   tokensPerDay: plain('tokens_per_day', optionalInteger),
   expiresAt: plain('expires_at', optionalInteger),

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import type {
@@ -17,7 +16,7 @@ import {
   type ValueQuery,
 } from '../lookup.ts'
 import { toDocument } from './columns.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { decodeCursor, encodeCursor, isInteger, isText } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import { type Condition, toCondition } from './filter.ts'
 import { integer, optionalInteger, type Row, type Statement, text, type Value } from './query.ts'
@@ -186,7 +185,7 @@ function createLists(ask: Ask, dialect: Dialect) {
       conditions.push(`number ${beyond} (${number})`)
     }
     if (cursor !== undefined) {
-      const place = decodeCursor(sort, cursor, keyOf(sort))
+      const place = decodeCursor(sort, cursor, isKeyOf(sort))
       const parameters = `($${all.push(place.key)}, $${all.push(place.number)})`
       conditions.push(`(${key}, number) ${beyond} ${parameters}`)
     }
@@ -198,7 +197,7 @@ function createLists(ask: Ask, dialect: Dialect) {
     const last = rows.length > length ? shown.at(-1) : undefined
     const cursorAfter = (row: Row) =>
       encodeCursor(sort, {
-        key: keyOf(sort).parse(row.sort_key),
+        key: keyIn(row, sort),
         number: integer(row, 'number'),
       })
     return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(last) }
@@ -233,8 +232,10 @@ const sortKeys = (dialect: Dialect): Record<string, string> => ({
   title: dialect.fold(`substr(${shownTitle(dialect)}, 1, ${SORTED_CHARACTERS})`),
 })
 
-const keyOf = (sort: string): z.ZodType<string | number> =>
-  sort.endsWith('title') ? z.string() : z.int()
+const isTitle = (sort: string) => sort.endsWith('title')
+const isKeyOf = (sort: string): ((value: unknown) => value is string | number) =>
+  isTitle(sort) ? isText : isInteger
+const keyIn = (row: Row, sort: string) => (isTitle(sort) ? text : integer)(row, 'sort_key')
 
 function toListCondition(
   { filter, status, title, mediaType, sha256 }: DocumentSelection,

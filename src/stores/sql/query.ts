@@ -46,6 +46,18 @@ export function text(row: Row | undefined, column: string): string {
   return value
 }
 
+/** The value of a text column that holds one of these. Throws `TypeError` for any other. */
+export function oneOf<T extends string>(
+  values: readonly T[],
+  row: Row | undefined,
+  column: string,
+): T {
+  const value = text(row, column)
+  const known = values.find((each) => each === value)
+  if (known === undefined) throw new TypeError(`The column ${column} should not hold ${value}`)
+  return known
+}
+
 /** The value of a bytes column. Throws `TypeError` if there is no row or the value has another type. */
 export function bytes(row: Row | undefined, column: string): Uint8Array {
   const value = row?.[column]
