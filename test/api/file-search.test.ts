@@ -198,10 +198,4 @@ describe('Embeddings', () => {
     await own.close()
     await embedder.close()
   })
-
-  it('of what is no chat are answered with what to use', async () => {
-    const response = await server.request('/v1/completions', { body: { prompt: 'x' } })
-    expect(response.status).toBe(404)
-    expect(await response.text()).toContain('/v1/chat/completions')
-  })
 })

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { AppError } from '../../errors.ts'
 import { prefersJson } from '../../http/event-stream.ts'
 import { hasOpenAiDefaults } from '../../http/openai-base-path.ts'
 import { groupRoutes } from '../../http/reference.ts'
@@ -7,7 +6,9 @@ import { callSignal } from '../../http/shutdown.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { createEndpoint, type DialectServices } from '../dialect.ts'
+import { refuseMissing } from '../missing-endpoints.ts'
 import { createCompletionsDialect, createModels } from './dialect.ts'
+import { MISSING } from './missing.ts'
 import {
   Completion,
   CompletionChunk,
@@ -80,8 +81,5 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
     handler: ({ params, caller }, reply) => models.get(params.model, caller, callSignal(reply)),
   })
 
-  app.post('/v1/completions', { config: { scopes: ['chat'] }, schema: { hide: true } }, () => {
-    const message = '/v1/completions is not supported. Use /v1/chat/completions or /v1/responses.'
-    throw new AppError('route_not_found', message)
-  })
+  refuseMissing(app, MISSING)
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { groupRoutes } from '../../http/reference.ts'
 import { errorResponsesIn } from '../../schemas/error.ts'
 import { createEndpoint, type DialectServices } from '../dialect.ts'
+import { refuseMissing } from '../missing-endpoints.ts'
 import { tokensOf } from '../request-tokens.ts'
 import { createMessagesDialect, MESSAGES_ERROR } from './dialect.ts'
 import { toAgentRequest } from './request.ts'
@@ -60,4 +61,7 @@ export const messageRoutes: FastifyPluginAsyncZod<DialectServices> = async (app,
       input_tokens: tokensOf(toAgentRequest(body, caller, dialects)),
     }),
   })
+
+  const instead = 'Use /v1/messages.'
+  refuseMissing(app, { '/v1/messages/batches': instead, '/v1/complete': instead }, CONFIG)
 }
