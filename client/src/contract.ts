@@ -2035,15 +2035,25 @@ export interface components {
         /** @description The JSON object of each server-sent event. */
         ActivityFrame: components["schemas"]["ActivityEvent"] | components["schemas"]["ErrorFrame"];
         Agent: {
+            /** @description Name of the agent, from `agent.json`. */
             name: string;
+            /** @description What the agent is and works with. */
             profile: {
+                /** @description Description of the agent, from `agent.json`. */
                 description: string;
+                /** @description Name of the chat model. */
                 model: string;
-                /** @enum {string} */
+                /**
+                 * @description `lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.
+                 * @enum {string}
+                 */
                 retrieval: "lexical" | "hybrid";
             };
+            /** @description The tools that the agent can use now. */
             tools: {
+                /** @description Name of the tool, as the model sees it. */
                 name: string;
+                /** @description `builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`. */
                 source: string;
             }[];
         };
@@ -2063,10 +2073,12 @@ export interface components {
                 /** @description The server’s own rules, which always come first. */
                 rules: string;
             };
+            /** @description Whether the configuration has no mistakes. */
             valid: boolean;
         };
         /** @description Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks. */
         AgentExtra: {
+            /** @description Calls that wait for approval; absent if there are none. */
             approval?: components["schemas"]["Approval"];
             /** @description Files created by tools in this run. Absent if there are none. */
             artifacts?: components["schemas"]["Artifact"][];
@@ -2077,8 +2089,12 @@ export interface components {
              * @constant
              */
             degraded?: true;
-            /** @enum {string} */
+            /**
+             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
+             * @enum {string}
+             */
             finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+            /** @description The retrieved chunks. */
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
@@ -2087,6 +2103,7 @@ export interface components {
             /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
             unknownCitations?: number[];
         };
+        /** @description The agent configuration on disk. */
         AgentFile: {
             /** @description The parsed configuration with all defaults filled in. Absent if the text is invalid. */
             configuration?: {
@@ -2098,7 +2115,7 @@ export interface components {
             found: boolean;
             /** @description All mistakes, each with its field. */
             mistakes: components["schemas"]["Mistake"][];
-            /** @description AGENT_CONFIG. */
+            /** @description Path of the file, from AGENT_CONFIG. */
             path: string;
             /** @description The prompt the model would receive; includes the configured prompt if the configuration is valid. */
             prompt: {
@@ -2117,6 +2134,7 @@ export interface components {
             toolSwitches: {
                 [key: string]: string;
             };
+            /** @description Whether the configuration has no mistakes. */
             valid: boolean;
         };
         /**
@@ -2135,7 +2153,7 @@ export interface components {
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
-             * @description Also stream steps of the search, tool calls, tool results, reasoning and progress.
+             * @description Whether to also stream steps of the search, tool calls, tool results, reasoning and progress.
              * @default false
              */
             includeSteps?: boolean | null;
@@ -2154,7 +2172,9 @@ export interface components {
             topK?: number | null;
         };
         AgentResponse: {
+            /** @description Extension of the protocol: what led to the answer. */
             agent?: {
+                /** @description Calls that wait for approval; absent if there are none. */
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
@@ -2166,8 +2186,12 @@ export interface components {
                  */
                 degraded?: true;
                 error?: components["schemas"]["ErrorDetail"];
-                /** @enum {string} */
+                /**
+                 * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.
+                 * @enum {string}
+                 */
                 finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+                /** @description The retrieved chunks. */
                 hits?: components["schemas"]["Hit"][];
                 /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
                 limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
@@ -2176,59 +2200,96 @@ export interface components {
                 /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
                 unknownCitations?: number[];
             };
+            /** @description When it was completed, in seconds since 1970; otherwise null. */
             completed_at: number | null;
+            /** @description The stored conversation that it belongs to; null if none. */
             conversation: {
+                /** @description Identifier of the conversation. */
                 id: string;
             } | null;
+            /** @description When it was created, in seconds since 1970. */
             created_at: number;
+            /** @description Why it failed; null if it did not. */
             error: {
+                /** @description `rate_limit_exceeded` or `server_error`; `agent.error` is more precise. */
                 code: string;
+                /** @description What went wrong and how to fix it. */
                 message: string;
             } | null;
+            /** @description Identifier of the response. */
             id: string;
+            /** @description Why it is incomplete; null if it is not. */
             incomplete_details: {
+                /** @description `max_output_tokens` or `content_filter`; `agent.finishReason` is more precise. */
                 reason: string;
             } | null;
+            /** @description As requested. */
             instructions: string | null;
+            /** @description As requested. */
             max_output_tokens: number | null;
+            /** @description As requested. */
             metadata: {
                 [key: string]: string;
             };
+            /** @description The agent. */
             model: string;
             /** @constant */
             object: "response";
+            /** @description What the agent produced. */
             output: components["schemas"]["ResponseOutputItem"][];
+            /** @description Always true. */
             parallel_tool_calls: boolean;
+            /** @description As requested. */
             previous_response_id: string | null;
+            /** @description As requested. */
             reasoning: {
+                /** @description As requested. */
                 effort: string | null;
+                /** @description Always null. */
                 summary: null;
             };
-            /** @enum {string} */
+            /**
+             * @description Whether it is complete; `incomplete` if it was cut off.
+             * @enum {string}
+             */
             status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @description As requested. */
             store: boolean;
+            /** @description As requested. */
             temperature: number | null;
+            /** @description As requested. */
             text: {
                 [key: string]: unknown;
             };
+            /** @description As requested. */
             tool_choice: unknown;
+            /** @description As requested. */
             tools: {
                 [key: string]: unknown;
             }[];
+            /** @description As requested. */
             top_p: number | null;
             /** @constant */
             truncation: "auto";
-            /** @description Null if the model does not report it. Unknown details are 0. */
+            /** @description Tokens of the run; null if the model does not report them. */
             usage: {
+                /** @description Tokens of the prompts. */
                 input_tokens: number;
+                /** @description Details of the input tokens. */
                 input_tokens_details: {
+                    /** @description Not known; always 0. */
                     cache_write_tokens: number;
+                    /** @description Tokens served from the model’s cache. */
                     cached_tokens: number;
                 };
+                /** @description Tokens that the model generated. */
                 output_tokens: number;
+                /** @description Details of the output tokens. */
                 output_tokens_details: {
+                    /** @description Not known; always 0. */
                     reasoning_tokens: number;
                 };
+                /** @description The sum of input and output tokens. */
                 total_tokens: number;
             } | null;
         };
@@ -2270,6 +2331,7 @@ export interface components {
         AgentVersion: {
             /** @description SHA-256 hash of the text, in hexadecimal. */
             digest: string;
+            /** @description The whole configuration, as JSON. */
             text: string;
         };
         AgentVersions: {
@@ -2277,26 +2339,36 @@ export interface components {
             versions: {
                 /** @description SHA-256 hash of the text, in hexadecimal. */
                 digest: string;
-                /** Format: date-time */
+                /**
+                 * Format: date-time
+                 * @description When it was replaced by the next version.
+                 */
                 replacedAt: string;
             }[];
         };
         /** @description A tool call, with its result if there is one. */
         AnswerStep: {
+            /** @description Identifies the call. */
             callId: string;
+            /** @description Arguments of the call. */
             input: unknown;
+            /** @description Whether the call failed. */
             isError?: boolean;
+            /** @description Duration in milliseconds. */
             milliseconds?: number;
-            /** @description Cut after 20,000 characters. */
+            /** @description The result, as given to the model; cut after 20,000 characters. */
             output?: string;
+            /** @description Name of the tool. */
             tool: string;
         };
         /** @description One for each hit that the text cites. */
         AnthropicCitation: components["schemas"]["AnthropicCitationWebSearchResultLocation"] | components["schemas"]["AnthropicCitationCharLocation"];
         AnthropicCitationCharLocation: {
+            /** @description The cited passage. */
             cited_text: string;
             /** @description The index of the hit in `agent.hits`. */
             document_index: number;
+            /** @description Title of the document. */
             document_title: string | null;
             /** @description End offset (exclusive). */
             end_char_index: number;
@@ -2308,30 +2380,40 @@ export interface components {
             type: "char_location";
         };
         AnthropicCitationWebSearchResultLocation: {
+            /** @description The cited passage. */
             cited_text: string;
-            /** @description Empty. */
+            /** @description Always empty. */
             encrypted_index: string;
+            /** @description Title of the document. */
             title: string | null;
             /** @constant */
             type: "web_search_result_location";
+            /** @description URL of the document. */
             url: string;
         };
         AnthropicContentBlock: components["schemas"]["AnthropicContentBlockText"] | components["schemas"]["AnthropicContentBlockThinking"] | components["schemas"]["AnthropicContentBlockToolUse"];
         AnthropicContentBlockText: {
+            /** @description What the text cites; absent if nothing. */
             citations?: components["schemas"]["AnthropicCitation"][];
+            /** @description The text. */
             text: string;
             /** @constant */
             type: "text";
         };
         AnthropicContentBlockThinking: {
+            /** @description Always empty. */
             signature: string;
+            /** @description The model’s reasoning. */
             thinking: string;
             /** @constant */
             type: "thinking";
         };
         AnthropicContentBlockToolUse: {
+            /** @description Identifier of the call. */
             id: string;
+            /** @description Arguments of the call. */
             input: unknown;
+            /** @description Name of the client’s tool to call. */
             name: string;
             /** @constant */
             type: "tool_use";
@@ -2351,103 +2433,141 @@ export interface components {
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description The conversation. The last user message is answered. */
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
+                    /** @description The text. */
                     text: string;
                     /** @constant */
                     type: "text";
                 } | {
+                    /** @description The image. */
                     source: {
+                        /** @description The image in base64. */
                         data: string;
-                        /** @enum {string} */
+                        /**
+                         * @description Media type of the image.
+                         * @enum {string}
+                         */
                         media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
                         /** @constant */
                         type: "base64";
                     } | {
                         /** @constant */
                         type: "url";
+                        /** @description HTTPS URL of the image. */
                         url: string;
                     };
                     /** @constant */
                     type: "image";
                 } | {
+                    /** @description The text of the document; other sources are replaced by a note. */
                     source: {
+                        /** @description The text. */
                         data: string;
                         /** @constant */
                         type: "text";
                     } | ({
+                        /** @description Kind of the source. */
                         type: string;
                     } & {
                         [key: string]: unknown;
                     });
+                    /** @description Title of the document. */
                     title?: string | null;
                     /** @constant */
                     type: "document";
                 } | ({
+                    /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
                 }) | {
+                    /** @description Identifier of the call. */
                     id: string;
+                    /** @description Arguments of the call. */
                     input: {
                         [key: string]: unknown;
                     };
+                    /** @description Name of the tool. */
                     name: string;
                     /** @constant */
                     type: "tool_use";
                 } | {
+                    /** @description The result. */
                     content?: (string | ({
+                        /** @description The text. */
                         text: string;
                         /** @constant */
                         type: "text";
                     } | {
+                        /** @description The image. */
                         source: {
+                            /** @description The image in base64. */
                             data: string;
-                            /** @enum {string} */
+                            /**
+                             * @description Media type of the image.
+                             * @enum {string}
+                             */
                             media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
                             /** @constant */
                             type: "base64";
                         } | {
                             /** @constant */
                             type: "url";
+                            /** @description HTTPS URL of the image. */
                             url: string;
                         };
                         /** @constant */
                         type: "image";
                     } | {
+                        /** @description The text of the document; other sources are replaced by a note. */
                         source: {
+                            /** @description The text. */
                             data: string;
                             /** @constant */
                             type: "text";
                         } | ({
+                            /** @description Kind of the source. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         });
+                        /** @description Title of the document. */
                         title?: string | null;
                         /** @constant */
                         type: "document";
                     } | ({
+                        /** @description Kind of the block. A block that is not supported is replaced by a note. */
                         type: string;
                     } & {
                         [key: string]: unknown;
                     }))[]) | null;
+                    /** @description Whether the call failed. */
                     is_error?: boolean | null;
+                    /** @description The `id` of the call. */
                     tool_use_id: string;
                     /** @constant */
                     type: "tool_result";
                 })[];
-                /** @enum {string} */
+                /**
+                 * @description Who speaks.
+                 * @enum {string}
+                 */
                 role: "user" | "assistant" | "system";
             }[];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
+            /** @description Options of the answer. */
             output_config?: {
+                /** @description How much the model should think; passed on. */
                 effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                /** @description The format of the answer. */
                 format?: {
+                    /** @description JSON Schema of the answer. */
                     schema: {
                         [key: string]: unknown;
                     };
@@ -2461,43 +2581,59 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
+            /** @description Instructions to the agent. */
             system?: (string | {
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             }[]) | null;
             /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
             thinking?: {
+                /** @description `disabled`, or any other kind. */
                 type: string;
             } | null;
+            /** @description Which of the client’s tools the model may or must call. */
             tool_choice?: ({
-                /** @enum {string} */
+                /**
+                 * @description Whether the model may call a tool (`auto`), must (`any`), or must not (`none`).
+                 * @enum {string}
+                 */
                 type: "auto" | "any" | "none";
             } | {
+                /** @description Name of the tool to call. */
                 name: string;
                 /** @constant */
                 type: "tool";
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
             tools?: {
+                /** @description What the tool does, for the model. */
                 description?: string | null;
+                /** @description JSON Schema of its arguments. */
                 input_schema: {
                     [key: string]: unknown;
                 };
+                /** @description Name of the tool. */
                 name: string;
+                /** @description Must be `custom`, if given. */
                 type?: "custom" | null;
             }[] | null;
             topK?: number | null;
         };
         AnthropicError: {
+            /** @description Why the request failed. */
             error: {
                 /** @description Stable error code, listed in docs/reference/errors.md. */
                 code: string;
                 /** @description What went wrong and how to fix it. */
                 message: string;
+                /** @description Dotted path of the invalid field, or null. */
                 param: string | null;
+                /** @description The category of the error, in the words of the protocol. */
                 type: string;
             };
+            /** @description Identifies the request; also in the log. */
             request_id: string;
             /** @constant */
             type: "error";
@@ -2505,50 +2641,66 @@ export interface components {
         /** @description The JSON object in each `data` line; its `type` is also the name of the event. */
         AnthropicEvent: components["schemas"]["AnthropicEventMessageStart"] | components["schemas"]["AnthropicEventContentBlockStart"] | components["schemas"]["AnthropicEventContentBlockDelta"] | components["schemas"]["AnthropicEventContentBlockStop"] | components["schemas"]["AnthropicEventMessageDelta"] | components["schemas"]["AnthropicEventMessageStop"] | components["schemas"]["AnthropicError"];
         AnthropicEventContentBlockDelta: {
+            /** @description What is added to the block. */
             delta: {
+                /** @description The next fragment of the text. */
                 text: string;
                 /** @constant */
                 type: "text_delta";
             } | {
+                /** @description The next fragment of the reasoning. */
                 thinking: string;
                 /** @constant */
                 type: "thinking_delta";
             } | {
+                /** @description The next fragment of the arguments, in JSON. */
                 partial_json: string;
                 /** @constant */
                 type: "input_json_delta";
             } | {
+                /** @description What the text cites. */
                 citation: components["schemas"]["AnthropicCitation"];
                 /** @constant */
                 type: "citations_delta";
             };
+            /** @description Position of the block in the answer, from 0. */
             index: number;
             /** @constant */
             type: "content_block_delta";
         };
         AnthropicEventContentBlockStart: {
+            /** @description The block, still without content. */
             content_block: components["schemas"]["AnthropicContentBlock"];
+            /** @description Position of the block in the answer, from 0. */
             index: number;
             /** @constant */
             type: "content_block_start";
         };
         AnthropicEventContentBlockStop: {
+            /** @description Position of the block in the answer, from 0. */
             index: number;
             /** @constant */
             type: "content_block_stop";
         };
         AnthropicEventMessageDelta: {
             agent?: components["schemas"]["AgentExtra"];
+            /** @description How the answer ended. */
             delta: {
-                /** @enum {string} */
+                /**
+                 * @description Why the answer ended.
+                 * @enum {string}
+                 */
                 stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
+                /** @description Always null. */
                 stop_sequence: null;
             };
             /** @constant */
             type: "message_delta";
+            /** @description Tokens of the run. */
             usage: components["schemas"]["AnthropicUsage"];
         };
         AnthropicEventMessageStart: {
+            /** @description The answer, still without content. */
             message: components["schemas"]["AnthropicMessage"];
             /** @constant */
             type: "message_start";
@@ -2559,15 +2711,21 @@ export interface components {
         };
         AnthropicMessage: {
             agent?: components["schemas"]["AgentExtra"];
+            /** @description The answer. */
             content: components["schemas"]["AnthropicContentBlock"][];
+            /** @description Identifier of the answer. */
             id: string;
+            /** @description The agent. */
             model: string;
             /** @constant */
             role: "assistant";
+            /** @description Why the answer ended; `agent.finishReason` is more precise. */
             stop_reason: ("end_turn" | "max_tokens" | "tool_use" | "refusal") | null;
+            /** @description Always null. */
             stop_sequence: null;
             /** @constant */
             type: "message";
+            /** @description Tokens of the run. */
             usage: components["schemas"]["AnthropicUsage"];
         };
         /**
@@ -2587,104 +2745,143 @@ export interface components {
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description Maximum number of tokens that the model may generate per call. */
             max_tokens?: number | null;
+            /** @description The conversation. The last user message is answered. */
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
+                    /** @description The text. */
                     text: string;
                     /** @constant */
                     type: "text";
                 } | {
+                    /** @description The image. */
                     source: {
+                        /** @description The image in base64. */
                         data: string;
-                        /** @enum {string} */
+                        /**
+                         * @description Media type of the image.
+                         * @enum {string}
+                         */
                         media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
                         /** @constant */
                         type: "base64";
                     } | {
                         /** @constant */
                         type: "url";
+                        /** @description HTTPS URL of the image. */
                         url: string;
                     };
                     /** @constant */
                     type: "image";
                 } | {
+                    /** @description The text of the document; other sources are replaced by a note. */
                     source: {
+                        /** @description The text. */
                         data: string;
                         /** @constant */
                         type: "text";
                     } | ({
+                        /** @description Kind of the source. */
                         type: string;
                     } & {
                         [key: string]: unknown;
                     });
+                    /** @description Title of the document. */
                     title?: string | null;
                     /** @constant */
                     type: "document";
                 } | ({
+                    /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
                 } & {
                     [key: string]: unknown;
                 }) | {
+                    /** @description Identifier of the call. */
                     id: string;
+                    /** @description Arguments of the call. */
                     input: {
                         [key: string]: unknown;
                     };
+                    /** @description Name of the tool. */
                     name: string;
                     /** @constant */
                     type: "tool_use";
                 } | {
+                    /** @description The result. */
                     content?: (string | ({
+                        /** @description The text. */
                         text: string;
                         /** @constant */
                         type: "text";
                     } | {
+                        /** @description The image. */
                         source: {
+                            /** @description The image in base64. */
                             data: string;
-                            /** @enum {string} */
+                            /**
+                             * @description Media type of the image.
+                             * @enum {string}
+                             */
                             media_type: "image/jpeg" | "image/png" | "image/gif" | "image/webp";
                             /** @constant */
                             type: "base64";
                         } | {
                             /** @constant */
                             type: "url";
+                            /** @description HTTPS URL of the image. */
                             url: string;
                         };
                         /** @constant */
                         type: "image";
                     } | {
+                        /** @description The text of the document; other sources are replaced by a note. */
                         source: {
+                            /** @description The text. */
                             data: string;
                             /** @constant */
                             type: "text";
                         } | ({
+                            /** @description Kind of the source. */
                             type: string;
                         } & {
                             [key: string]: unknown;
                         });
+                        /** @description Title of the document. */
                         title?: string | null;
                         /** @constant */
                         type: "document";
                     } | ({
+                        /** @description Kind of the block. A block that is not supported is replaced by a note. */
                         type: string;
                     } & {
                         [key: string]: unknown;
                     }))[]) | null;
+                    /** @description Whether the call failed. */
                     is_error?: boolean | null;
+                    /** @description The `id` of the call. */
                     tool_use_id: string;
                     /** @constant */
                     type: "tool_result";
                 })[];
-                /** @enum {string} */
+                /**
+                 * @description Who speaks.
+                 * @enum {string}
+                 */
                 role: "user" | "assistant" | "system";
             }[];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
+            /** @description Options of the answer. */
             output_config?: {
+                /** @description How much the model should think; passed on. */
                 effort?: ("low" | "medium" | "high" | "xhigh" | "max") | null;
+                /** @description The format of the answer. */
                 format?: {
+                    /** @description JSON Schema of the answer. */
                     schema: {
                         [key: string]: unknown;
                     };
@@ -2698,36 +2895,51 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
+            /** @description Texts at which the model stops. */
             stop_sequences?: string[] | null;
-            /** @description Default: false. */
+            /** @description Whether to stream events. Default: false. */
             stream?: boolean | null;
+            /** @description Instructions to the agent. */
             system?: (string | {
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             }[]) | null;
+            /** @description Passed to the model. */
             temperature?: number | null;
             /** @description Unless its type is `disabled`, the model’s reasoning is also sent. */
             thinking?: {
+                /** @description `disabled`, or any other kind. */
                 type: string;
             } | null;
+            /** @description Which of the client’s tools the model may or must call. */
             tool_choice?: ({
-                /** @enum {string} */
+                /**
+                 * @description Whether the model may call a tool (`auto`), must (`any`), or must not (`none`).
+                 * @enum {string}
+                 */
                 type: "auto" | "any" | "none";
             } | {
+                /** @description Name of the tool to call. */
                 name: string;
                 /** @constant */
                 type: "tool";
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_use`. */
             tools?: {
+                /** @description What the tool does, for the model. */
                 description?: string | null;
+                /** @description JSON Schema of its arguments. */
                 input_schema: {
                     [key: string]: unknown;
                 };
+                /** @description Name of the tool. */
                 name: string;
+                /** @description Must be `custom`, if given. */
                 type?: "custom" | null;
             }[] | null;
+            /** @description Passed to the model. */
             top_p?: number | null;
             topK?: number | null;
         };
@@ -2739,15 +2951,20 @@ export interface components {
         AnthropicUsage: {
             /** @description Not known; always 0. */
             cache_creation_input_tokens: number;
+            /** @description Tokens that the model took from its cache. */
             cache_read_input_tokens: number;
-            /** @description Without those that the model took from its cache. */
+            /** @description Tokens of the prompts, without those that the model took from its cache. */
             input_tokens: number;
+            /** @description Tokens that the model generated. */
             output_tokens: number;
         };
         ApiKey: {
             /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was created.
+             */
             createdAt: string;
             /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
             createdBy?: string;
@@ -2760,7 +2977,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Accurate to a few seconds.
+             * @description When the key was last used, accurate to a few seconds; absent if it never was.
              */
             lastUsedAt?: string;
             /** @description Name of the key, shown in the log and the web UI. */
@@ -2777,7 +2994,10 @@ export interface components {
         ApiKeyCreated: {
             /** @description The only collections the key can read and write; if absent, all. Cannot be combined with `admin`. */
             collections?: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the key was created.
+             */
             createdAt: string;
             /** @description The id of the key that created it; absent if it was the SERVER_API_KEY. */
             createdBy?: string;
@@ -2790,7 +3010,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Accurate to a few seconds.
+             * @description When the key was last used, accurate to a few seconds; absent if it never was.
              */
             lastUsedAt?: string;
             /** @description Name of the key, shown in the log and the web UI. */
@@ -2807,16 +3027,20 @@ export interface components {
             tokensToday: number;
         };
         ApiKeyList: {
+            /** @description All keys, including those that programs received by signing in. */
             keys: components["schemas"]["ApiKey"][];
         };
         /** @description Tool calls that wait for the client’s approval, or for answers to what an MCP server asks. Send the same request again with `resume`. */
         Approval: {
             /** @description The calls that wait. If they have no `elicitations`, no call of this round has been executed. */
             calls: {
+                /** @description Identifies the call; send it back in `resume`. */
                 callId: string;
                 /** @description What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline. */
                 elicitations?: components["schemas"]["Elicitation"][];
+                /** @description Arguments of the call. */
                 input: unknown;
+                /** @description Name of the tool. */
                 tool: string;
             }[];
             /** @description Send this back in `resume`, once, within 24 hours. */
@@ -2826,10 +3050,13 @@ export interface components {
         ApprovalRequiredFrame: {
             /** @description The calls that wait. If they have no `elicitations`, no call of this round has been executed. */
             calls: {
+                /** @description Identifies the call; send it back in `resume`. */
                 callId: string;
                 /** @description What the tool’s MCP server asks before it goes on with this call. Approve the call and send `answers`, or leave it out of `approved` to decline. */
                 elicitations?: components["schemas"]["Elicitation"][];
+                /** @description Arguments of the call. */
                 input: unknown;
+                /** @description Name of the tool. */
                 tool: string;
             }[];
             /** @description Send this back in `resume`, once, within 24 hours. */
@@ -2854,13 +3081,15 @@ export interface components {
              * @description When the file is deleted; it may be deleted earlier to make room for newer artifacts, first of the key that has the most.
              */
             expiresAt: string;
+            /** @description Identifier of the artifact. */
             id: string;
             /** @description Path on this server that works without a key for one hour. */
             link?: string;
+            /** @description Media type of the file. */
             mediaType: string;
             /** @description File name without a path. */
             name: string;
-            /** @description In bytes. */
+            /** @description Size in bytes. */
             size: number;
             /** @description Path on this server; requires a key. */
             url: string;
@@ -2870,11 +3099,13 @@ export interface components {
             error: components["schemas"]["DocumentError"];
         };
         Capabilities: {
+            /** @description The chat model. */
             chat: {
-                /** @description Whether the chat model takes images. Of a server that does not tell, true until it refuses one. */
+                /** @description Whether the chat model accepts images. If its server does not say, true until it refuses one. */
                 images: boolean;
                 /** @description Enabled tools left out because the context window is too small. */
                 leftOut?: string[];
+                /** @description Name of the chat model. */
                 model: string;
                 /** @description Whether the chat model calls tools. */
                 tools: boolean;
@@ -2884,13 +3115,15 @@ export interface components {
             /** @description The model that creates embeddings for vector search. */
             embedder: {
                 /**
-                 * @description `builtin`: runs in a process of this server.
+                 * @description `builtin`: runs in a process of this server. `remote`: runs elsewhere, and is called over HTTP.
                  * @enum {string}
                  */
                 kind?: "builtin" | "remote";
                 /** @description Chunks that have no embedding yet and are found by keywords only; see `/readiness`. */
                 missing?: number;
+                /** @description Name of the embedding model. */
                 model?: string;
+                /** @description Why the embedding model is off or unavailable. */
                 reason?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -2898,10 +3131,13 @@ export interface components {
                  */
                 state: "on" | "off" | "unavailable";
             };
+            /** @description The configured connections to MCP servers. */
             mcp: {
+                /** @description Name of the connection. */
                 name: string;
                 /** @description Protocol version. */
                 protocol?: string;
+                /** @description Why the connection is unavailable. */
                 reason?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -2910,15 +3146,21 @@ export interface components {
                 state: "on" | "off" | "unavailable";
                 /** @description Number of usable tools. */
                 tools?: number;
-                /** @enum {string} */
+                /**
+                 * @description The transport in use.
+                 * @enum {string}
+                 */
                 transport?: "streamable-http" | "sse";
                 /** @description The configured URL, with variables not replaced. */
                 url: string;
                 /** @description Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`. */
                 waiting?: string[];
             }[];
+            /** @description The configured plugins. */
             plugins: {
+                /** @description Name of the plugin. */
                 name: string;
+                /** @description Why the plugin is unavailable. */
                 reason?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -2928,7 +3170,9 @@ export interface components {
             }[];
             /** @description The model that reranks search results. */
             reranker: {
+                /** @description Name of the reranking model. */
                 model?: string;
+                /** @description Why the reranking model is off or unavailable. */
                 reason?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -2944,9 +3188,13 @@ export interface components {
              */
             retrieval: "lexical" | "hybrid";
             sandbox: components["schemas"]["Sandbox"];
+            /** @description All configured skills. */
             skills: {
+                /** @description What the skill is for, as the model is told. */
                 description: string;
+                /** @description Name of the skill. */
                 name: string;
+                /** @description Why the skill is unavailable. */
                 reason?: string;
                 /** @description The configured source. */
                 source?: string;
@@ -2970,9 +3218,12 @@ export interface components {
         ChatMessage: {
             /** @description Message text. */
             content: string;
-            /** @description Pictures of a user message, as data URLs, for a model that takes images: see `chat.images` in `/agent/capabilities`. Other models refuse the request. */
+            /** @description Images of a user message, as data URLs, for a model that accepts images: see `chat.images` in `/agent/capabilities`. Other models refuse the request. */
             images?: string[];
-            /** @enum {string} */
+            /**
+             * @description Who speaks: the user, the agent (`assistant`), or whoever runs the client (`system`).
+             * @enum {string}
+             */
             role: "user" | "assistant" | "system";
         };
         /**
@@ -2997,7 +3248,7 @@ export interface components {
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
-             * @description Also stream steps of the search, tool calls, tool results, reasoning and progress.
+             * @description Whether to also stream steps of the search, tool calls, tool results, reasoning and progress.
              * @default false
              */
             includeSteps?: boolean | null;
@@ -3015,13 +3266,19 @@ export interface components {
         };
         /** @description A passage of a document; its fields have the same meaning as those of a hit. */
         Chunk: {
+            /** @description End offset in the document (exclusive). */
             end: number;
+            /** @description Headings above the chunk, outermost first, joined by ` > `. */
             heading?: string;
             /** @description Chunk identifier, as in hits. */
             id: string;
+            /** @description Page or slide on which the chunk begins, from 1. */
             page?: number;
+            /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
+            /** @description Start offset in the document, in UTF-16 code units. */
             start: number;
+            /** @description Chunk text. */
             text: string;
         };
         ChunkList: {
@@ -3043,6 +3300,7 @@ export interface components {
                 page?: number;
                 /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
                 start?: number;
+                /** @description The sentence. */
                 text: string;
             }[];
             /** @description False if the hit lacks most words, a number or a name of the statement, or says the opposite. Words are compared, without a model. Absent if the languages seem to differ. */
@@ -3050,106 +3308,159 @@ export interface components {
         };
         Completion: {
             agent: components["schemas"]["AgentExtra"];
+            /** @description The answer: always one choice. */
             choices: {
-                /** @enum {string} */
+                /**
+                 * @description Why the answer ended; `agent.finishReason` is more precise.
+                 * @enum {string}
+                 */
                 finish_reason: "stop" | "length" | "tool_calls" | "content_filter";
+                /** @description Always 0. */
                 index: number;
+                /** @description Always null. */
                 logprobs: null;
+                /** @description The answer. */
                 message: {
                     /** @description One annotation for each citation `[n]` of a document with a web URL. */
                     annotations?: components["schemas"]["UrlCitation"][];
+                    /** @description Text of the answer; null if there are only tool calls. */
                     content: string | null;
+                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_content?: string;
+                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_details?: unknown[];
+                    /** @description Always null. */
                     refusal: null;
                     /** @constant */
                     role: "assistant";
+                    /** @description Calls of the client’s own tools. */
                     tool_calls?: {
+                        /** @description Data of the model’s provider; send it back unchanged. */
                         extra_content?: unknown;
+                        /** @description The function to call. */
                         function: {
+                            /** @description Its arguments, in JSON. */
                             arguments: string;
+                            /** @description Name of the function. */
                             name: string;
                         };
+                        /** @description Identifier of the call. */
                         id: string;
                         /** @constant */
                         type: "function";
                     }[];
                 };
             }[];
+            /** @description When it was created, in seconds since 1970. */
             created: number;
+            /** @description Identifier of the completion. */
             id: string;
+            /** @description The agent. */
             model: string;
             /** @constant */
             object: "chat.completion";
+            /** @description Tokens of the run; absent if the model does not report them. */
             usage?: components["schemas"]["CompletionUsage"];
         };
         /** @description The JSON object in each `data` line; the stream ends with `data: [DONE]`. */
         CompletionChunk: {
+            /** @description What led to the answer, in the chunk with `finish_reason`. */
             agent?: components["schemas"]["AgentExtra"];
+            /** @description One choice; none in the chunk with the usage. */
             choices: {
+                /** @description What is added to the message. */
                 delta: {
                     /** @description One annotation for each citation `[n]` of a document with a web URL. */
                     annotations?: components["schemas"]["UrlCitation"][];
+                    /** @description The next fragment of the answer. */
                     content?: string;
+                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_content?: string;
+                    /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
                     reasoning_details?: unknown[];
                     /** @constant */
                     role?: "assistant";
+                    /** @description Calls of the client’s own tools. */
                     tool_calls?: {
+                        /** @description Data of the model’s provider; send it back unchanged. */
                         extra_content?: unknown;
+                        /** @description The function to call. */
                         function: {
+                            /** @description Its arguments, in JSON. */
                             arguments: string;
+                            /** @description Name of the function. */
                             name: string;
                         };
+                        /** @description Identifier of the call. */
                         id: string;
+                        /** @description Position among the calls, from 0. */
                         index: number;
                         /** @constant */
                         type: "function";
                     }[];
                 };
+                /** @description Why the answer ended; null before the end. */
                 finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+                /** @description Always 0. */
                 index: number;
+                /** @description Always null. */
                 logprobs: null;
             }[];
+            /** @description When it was created, in seconds since 1970. */
             created: number;
+            /** @description Identifier of the completion. */
             id: string;
+            /** @description The agent. */
             model: string;
             /** @constant */
             object: "chat.completion.chunk";
+            /** @description Tokens of the run, in a last chunk of its own, if `include_usage` asks for it. */
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
         CompletionMessage: components["schemas"]["CompletionMessageSystem"] | components["schemas"]["CompletionMessageUser"] | components["schemas"]["CompletionMessageAssistant"] | components["schemas"]["CompletionMessageTool"];
         CompletionMessageAssistant: {
             content?: (string | ({
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             } | {
+                /** @description The image. */
                 image_url: {
+                    /** @description How closely the model should look; passed on. */
                     detail?: string | null;
+                    /** @description HTTPS URL, or the image as a data URL. */
                     url: string;
                 };
                 /** @constant */
                 type: "image_url";
             } | ({
+                /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
             } & {
                 [key: string]: unknown;
             }))[]) | null;
+            /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_content?: string | null;
+            /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_details?: {
                 [key: string]: unknown;
             }[] | null;
             /** @constant */
             role: "assistant";
+            /** @description Calls of the client’s own tools. */
             tool_calls?: {
                 extra_content?: {
                     [key: string]: unknown;
                 } | null;
+                /** @description The function that was called. */
                 function: {
+                    /** @description Its arguments, in JSON. */
                     arguments: string;
+                    /** @description Name of the function. */
                     name: string;
                 };
+                /** @description Identifier of the call. */
                 id: string;
                 /**
                  * @default function
@@ -3161,60 +3472,79 @@ export interface components {
         CompletionMessageSystem: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             } | {
+                /** @description The image. */
                 image_url: {
+                    /** @description How closely the model should look; passed on. */
                     detail?: string | null;
+                    /** @description HTTPS URL, or the image as a data URL. */
                     url: string;
                 };
                 /** @constant */
                 type: "image_url";
             } | ({
+                /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
             } & {
                 [key: string]: unknown;
             }))[];
-            /** @enum {string} */
+            /**
+             * @description Both mean the same: instructions to the agent.
+             * @enum {string}
+             */
             role: "system" | "developer";
         };
         CompletionMessageTool: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             } | {
+                /** @description The image. */
                 image_url: {
+                    /** @description How closely the model should look; passed on. */
                     detail?: string | null;
+                    /** @description HTTPS URL, or the image as a data URL. */
                     url: string;
                 };
                 /** @constant */
                 type: "image_url";
             } | ({
+                /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
             } & {
                 [key: string]: unknown;
             }))[];
             /** @constant */
             role: "tool";
+            /** @description The `id` of the call that this is the result of. */
             tool_call_id: string;
         };
         CompletionMessageUser: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             } | {
+                /** @description The image. */
                 image_url: {
+                    /** @description How closely the model should look; passed on. */
                     detail?: string | null;
+                    /** @description HTTPS URL, or the image as a data URL. */
                     url: string;
                 };
                 /** @constant */
                 type: "image_url";
             } | ({
+                /** @description Kind of the part. A part that is not supported is replaced by a note. */
                 type: string;
             } & {
                 [key: string]: unknown;
@@ -3238,17 +3568,25 @@ export interface components {
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description Passed to the model. */
             frequency_penalty?: number | null;
+            /** @description Maximum number of tokens that the model may generate per call. */
             max_completion_tokens?: number | null;
+            /** @description Older name of `max_completion_tokens`. */
             max_tokens?: number | null;
+            /** @description The conversation. The last user message is answered. */
             messages: components["schemas"]["CompletionMessage"][];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
+            /** @description Number of answers; only 1 is supported. */
             n?: 1 | null;
+            /** @description Passed to the model. */
             presence_penalty?: number | null;
+            /** @description Passed to the model. */
             reasoning_effort?: string | null;
+            /** @description The format of the answer, such as a JSON Schema; passed to the model. */
             response_format?: {
                 [key: string]: unknown;
             } | null;
@@ -3258,16 +3596,24 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
+            /** @description Passed to the model. */
             seed?: number | null;
+            /** @description Texts at which the model stops. */
             stop?: (string | string[]) | null;
-            /** @description Default: true, or false if the `Accept` header accepts only JSON. */
+            /** @description Whether to stream chunks. Default: true, or false if the `Accept` header prefers JSON; always false below `/openai/v1`. */
             stream?: boolean | null;
+            /** @description Options of the stream. */
             stream_options?: {
+                /** @description Whether the last chunk has the usage. */
                 include_usage?: boolean | null;
             } | null;
+            /** @description Passed to the model. */
             temperature?: number | null;
+            /** @description Which of the client’s tools the model may or must call. */
             tool_choice?: (("auto" | "none" | "required") | {
+                /** @description The function to call. */
                 function: {
+                    /** @description Name of the function. */
                     name: string;
                 };
                 /** @constant */
@@ -3275,9 +3621,13 @@ export interface components {
             }) | null;
             /** @description The client’s own tools. Calls to them are returned as `tool_calls`. */
             tools?: {
+                /** @description The function. */
                 function: {
+                    /** @description What the function does, for the model. */
                     description?: string | null;
+                    /** @description Name of the function. */
                     name: string;
+                    /** @description JSON Schema of its arguments. */
                     parameters?: {
                         [key: string]: unknown;
                     } | null;
@@ -3285,28 +3635,38 @@ export interface components {
                 /** @constant */
                 type: "function";
             }[] | null;
+            /** @description Passed to the model. */
             top_p?: number | null;
             topK?: number | null;
         };
         /** @description Total tokens of all model calls in the run. */
         CompletionUsage: {
+            /** @description Tokens that the model generated. */
             completion_tokens: number;
+            /** @description Tokens of the prompts. */
             prompt_tokens: number;
+            /** @description Details of the prompt tokens, if the model reports them. */
             prompt_tokens_details?: {
+                /** @description Prompt tokens served from the model’s cache. */
                 cached_tokens: number;
             };
+            /** @description The sum of both. */
             total_tokens: number;
         };
         Conversation: {
+            /** @description When it was created, in seconds since 1970. */
             created_at: number;
+            /** @description Identifier of the conversation. */
             id: string;
-            /** @description The last item of the current branch: what lists of items end with. */
+            /** @description The last item of the current branch, with which lists of items end. */
             last_item_id: string | null;
+            /** @description Fields of your own. */
             metadata: {
                 [key: string]: string;
             };
             /** @constant */
             object: "conversation";
+            /** @description Extension of the protocol: the title; null until the first question. */
             title: string | null;
             /** @description When an item was last added or completed, in seconds since 1970. */
             updated_at: number;
@@ -3314,12 +3674,15 @@ export interface components {
         ConversationDeleted: {
             /** @constant */
             deleted: true;
+            /** @description Identifier of the conversation. */
             id: string;
             /** @constant */
             object: "conversation.deleted";
         };
         ConversationItem: {
+            /** @description What led to an answer of `/chat`, and how it ended. */
             agent?: {
+                /** @description Calls that wait for approval; absent if there are none. */
                 approval?: components["schemas"]["Approval"];
                 /** @description Files created by tools in this run. Absent if there are none. */
                 artifacts?: components["schemas"]["Artifact"][];
@@ -3330,42 +3693,59 @@ export interface components {
                  * @constant
                  */
                 degraded?: true;
+                /** @description Why the run failed; absent if it did not. */
                 error?: components["schemas"]["ErrorDetail"];
-                /** @enum {string} */
+                /**
+                 * @description Why the answer ended, as in `DoneFrame`; absent while it is being generated.
+                 * @enum {string}
+                 */
                 finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
+                /** @description The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1. */
                 hits?: components["schemas"]["Hit"][];
                 /** @description The limits of `agent.json` that prevented a tool call or cut off the answer. Absent if none did. */
                 limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+                /** @description Duration of the run in milliseconds. */
                 milliseconds?: number;
                 /** @description The standalone question used for the search. Absent if the last message was used unchanged. */
                 searchedFor?: string;
+                /** @description The tool calls, in order. */
                 steps?: components["schemas"]["AnswerStep"][];
                 /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
                 unknownCitations?: number[];
+                /** @description Tokens of the run; absent if the model does not report them. */
                 usage?: components["schemas"]["Usage"];
             };
+            /** @description Identifier of the item. */
             id: string;
             /** @description Extension of the protocol: the item that it follows; null at the start. */
             parent_id: string | null;
+            /** @description State of the item, if its kind has one. */
             status?: string;
+            /** @description Kind of the item, such as `message`; it has the fields of that kind, as in Responses. */
             type: string;
         } & {
             [key: string]: unknown;
         };
         ConversationItemList: {
+            /** @description The items of this page. */
             data: components["schemas"]["ConversationItem"][];
+            /** @description The first item of this page; null if it is empty. */
             first_id: string | null;
+            /** @description Whether there is another page. */
             has_more: boolean;
-            /** @description Send as `after` to get the next page. */
+            /** @description The last item of this page; send it as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
         };
         ConversationList: {
+            /** @description The items of this page. */
             data: components["schemas"]["Conversation"][];
+            /** @description The first item of this page; null if it is empty. */
             first_id: string | null;
+            /** @description Whether there is another page. */
             has_more: boolean;
-            /** @description Send as `after` to get the next page. */
+            /** @description The last item of this page; send it as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
@@ -3396,28 +3776,38 @@ export interface components {
         Deployment: {
             /** @description The commands to run, in this order. */
             commands: {
+                /** @description The command. */
                 run: string;
+                /** @description What the command is for. */
                 title: string;
             }[];
             /** @description Save these in `deployment/<target>` of the project; `DEPLOY.md` describes the next steps. */
             files: {
+                /** @description Name of the file. */
                 name: string;
+                /** @description Content of the file. */
                 text: string;
             }[];
             /** @description Reasons why the configuration cannot run on this target. If there are any, no files are generated. */
             refusals: {
                 /** @description A variable, a field of `agent.json`, or a field of the request. */
                 field: string;
+                /** @description What is wrong. */
                 message: string;
+                /** @description How to fix it. */
                 remedy: string;
             }[];
             /** @description Names of the variables to set as secrets on the platform. The generated files do not contain their values. */
             secrets: string[];
+            /** @description The target of the request. */
             target: string;
+            /** @description What works on this target only with limitations. */
             warnings: {
                 /** @description A variable, a field of `agent.json`, or a field of the request. */
                 field: string;
+                /** @description What is wrong. */
                 message: string;
+                /** @description How to fix it. */
                 remedy: string;
             }[];
         };
@@ -3439,8 +3829,11 @@ export interface components {
             target: string;
         };
         DeploymentTargets: {
+            /** @description The platforms for which deployments can be generated. */
             targets: {
+                /** @description Name to send as `target`. */
                 name: string;
+                /** @description Name of the platform. */
                 title: string;
             }[];
         };
@@ -3453,7 +3846,10 @@ export interface components {
             chunks: number;
             /** @description The conversation that the document belongs to: only its questions find it. */
             conversation?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the document was created.
+             */
             createdAt: string;
             /** @description Progress of the embeddings; absent if search is lexical only. */
             embeddings?: {
@@ -3479,9 +3875,14 @@ export interface components {
             /** @description The last fetch, if the document was fetched from `url`. Not included in lists. */
             source?: components["schemas"]["DocumentSource"];
             status: components["schemas"]["DocumentStatus"];
+            /** @description Title of the document. */
             title?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the document was last changed.
+             */
             updatedAt: string;
+            /** @description URL of the original document. */
             url?: string;
             /** @description Parts of the file that could not be read; the rest is searchable. */
             warnings?: components["schemas"]["DocumentWarning"][];
@@ -3519,17 +3920,20 @@ export interface components {
         };
         /** @description Why ingestion or its last attempt failed; see docs/guides/ingestion.md. */
         DocumentError: {
+            /** @description Stable code of the cause. */
             code: string;
+            /** @description What failed and how to fix it. */
             message: string;
         };
         /** @description The original file, if the document was sent as one. */
         DocumentFile: {
+            /** @description Media type of the file. */
             mediaType: string;
             /** @description Name of the uploaded file, without a path. */
             name: string;
             /** @description SHA-256 of its bytes, in hexadecimal. */
             sha256?: string;
-            /** @description In bytes. */
+            /** @description Size in bytes. */
             size: number;
         };
         DocumentList: {
@@ -3556,7 +3960,7 @@ export interface components {
         DocumentPatch: {
             /** @description Null takes the document out of its conversation, so that all questions find it and it stays when the conversation is deleted. */
             conversation?: null;
-            /** @description Makes the change safe if others edit too: if any of these differs by now, nothing changes and the response is 409 `changed_meanwhile`. */
+            /** @description Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`. */
             expected?: {
                 /** @description Metadata fields as you read them; null for a field that was absent. */
                 metadata?: {
@@ -3572,7 +3976,10 @@ export interface components {
             /** @description A new title. Because search finds words of titles, the same content is ingested again under it; until then, the previous title is returned. Only for a document that is `ready` and was not fetched from a URL; otherwise it is refused. */
             title?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Field to sort by, ascending; `-` sorts in descending order.
+         * @enum {string}
+         */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
         /** @description The last fetch of the document’s URL. */
         DocumentSource: {
@@ -3588,6 +3995,7 @@ export interface components {
              * @description When the URL will be fetched again.
              */
             nextAt?: string;
+            /** @description How often the URL is fetched, as requested. */
             refresh?: string;
             /** @description HTTP status of the response; absent if there was none. */
             status?: number;
@@ -3599,7 +4007,9 @@ export interface components {
         DocumentStatus: "pending" | "processing" | "ready" | "failed";
         /** @description A part of the document that could not be read. */
         DocumentWarning: {
+            /** @description Stable code of the cause. */
             code: string;
+            /** @description What could not be read. */
             message: string;
         };
         /** @description The answer is complete. Always the last frame. */
@@ -3614,7 +4024,7 @@ export interface components {
              */
             degraded?: true;
             /**
-             * @description `cancelled` and `interrupted` only with `conversation`: a client stopped the answer, or the server stopped.
+             * @description Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval. `cancelled`, `interrupted`: a client stopped the answer, or the server stopped; only with `conversation`.
              * @enum {string}
              */
             finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required" | "cancelled" | "interrupted";
@@ -3628,22 +4038,28 @@ export interface components {
             type: "done";
             /** @description Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none. */
             unknownCitations?: number[];
-            /** @description Absent if the model does not report it. */
+            /** @description Tokens of the run; absent if the model does not report them. */
             usage?: components["schemas"]["Usage"];
         };
         /** @description The draft is ready to answer. Always the first frame of `POST /admin/agent/chat`, and never sent elsewhere. */
         DraftFrame: {
             /** @constant */
             type: "draft";
-            /** @description What the draft names but cannot use. */
+            /** @description Parts of the draft that cannot be used. */
             unavailable: {
+                /** @description Name of the part. */
                 name: string;
-                /** @enum {string} */
+                /**
+                 * @description The kind of part.
+                 * @enum {string}
+                 */
                 part: "mcp" | "skill" | "plugin";
+                /** @description Why it cannot be used. */
                 reason: string;
             }[];
         };
         Elicitation: {
+            /** @description Identifies the question within its call. */
             id: string;
             /** @description What the server asks, in its own words. */
             message: string;
@@ -3653,19 +4069,24 @@ export interface components {
             };
         };
         Embeddings: {
+            /** @description One embedding per text, in the order of the request. */
             data: {
                 /** @description A vector of length 1; with `base64`, encoded as little-endian 32-bit floats. */
                 embedding: number[] | string;
+                /** @description Position of the text in the request, from 0. */
                 index: number;
                 /** @constant */
                 object: "embedding";
             }[];
+            /** @description Name of the configured embedding model. */
             model: string;
             /** @constant */
             object: "list";
             /** @description Estimated from the length of the texts. */
             usage: {
+                /** @description Tokens of all texts. */
                 prompt_tokens: number;
+                /** @description Same as `prompt_tokens`. */
                 total_tokens: number;
             };
         };
@@ -3675,10 +4096,14 @@ export interface components {
          *     }
          */
         EmbeddingsRequest: {
-            /** @description Must be those of the model, if given. */
+            /** @description If given, must be the number of dimensions of the configured model. */
             dimensions?: number | null;
-            /** @default float */
+            /**
+             * @description How each vector is encoded.
+             * @default float
+             */
             encoding_format?: ("float" | "base64") | null;
+            /** @description The text or the texts to embed. */
             input: string | string[];
             /** @description Ignored; the configured model is used. */
             model?: string | null;
@@ -3687,6 +4112,7 @@ export interface components {
         Error: {
             error: components["schemas"]["ErrorDetail"];
         };
+        /** @description What went wrong, for people and for programs. */
         ErrorDetail: {
             /**
              * @description Stable error code, listed in docs/reference/errors.md.
@@ -3712,24 +4138,34 @@ export interface components {
             type: "error";
         };
         Feedback: {
-            /** @description What the conversation has now. */
+            /** @description The answer as it is stored now. */
             answer: string;
+            /** @description The rated answer. */
             answerId: string;
+            /** @description What was good or bad. */
             comment?: string;
+            /** @description The conversation that the answer is in. */
             conversationId?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the answer was first rated.
+             */
             createdAt: string;
             /** @description The documents that the answer cites. */
             documentIds: string[];
+            /** @description Identifier of the feedback. */
             id: string;
-            /** @description Absent if the question was deleted. */
+            /** @description The question; absent if it was deleted. */
             question?: string;
             rating: components["schemas"]["Rating"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the rating or the comment was last changed.
+             */
             updatedAt: string;
         };
         FeedbackList: {
-            /** @description Newest first. */
+            /** @description The feedback, newest first. */
             feedback: components["schemas"]["Feedback"][];
             /** @description Send as `cursor` to get the next page; absent on the last page. */
             nextCursor?: string;
@@ -3759,15 +4195,22 @@ export interface components {
             lte?: (string | number) | null;
         };
         FileBatch: {
+            /** @description When it was created, in seconds since 1970. */
             created_at: number;
+            /** @description Number of files by status. */
             file_counts: {
                 /** @description Files that are no longer in the store. */
                 cancelled: number;
+                /** @description Files that are searchable. */
                 completed: number;
+                /** @description Files whose ingestion failed. */
                 failed: number;
+                /** @description Files waiting for ingestion, or being ingested. */
                 in_progress: number;
+                /** @description All files. */
                 total: number;
             };
+            /** @description Identifier of the batch. */
             id: string;
             /** @constant */
             object: "vector_store.files_batch";
@@ -3776,6 +4219,7 @@ export interface components {
              * @enum {string}
              */
             status: "in_progress" | "completed" | "cancelled" | "failed";
+            /** @description Identifier of the vector store. */
             vector_store_id: string;
         };
         FileCitation: {
@@ -3797,6 +4241,7 @@ export interface components {
                 page?: number;
                 /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
                 start?: number;
+                /** @description The sentence. */
                 text: string;
             }[];
             /** @description Start offset of the passage in the document, in UTF-16 code units. */
@@ -3805,29 +4250,41 @@ export interface components {
             supported?: boolean;
             /** @constant */
             type: "file_citation";
+            /** @description URL of the document. */
             url?: string;
         };
         FileList: {
+            /** @description The items of this page. */
             data: components["schemas"]["FileObject"][];
+            /** @description The first item of this page; null if it is empty. */
             first_id: string | null;
+            /** @description Whether there is another page. */
             has_more: boolean;
-            /** @description Send as `after` to get the next page. */
+            /** @description The last item of this page; send it as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
         };
         /** @description A document as a file, however it was sent. */
         FileObject: {
+            /** @description Size of the file in bytes, or length of the text if there is no file. */
             bytes: number;
+            /** @description When the document was created, in seconds since 1970. */
             created_at: number;
+            /** @description Name of the file, or the title of the document. */
             filename: string;
+            /** @description Identifier of the document. */
             id: string;
             /** @constant */
             object: "file";
             /** @constant */
             purpose: "assistants";
-            /** @enum {string} */
+            /**
+             * @description `processed`: the file is searchable. `error`: ingestion failed, see `status_details`.
+             * @enum {string}
+             */
             status: "uploaded" | "processed" | "error";
+            /** @description Why ingestion failed. */
             status_details?: string;
         };
         /**
@@ -3851,31 +4308,43 @@ export interface components {
          *     }
          */
         Filter: components["schemas"]["FieldCondition"] | {
+            /** @description All of these filters must match. */
             and: components["schemas"]["FilterLevel2"][];
         } | {
+            /** @description At least one of these filters must match. */
             or: components["schemas"]["FilterLevel2"][];
         } | {
+            /** @description This filter must not match. */
             not: components["schemas"]["FilterLevel2"];
         };
         FilterLevel2: components["schemas"]["FieldCondition"] | {
+            /** @description All of these filters must match. */
             and: components["schemas"]["FilterLevel3"][];
         } | {
+            /** @description At least one of these filters must match. */
             or: components["schemas"]["FilterLevel3"][];
         } | {
+            /** @description This filter must not match. */
             not: components["schemas"]["FilterLevel3"];
         };
         FilterLevel3: components["schemas"]["FieldCondition"] | {
+            /** @description All of these filters must match. */
             and: components["schemas"]["FilterLevel4"][];
         } | {
+            /** @description At least one of these filters must match. */
             or: components["schemas"]["FilterLevel4"][];
         } | {
+            /** @description This filter must not match. */
             not: components["schemas"]["FilterLevel4"];
         };
         FilterLevel4: components["schemas"]["FieldCondition"] | {
+            /** @description All of these filters must match. */
             and: components["schemas"]["FieldCondition"][];
         } | {
+            /** @description At least one of these filters must match. */
             or: components["schemas"]["FieldCondition"][];
         } | {
+            /** @description This filter must not match. */
             not: components["schemas"]["FieldCondition"];
         };
         Health: {
@@ -3897,6 +4366,7 @@ export interface components {
         Hit: {
             /** @description In chat, adjacent chunks of a document are merged into one hit, which lists the ids of all of them in order. Absent otherwise. */
             chunkIds?: string[];
+            /** @description Identifier of the document. */
             documentId: string;
             /** @description End offset of the chunk in the document (exclusive). */
             end: number;
@@ -3930,18 +4400,24 @@ export interface components {
             text: string;
             /** @description Title of the document; empty if it has none. */
             title: string;
+            /** @description URL of the original document. */
             url?: string;
         };
         InputItemList: {
+            /** @description The items of this page. */
             data: ({
+                /** @description Identifier of the item. */
                 id: string;
+                /** @description Kind of the item; it has the fields of that kind. */
                 type: string;
             } & {
                 [key: string]: unknown;
             })[];
+            /** @description The first item of this page; null if it is empty. */
             first_id: string | null;
+            /** @description Whether there is another page. */
             has_more: boolean;
-            /** @description Send as `after` to get the next page. */
+            /** @description The last item of this page; send it as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
@@ -3971,30 +4447,49 @@ export interface components {
          */
         JudgedImport: components["schemas"]["NewJudgedLine"][];
         JudgedQuestion: {
+            /** @description The collection to search; if absent, all documents. */
             collection?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the question was added.
+             */
             createdAt: string;
+            /** @description Wordings of the answer, one of which a correct answer contains. */
             facts?: string[];
+            /** @description Identifier of the question. */
             id: string;
+            /** @description The group that the question belongs to. */
             kind?: string;
+            /** @description The question. */
             question: string;
+            /** @description The documents that answer the question, or their pages. */
             relevant: {
+                /** @description Identifier of the document. */
                 documentId: string;
+                /** @description How relevant the document is; higher is better. */
                 grade: number;
+                /** @description The page with the answer; if absent, every page of the document counts. */
                 page?: number;
             }[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the question was last changed.
+             */
             updatedAt: string;
         };
         JudgedQuestionList: {
-            /** @description All, oldest first. */
+            /** @description All questions, oldest first. */
             questions: components["schemas"]["JudgedQuestion"][];
         };
         /** @description The line was refused; the other lines are not affected. */
         LineRefused: {
+            /** @description Why the line was refused. */
             error: {
+                /** @description Stable error code, listed in docs/reference/errors.md. */
                 code: string;
+                /** @description What is wrong and how to fix it. */
                 message: string;
+                /** @description Dotted path of the invalid field, or null. */
                 param: string | null;
             };
             /** @description Line number in the request, from 1. */
@@ -4027,17 +4522,21 @@ export interface components {
             status: components["schemas"]["DocumentStatus"];
         };
         LocalModelServers: {
+            /** @description The model servers that were found on this machine. */
             servers: {
                 /** @description A value for CHAT_BASE_URL. */
                 baseUrl: string;
-                /** @description The models that it lists. */
+                /** @description Names of its models. */
                 models: string[];
-                /** @description What the server is, such as `Ollama`. */
+                /** @description Name of the software, such as `Ollama`. */
                 name: string;
             }[];
         };
         LogEvent: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
             /** @description Other fields of the log line. */
             details: {
@@ -4045,9 +4544,14 @@ export interface components {
             };
             /** @description Increases with every event. */
             id: number;
-            /** @enum {string} */
+            /**
+             * @description Severity.
+             * @enum {string}
+             */
             level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+            /** @description The message that was logged. */
             message: string;
+            /** @description The request that it belongs to. */
             requestId?: string;
             /** @constant */
             type: "log";
@@ -4100,7 +4604,9 @@ export interface components {
             tool?: string | null;
         };
         McpTestResult: {
+            /** @description Files that the called tool returned. */
             artifacts?: components["schemas"]["Artifact"][];
+            /** @description Name of the connection. */
             connection: string;
             /** @description Identifies these tool definitions, so that exactly these can be accepted. */
             digest: string;
@@ -4108,28 +4614,43 @@ export interface components {
             ok: boolean;
             /** @description The tool’s output as given to the model. */
             output?: string;
+            /** @description What the MCP server says about itself; absent if it was not reached. */
             server?: {
+                /** @description Name of the MCP server. */
                 name: string;
                 /** @description Protocol version. */
                 protocol: string;
-                /** @enum {string} */
+                /**
+                 * @description The transport in use.
+                 * @enum {string}
+                 */
                 transport: "streamable-http" | "sse";
+                /** @description Version of the MCP server. */
                 version: string;
             };
+            /** @description The steps taken, in order; a failed step is the last. */
             steps: {
                 /** @description The result of the step, or why it failed. */
                 message?: string;
+                /** @description Duration in milliseconds. */
                 milliseconds: number;
+                /** @description Whether the step succeeded. */
                 ok: boolean;
-                /** @enum {string} */
+                /**
+                 * @description Name of the step.
+                 * @enum {string}
+                 */
                 step: "configuration" | "connect" | "list-tools" | "accept" | "call-tool";
                 /** @description The host that is not public and would have to be listed in OUTBOUND_ALLOW. */
                 unlistedHost?: string;
             }[];
+            /** @description The tools that the MCP server offers. */
             tools: {
+                /** @description What the tool does, in the words of the MCP server. */
                 description: string;
                 /** @description The name shown to the model. */
                 name: string;
+                /** @description Why the tool cannot be used. */
                 reason?: string;
                 /** @description The name on the MCP server. */
                 remoteName: string;
@@ -4154,32 +4675,39 @@ export interface components {
         Mistake: {
             /** @description Dotted path of the field; empty if the mistake concerns the whole input. */
             field: string;
+            /** @description What is wrong and how to fix it. */
             message: string;
         };
         Model: {
+            /** @description When the server was started, in seconds since 1970. */
             created: number;
+            /** @description Name to send as `model`. */
             id: string;
             /** @constant */
             object: "model";
+            /** @description Always `agent-server`. */
             owned_by: string;
         };
         ModelList: {
+            /** @description The agent, and the agent over each collection. */
             data: components["schemas"]["Model"][];
             /** @constant */
             object: "list";
         };
         ModelTest: {
+            /** @description The results for a chat model. */
             chat?: {
+                /** @description What the model answered. */
                 answer: string;
-                /** @description Time to the first words of the answer. */
+                /** @description Time to the first words of the answer, in milliseconds. */
                 firstMilliseconds?: number;
                 /** @description Enabled tools left out of a chat because the context window is too small. */
                 leftOut: string[];
-                /** @description Tokens of the first question of a chat, with rules, tools and one passage. */
+                /** @description Prompt tokens of a chat’s first question, with the rules, the tools and one passage. */
                 promptTokens?: number;
                 /** @description Whether the model streams its answers. */
                 streams: boolean;
-                /** @description How fast the model writes. */
+                /** @description Tokens that the model generates per second. */
                 tokensPerSecond?: number;
                 /**
                  * @description `called`: the model calls tools. `ignored`: the model was offered a tool but did not call it. `none`: the model does not support tools.
@@ -4189,20 +4717,29 @@ export interface components {
                 /** @description Size of the context window in tokens, as far as it is known. */
                 window: number;
             };
+            /** @description The results for an embedding model. */
             embedding?: {
+                /** @description Number of dimensions of its embeddings. */
                 dimension: number;
             };
             /** @description What failed and how to fix it. */
             error?: string;
-            /** @enum {string} */
+            /**
+             * @description Which model was tested.
+             * @enum {string}
+             */
             kind: "chat" | "embedding" | "reranking";
             /** @description Duration of the whole test. */
             milliseconds: number;
+            /** @description Name of the model. */
             model: string;
+            /** @description Whether the test succeeded. */
             ok: boolean;
+            /** @description The results for a reranking model. */
             reranking?: {
                 /** @description Whether the passage with the answer was ranked first. */
                 ranksRight: boolean;
+                /** @description The relevance of each test passage. */
                 scores: number[];
             };
         };
@@ -4221,7 +4758,10 @@ export interface components {
              * @default []
              */
             clear?: string[] | null;
-            /** @enum {string} */
+            /**
+             * @description Which model to test.
+             * @enum {string}
+             */
             kind: "chat" | "embedding" | "reranking";
             /** @description New values by variable name. Variables not listed keep their values. */
             set?: {
@@ -4259,6 +4799,7 @@ export interface components {
         NewConversation: {
             /** @description The first items. */
             items?: components["schemas"]["ResponseInputItem"][] | null;
+            /** @description Up to 16 fields of your own. */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -4276,6 +4817,7 @@ export interface components {
          *     }
          */
         NewConversationItems: {
+            /** @description The items to add, as the input of Responses. */
             items: components["schemas"]["ResponseInputItem"][];
         };
         /**
@@ -4340,7 +4882,7 @@ export interface components {
             url?: string;
         };
         /**
-         * @description A document in a list, or in a stream of JSON objects, one per line: at most 100000 lines of at most 10000000 bytes each.
+         * @description A document in a list, or in a stream of JSON objects, one per line: at most 100,000 lines of at most 10,000,000 bytes each.
          * @example {
          *       "id": "owls",
          *       "text": "Owls hunt at night."
@@ -4362,7 +4904,7 @@ export interface components {
             url?: string | null;
         };
         /**
-         * @description At most 1000 documents; BODY_LIMIT also applies.
+         * @description At most 1,000 documents; BODY_LIMIT also applies.
          * @example [
          *       {
          *         "text": "Owls hunt at night."
@@ -4385,6 +4927,7 @@ export interface components {
         NewFeedback: {
             /** @description The answer: an item of the conversation (`answerId` in the frame `turn-start` of `/chat`) or, without a conversation, a stored response. */
             answerId: string;
+            /** @description What was good or bad. */
             comment?: string | null;
             /** @description The conversation that the answer is in. */
             conversationId?: string | null;
@@ -4415,6 +4958,7 @@ export interface components {
         NewFileBatch: {
             /** @description Attributes of all documents in `file_ids`. */
             attributes?: components["schemas"]["Metadata"] | null;
+            /** @description Not supported: the server splits documents itself. */
             chunking_strategy?: null;
             /** @description Identifiers of documents. */
             file_ids?: string[] | null;
@@ -4437,13 +4981,14 @@ export interface components {
          *     }
          */
         NewJudgedLine: {
-            /** @description Where the question is asked; by default everywhere. */
+            /** @description The collection to search; if absent, all documents. */
             collection?: string | null;
-            /** @description Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured. */
+            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
             facts?: string[] | null;
             id?: string | null;
-            /** @description Groups questions: each kind is also measured apart. */
+            /** @description A group of questions, whose results are also reported separately. */
             kind?: string | null;
+            /** @description The question, as a user would ask it. */
             question: string;
             /**
              * @description The documents that answer the question, or their pages.
@@ -4466,12 +5011,13 @@ export interface components {
          *     }
          */
         NewJudgedQuestion: {
-            /** @description Where the question is asked; by default everywhere. */
+            /** @description The collection to search; if absent, all documents. */
             collection?: string | null;
-            /** @description Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured. */
+            /** @description Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured. */
             facts?: string[] | null;
-            /** @description Groups questions: each kind is also measured apart. */
+            /** @description A group of questions, whose results are also reported separately. */
             kind?: string | null;
+            /** @description The question, as a user would ask it. */
             question: string;
             /**
              * @description The documents that answer the question, or their pages.
@@ -4506,7 +5052,9 @@ export interface components {
          *     }
          */
         NewSyncDirectory: {
+            /** @description Name of the directory. */
             name: string;
+            /** @description The directory that it is in; none at the top. */
             parent_id?: string | null;
         };
         /**
@@ -4515,7 +5063,9 @@ export interface components {
          *     }
          */
         NewVectorStore: {
+            /** @description Not supported: the server splits documents itself. */
             chunking_strategy?: null;
+            /** @description Not supported: documents are kept until they are deleted. */
             expires_after?: null;
             /** @description Documents to add. */
             file_ids?: string[] | null;
@@ -4529,6 +5079,7 @@ export interface components {
          */
         NewVectorStoreFile: {
             attributes?: components["schemas"]["Metadata"] | null;
+            /** @description Not supported: the server splits documents itself. */
             chunking_strategy?: null;
             /**
              * @description Identifier of the document.
@@ -4538,35 +5089,53 @@ export interface components {
         };
         /** @description The answer as a whole, or the next line of it; `done` is true in the last line. */
         OllamaChatAnswer: {
+            /** @description What led to the answer, in the last line. */
             agent?: components["schemas"]["AgentExtra"];
+            /** @description When this line was written. */
             created_at: string;
+            /** @description Whether this is the last line. */
             done: boolean;
-            /** @enum {string} */
+            /**
+             * @description Why the answer ended; `agent.finishReason` is more precise.
+             * @enum {string}
+             */
             done_reason?: "stop" | "length" | "load";
             /** @description Tokens that were generated in the run. */
             eval_count?: number;
+            /** @description Time from the beginning of the answer to its end, in nanoseconds. */
             eval_duration?: number;
+            /** @description Always 0: the time to load the model is not known. */
             load_duration?: number;
+            /** @description The answer, or the next fragment of it. */
             message: {
+                /** @description The text. */
                 content: string;
                 /** @constant */
                 role: "assistant";
+                /** @description The model’s reasoning. */
                 thinking?: string;
+                /** @description Calls of the client’s own tools. */
                 tool_calls?: {
+                    /** @description The function to call. */
                     function: {
+                        /** @description Its arguments. */
                         arguments: unknown;
+                        /** @description Position among the calls, from 0. */
                         index: number;
+                        /** @description Name of the function. */
                         name: string;
                     };
+                    /** @description Identifier of the call. */
                     id: string;
                 }[];
             };
+            /** @description The model of the request. */
             model: string;
             /** @description Tokens of all prompts of the run. */
             prompt_eval_count?: number;
-            /** @description Until the answer began. */
+            /** @description Time until the answer began, in nanoseconds. */
             prompt_eval_duration?: number;
-            /** @description In nanoseconds, as are all durations. */
+            /** @description Duration of the run in nanoseconds. */
             total_duration?: number;
         };
         /**
@@ -4585,25 +5154,35 @@ export interface components {
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description `json`, or a JSON Schema of the answer. */
             format?: (("" | "json") | {
                 [key: string]: unknown;
             }) | null;
             /** @description The conversation. Without messages nothing is generated. */
             messages?: {
+                /** @description Text of the message. */
                 content?: string | null;
                 /** @description JPEG, PNG, GIF or WebP in base64, for models that support images. */
                 images?: string[] | null;
-                /** @enum {string} */
+                /**
+                 * @description Who speaks.
+                 * @enum {string}
+                 */
                 role: "system" | "user" | "assistant" | "tool";
                 /** @description In a result: the `id` of the call. */
                 tool_call_id?: string | null;
+                /** @description Calls of the client’s own tools. */
                 tool_calls?: {
+                    /** @description The function that was called. */
                     function: {
+                        /** @description Its arguments. */
                         arguments: {
                             [key: string]: unknown;
                         };
+                        /** @description Name of the function. */
                         name: string;
                     };
+                    /** @description Identifier of the call. */
                     id?: string | null;
                 }[] | null;
                 /** @description In a result: the tool that was called. */
@@ -4611,15 +5190,23 @@ export interface components {
             }[] | null;
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
+            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
             model: string;
+            /** @description Options of the model; others than these have no effect. */
             options?: {
+                /** @description Passed to the model. */
                 frequency_penalty?: number | null;
+                /** @description Maximum number of tokens that the model may generate per call; no limit if negative. */
                 num_predict?: number | null;
+                /** @description Passed to the model. */
                 presence_penalty?: number | null;
+                /** @description Passed to the model. */
                 seed?: number | null;
+                /** @description Texts at which the model stops. */
                 stop?: (string | string[]) | null;
+                /** @description Passed to the model. */
                 temperature?: number | null;
+                /** @description Passed to the model. */
                 top_p?: number | null;
             } | null;
             resume?: components["schemas"]["Resume"] | null;
@@ -4628,15 +5215,19 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
-            /** @description Default: true. */
+            /** @description Whether to stream lines. Default: true. */
             stream?: boolean | null;
-            /** @description Also send the model’s reasoning, in `thinking`. */
+            /** @description Whether to also send the model’s reasoning, in `thinking`. */
             think?: (boolean | ("low" | "medium" | "high" | "max")) | null;
             /** @description The client’s own tools. */
             tools?: {
+                /** @description The function. */
                 function: {
+                    /** @description What the function does, for the model. */
                     description?: string | null;
+                    /** @description Name of the function. */
                     name: string;
+                    /** @description JSON Schema of its arguments. */
                     parameters?: {
                         [key: string]: unknown;
                     } | null;
@@ -4652,10 +5243,13 @@ export interface components {
         OllamaEmbeddings: {
             /** @description Vectors of length 1. */
             embeddings: number[][];
+            /** @description Always 0: the time to load the model is not known. */
             load_duration: number;
+            /** @description Name of the configured embedding model. */
             model: string;
             /** @description Estimated from the length of the texts. */
             prompt_eval_count: number;
+            /** @description Duration in nanoseconds. */
             total_duration: number;
         };
         /**
@@ -4665,8 +5259,9 @@ export interface components {
          *     }
          */
         OllamaEmbedRequest: {
-            /** @description Must be those of the model, if given. */
+            /** @description If given, must be the number of dimensions of the configured model. */
             dimensions?: number | null;
+            /** @description The text or the texts to embed. */
             input: string | string[];
             /** @description Ignored; the configured model is used. */
             model?: string | null;
@@ -4676,28 +5271,41 @@ export interface components {
             code: string;
             /** @description What went wrong and how to fix it. */
             error: string;
+            /** @description Dotted path of the invalid field, or null. */
             param: string | null;
+            /** @description Identifies the request; also in the log. */
             request_id: string;
         };
         /** @description The answer as a whole, or the next line of it; `done` is true in the last line. */
         OllamaGenerateAnswer: {
+            /** @description What led to the answer, in the last line. */
             agent?: components["schemas"]["AgentExtra"];
+            /** @description When this line was written. */
             created_at: string;
+            /** @description Whether this is the last line. */
             done: boolean;
-            /** @enum {string} */
+            /**
+             * @description Why the answer ended; `agent.finishReason` is more precise.
+             * @enum {string}
+             */
             done_reason?: "stop" | "length" | "load";
             /** @description Tokens that were generated in the run. */
             eval_count?: number;
+            /** @description Time from the beginning of the answer to its end, in nanoseconds. */
             eval_duration?: number;
+            /** @description Always 0: the time to load the model is not known. */
             load_duration?: number;
+            /** @description The model of the request. */
             model: string;
             /** @description Tokens of all prompts of the run. */
             prompt_eval_count?: number;
-            /** @description Until the answer began. */
+            /** @description Time until the answer began, in nanoseconds. */
             prompt_eval_duration?: number;
+            /** @description The text. */
             response: string;
+            /** @description The model’s reasoning. */
             thinking?: string;
-            /** @description In nanoseconds, as are all durations. */
+            /** @description Duration of the run in nanoseconds. */
             total_duration?: number;
         };
         /**
@@ -4711,6 +5319,7 @@ export interface components {
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description `json`, or a JSON Schema of the answer. */
             format?: (("" | "json") | {
                 [key: string]: unknown;
             }) | null;
@@ -4718,15 +5327,23 @@ export interface components {
             images?: string[] | null;
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent. */
+            /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
             model: string;
+            /** @description Options of the model; others than these have no effect. */
             options?: {
+                /** @description Passed to the model. */
                 frequency_penalty?: number | null;
+                /** @description Maximum number of tokens that the model may generate per call; no limit if negative. */
                 num_predict?: number | null;
+                /** @description Passed to the model. */
                 presence_penalty?: number | null;
+                /** @description Passed to the model. */
                 seed?: number | null;
+                /** @description Texts at which the model stops. */
                 stop?: (string | string[]) | null;
+                /** @description Passed to the model. */
                 temperature?: number | null;
+                /** @description Passed to the model. */
                 top_p?: number | null;
             } | null;
             /** @description The question. Without one nothing is generated. */
@@ -4737,49 +5354,77 @@ export interface components {
              * @default true
              */
             rewrite?: boolean | null;
-            /** @description Default: true. */
+            /** @description Whether to stream lines. Default: true. */
             stream?: boolean | null;
+            /** @description Not supported: the agent answers questions; it does not complete text. */
             suffix?: null;
+            /** @description Instructions to the agent. */
             system?: string | null;
-            /** @description Also send the model’s reasoning, in `thinking`. */
+            /** @description Whether to also send the model’s reasoning, in `thinking`. */
             think?: (boolean | ("low" | "medium" | "high" | "max")) | null;
             topK?: number | null;
         };
         OllamaModelInfo: {
+            /** @description What the agent can do, such as `tools` and `vision`. */
             capabilities: string[];
+            /** @description Mostly empty: the agent is not a model of Ollama. */
             details: {
+                /** @description Only `family`. */
                 families: string[];
+                /** @description Name of this kind of model. */
                 family: string;
+                /** @description Always empty. */
                 format: string;
+                /** @description Always empty. */
                 parameter_size: string;
+                /** @description Always empty. */
                 parent_model: string;
+                /** @description Always empty. */
                 quantization_level: string;
             };
+            /** @description Always empty. */
             license: string;
+            /** @description Facts about the model, such as its context window. */
             model_info: {
                 [key: string]: unknown;
             };
+            /** @description Always empty. */
             modelfile: string;
+            /** @description When the server was started. */
             modified_at: string;
+            /** @description Always empty. */
             parameters: string;
+            /** @description Always empty. */
             template: string;
         };
         /** @description The agent, and the agent over each collection. */
         OllamaModels: {
+            /** @description The agent, and the agent over each collection. */
             models: {
+                /** @description Mostly empty: the agent is not a model of Ollama. */
                 details: {
+                    /** @description Only `family`. */
                     families: string[];
+                    /** @description Name of this kind of model. */
                     family: string;
+                    /** @description Always empty. */
                     format: string;
+                    /** @description Always empty. */
                     parameter_size: string;
+                    /** @description Always empty. */
                     parent_model: string;
+                    /** @description Always empty. */
                     quantization_level: string;
                 };
                 /** @description Made from the name. */
                 digest: string;
+                /** @description Same as `name`. */
                 model: string;
+                /** @description When the server was started. */
                 modified_at: string;
+                /** @description Name to send as `model`. */
                 name: string;
+                /** @description Always 0. */
                 size: number;
             }[];
         };
@@ -4789,24 +5434,31 @@ export interface components {
          *     }
          */
         OllamaShowRequest: {
+            /** @description Name of the model. */
             model?: string | null;
-            /** @description What older clients send in place of `model`. */
+            /** @description Sent by older clients instead of `model`. */
             name?: string | null;
         };
         OllamaVersion: {
-            /** @description The version of Ollama’s API that is spoken here. */
+            /** @description The version of Ollama’s API that this server implements. */
             version: string;
         };
         /** @description Progress of the model’s server before the answer begins: it is loading the model, or has processed this many tokens of the prompt. Only with `includeSteps`. */
         ProgressFrame: {
-            /** @enum {string} */
+            /**
+             * @description `loading`: the model is being loaded. `prefill`: the prompt is being processed.
+             * @enum {string}
+             */
             phase: "loading" | "prefill";
+            /** @description Prompt tokens processed so far. */
             processed?: number;
+            /** @description Prompt tokens in total. */
             total?: number;
             /** @constant */
             type: "progress";
         };
         ProviderModels: {
+            /** @description The names of the models that the provider offers. */
             models: string[];
         };
         /**
@@ -4840,10 +5492,13 @@ export interface components {
             query: string;
             /** @description What was done. Only with `effort` medium or high. */
             steps?: components["schemas"]["SearchStep"][];
-            /** @description Absent if no chat model was asked or it reports none. */
+            /** @description Tokens of the search; absent if no chat model was used, or it does not report them. */
             usage?: components["schemas"]["Usage"];
         };
-        /** @enum {string} */
+        /**
+         * @description Whether the answer was good (`up`) or bad (`down`).
+         * @enum {string}
+         */
         Rating: "up" | "down";
         Readiness: {
             /** @description One entry per part: `store`, `index`, `agent`, `ingestion` and, if configured, `embedder` and `reranker`. A failure of one of the last three makes the server `degraded` rather than `not_ready`, since it can respond without them. */
@@ -4851,15 +5506,20 @@ export interface components {
                 [key: string]: {
                     /** @description The reason for a failure. */
                     message?: string;
+                    /** @description Duration of the check in milliseconds. */
                     milliseconds: number;
-                    /** @enum {string} */
+                    /**
+                     * @description Whether the part works.
+                     * @enum {string}
+                     */
                     state: "ok" | "failed";
                 };
             };
             /** @description Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off. */
             contexts?: {
-                /** @description Chunks that have no context yet and are found without it, as counted last. */
+                /** @description Chunks that have no context yet, as last counted; they are found without it. */
                 missing: number;
+                /** @description Why the chat model is not working. */
                 reason?: string;
                 /** @description Chunks for which the chat model wrote nothing. */
                 refused: number;
@@ -4870,7 +5530,7 @@ export interface components {
                  * @enum {string}
                  */
                 state: "done" | "writing" | "waiting";
-                /** @description Tokens that the chat model has used for them since the start. */
+                /** @description Tokens used to write contexts since the server was started. */
                 tokens: number;
             };
             /**
@@ -4878,16 +5538,22 @@ export interface components {
              * @constant
              */
             degraded?: true;
+            /** @description Number of documents by status. */
             documents?: {
+                /** @description Documents whose ingestion failed. */
                 failed: number;
+                /** @description Documents waiting for ingestion. */
                 pending: number;
+                /** @description Documents being ingested. */
                 processing: number;
+                /** @description Documents that queries find. */
                 ready: number;
             };
             /** @description Progress of the embeddings; absent if search is lexical only. */
             embeddings?: {
-                /** @description Chunks that have no embedding yet and are found by keywords only, as counted last. */
+                /** @description Chunks that have no embedding yet and are found by keywords only, as last counted. */
                 missing: number;
+                /** @description Why the embedding model is not working. */
                 reason?: string;
                 /** @description Chunks that the embedding model refused. */
                 refused: number;
@@ -4901,23 +5567,34 @@ export interface components {
             };
             /** @description Progress of the vectors for EMBEDDING_MODEL_NEXT. */
             reEmbedding?: {
+                /** @description Chunks that have their new vector. */
                 done: number;
+                /** @description The new embedding model. */
                 model: string;
+                /** @description Why it waits. */
                 reason?: string;
                 /**
                  * @description `ready`: the next start with this model as EMBEDDING_MODEL switches to the new vectors. `waiting`: will be retried, see `reason`.
                  * @enum {string}
                  */
                 state: "embedding" | "ready" | "waiting";
+                /** @description Chunks in total. */
                 total: number;
             };
-            /** @enum {string} */
+            /**
+             * @description `lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.
+             * @enum {string}
+             */
             retrieval: "lexical" | "hybrid";
-            /** @enum {string} */
+            /**
+             * @description Whether the server can answer.
+             * @enum {string}
+             */
             status: "ready" | "not_ready";
         };
         /** @description The next fragment of the model’s reasoning. Only with `includeSteps`. */
         ReasoningDeltaFrame: {
+            /** @description The fragment. */
             text: string;
             /** @constant */
             type: "reasoning-delta";
@@ -4929,36 +5606,44 @@ export interface components {
              */
             documentId: string;
             /**
-             * @description How relevant it is.
+             * @description How relevant the document is; higher is better.
              * @default 1
              */
             grade?: number | null;
-            /** @description The page that answers; without it, the whole document is right. */
+            /** @description The page with the answer; if absent, every page of the document counts. */
             page?: number | null;
         };
         Removed: {
             /** @constant */
             deleted: true;
+            /** @description Identifier of what was removed. */
             id: string;
+            /** @description Kind of what was removed. */
             object: string;
         };
         RequestEvent: {
             /** @description The client’s IP address. */
             address?: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
             /** @description Increases with every event. */
             id: number;
             /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
             key?: string;
+            /** @description HTTP method. */
             method: string;
-            /** @description Milliseconds. */
+            /** @description Duration in milliseconds. */
             milliseconds: number;
             /** @description The operation id in this contract; `unknown` if no route matched. */
             operation: string;
+            /** @description Path of the request, without its query. */
             path: string;
+            /** @description Identifies the request, as in the `x-request-id` header. */
             requestId?: string;
-            /** @description 499 if the client disconnected before the response was complete. */
+            /** @description HTTP status; 499 if the client disconnected before the response was complete. */
             status: number;
             /** @constant */
             type: "request";
@@ -4966,51 +5651,83 @@ export interface components {
         ResponseDeleted: {
             /** @constant */
             deleted: true;
+            /** @description Identifier of the response. */
             id: string;
             /** @constant */
             object: "response";
         };
         /** @description The JSON object in each `data` line; the event is named after its `type`. The last event is `response.completed`, `response.incomplete`, `response.failed` or, if the response had not begun, `error`. */
         ResponseEvent: {
+            /** @description The citation. */
             annotation?: components["schemas"]["FileCitation"];
+            /** @description Position of the citation in the annotations. */
             annotation_index?: number;
+            /** @description The whole arguments, in JSON. */
             arguments?: string;
+            /** @description Stable error code. */
             code?: string;
+            /** @description Position of the part in the content of the item. */
             content_index?: number;
+            /** @description The next fragment. */
             delta?: string;
+            /** @description The item. */
             item?: components["schemas"]["ResponseOutputItem"];
+            /** @description Identifier of the item. */
             item_id?: string;
+            /** @description Always empty. */
             logprobs?: unknown[];
+            /** @description What went wrong and how to fix it. */
             message?: string;
+            /** @description Name of the called function. */
             name?: string;
+            /** @description Position of the item in `output`. */
             output_index?: number;
+            /** @description Dotted path of the invalid field, or null. */
             param?: string | null;
+            /** @description The part. */
             part?: {
+                /** @description One for each citation in the text, in order. */
                 annotations: components["schemas"]["FileCitation"][];
+                /** @description Always empty. */
                 logprobs: unknown[];
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "output_text";
             };
+            /** @description The response so far. */
             response?: components["schemas"]["AgentResponse"];
+            /** @description Position of the event in the stream, from 0. */
             sequence_number: number;
+            /** @description The whole text. */
             text?: string;
-            /** @enum {string} */
+            /**
+             * @description Kind of the event.
+             * @enum {string}
+             */
             type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
         };
         ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"];
         ResponseInputItemFileSearchCall: {
-            /** @enum {string} */
+            /**
+             * @description Kind of the item. It has no effect.
+             * @enum {string}
+             */
             type: "file_search_call" | "reasoning";
         };
         ResponseInputItemFunctionCall: {
+            /** @description Its arguments, in JSON. */
             arguments: string;
+            /** @description Identifier of the call. */
             call_id: string;
             extra_content?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Name of the function. */
             name: string;
+            /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_content?: string | null;
+            /** @description Reasoning that came with the calls, to be sent back unchanged. */
             reasoning_details?: {
                 [key: string]: unknown;
             }[] | null;
@@ -5018,17 +5735,26 @@ export interface components {
             type: "function_call";
         };
         ResponseInputItemFunctionCallOutput: {
+            /** @description Identifier of the call. */
             call_id: string;
+            /** @description The result of the call. */
             output: string | ({
+                /** @description The text. */
                 text: string;
-                /** @enum {string} */
+                /**
+                 * @description The kind of text.
+                 * @enum {string}
+                 */
                 type: "input_text" | "output_text" | "text";
             } | {
+                /** @description Text with which the model declined. */
                 refusal: string;
                 /** @constant */
                 type: "refusal";
             } | {
+                /** @description How closely the model should look; passed on. */
                 detail?: string | null;
+                /** @description HTTPS URL, or the image as a data URL. */
                 image_url: string;
                 /** @constant */
                 type: "input_image";
@@ -5037,74 +5763,114 @@ export interface components {
             type: "function_call_output";
         };
         ResponseInputItemItemReference: {
+            /** @description An item of an earlier response. */
             id: string;
             /** @constant */
             type: "item_reference";
         };
         ResponseInputItemMessage: {
+            /** @description The text, or its parts. */
             content: string | ({
+                /** @description The text. */
                 text: string;
-                /** @enum {string} */
+                /**
+                 * @description The kind of text.
+                 * @enum {string}
+                 */
                 type: "input_text" | "output_text" | "text";
             } | {
+                /** @description Text with which the model declined. */
                 refusal: string;
                 /** @constant */
                 type: "refusal";
             } | {
+                /** @description How closely the model should look; passed on. */
                 detail?: string | null;
+                /** @description HTTPS URL, or the image as a data URL. */
                 image_url: string;
                 /** @constant */
                 type: "input_image";
             })[];
-            /** @enum {string} */
+            /**
+             * @description Who speaks; `developer` means the same as `system`.
+             * @enum {string}
+             */
             role: "user" | "assistant" | "system" | "developer";
             /** @constant */
             type?: "message";
         };
         ResponseOutputItem: components["schemas"]["ResponseOutputItemMessage"] | components["schemas"]["ResponseOutputItemFunctionCall"] | components["schemas"]["ResponseOutputItemFileSearchCall"];
         ResponseOutputItemFileSearchCall: {
+            /** @description Identifier of the item. */
             id: string;
+            /** @description What was searched for. */
             queries: string[];
-            /** @description With `include: ["file_search_call.results"]`. */
+            /** @description The passages; null unless the request has `include: ["file_search_call.results"]`. */
             results: {
+                /** @description The metadata of the document. */
                 attributes: {
                     [key: string]: unknown;
                 };
+                /** @description Identifier of the document. */
                 file_id: string;
+                /** @description Title of the document, or its id. */
                 filename: string;
+                /** @description Relevance of the passage, from 0 to 1. */
                 score: number;
+                /** @description The text of the passage. */
                 text: string;
             }[] | null;
-            /** @enum {string} */
+            /**
+             * @description Whether it is complete; `incomplete` if it was cut off.
+             * @enum {string}
+             */
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @constant */
             type: "file_search_call";
         };
         ResponseOutputItemFunctionCall: {
+            /** @description Its arguments, in JSON. */
             arguments: string;
+            /** @description Identifier of the call, for its result. */
             call_id: string;
+            /** @description Data of the model’s provider; send it back unchanged. */
             extra_content?: unknown;
+            /** @description Identifier of the item. */
             id: string;
+            /** @description Name of the client’s function to call. */
             name: string;
+            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
             reasoning_content?: string;
+            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
             reasoning_details?: unknown[];
-            /** @enum {string} */
+            /**
+             * @description Whether it is complete; `incomplete` if it was cut off.
+             * @enum {string}
+             */
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @constant */
             type: "function_call";
         };
         ResponseOutputItemMessage: {
+            /** @description The answer: always one part. */
             content: {
+                /** @description One for each citation in the text, in order. */
                 annotations: components["schemas"]["FileCitation"][];
+                /** @description Always empty. */
                 logprobs: unknown[];
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "output_text";
             }[];
+            /** @description Identifier of the item. */
             id: string;
             /** @constant */
             role: "assistant";
-            /** @enum {string} */
+            /**
+             * @description Whether it is complete; `incomplete` if it was cut off.
+             * @enum {string}
+             */
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @constant */
             type: "message";
@@ -5116,21 +5882,28 @@ export interface components {
          *     }
          */
         ResponseRequest: {
+            /** @description Only false is supported. */
             background?: false | null;
             collection?: string | null;
             /** @description The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`. */
             conversation?: (string | {
+                /** @description Identifier of the conversation. */
                 id: string;
             }) | null;
             conversationId?: string | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /** @description What to include in the response; only `file_search_call.results` has an effect. */
             include?: ("file_search_call.results" | "reasoning.encrypted_content" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs")[] | null;
             /** @description The question, or the new items since the previous response. */
             input: string | components["schemas"]["ResponseInputItem"][];
+            /** @description Instructions to the agent, for this response only. */
             instructions?: string | null;
+            /** @description Maximum number of tokens that the model may generate per call. */
             max_output_tokens?: number | null;
+            /** @description Not supported: limits are set in agent.json. */
             max_tool_calls?: null;
+            /** @description Fields of your own, returned with the response. */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -5138,11 +5911,15 @@ export interface components {
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`. Any other name also selects the agent. */
             model?: string | null;
+            /** @description Only true is supported. */
             parallel_tool_calls?: true | null;
             /** @description The stored response to continue from. */
             previous_response_id?: string | null;
+            /** @description Not supported: the prompt is set in agent.json; use instructions. */
             prompt?: null;
+            /** @description Options of the model’s reasoning. */
             reasoning?: {
+                /** @description Passed to the model. */
                 effort?: string | null;
             } | null;
             resume?: components["schemas"]["Resume"] | null;
@@ -5156,12 +5933,21 @@ export interface components {
              * @default true
              */
             store?: boolean | null;
-            /** @default false */
+            /**
+             * @description Whether to stream events.
+             * @default false
+             */
             stream?: boolean | null;
+            /** @description Passed to the model. */
             temperature?: number | null;
+            /** @description Options of the text. */
             text?: {
+                /** @description The format of the answer. */
                 format?: ({
-                    /** @enum {string} */
+                    /**
+                     * @description Text, any JSON, or JSON that fits a schema.
+                     * @enum {string}
+                     */
                     type: "text" | "json_object" | "json_schema";
                 } & {
                     [key: string]: unknown;
@@ -5169,7 +5955,9 @@ export interface components {
                 /** @description Has no effect. */
                 verbosity?: ("low" | "medium" | "high") | null;
             } | null;
+            /** @description Which tools the model may or must call. */
             tool_choice?: (("none" | "auto" | "required") | {
+                /** @description Name of the function to call. */
                 name: string;
                 /** @constant */
                 type: "function";
@@ -5179,58 +5967,102 @@ export interface components {
             }) | null;
             /** @description The client’s own functions, and `file_search` to configure the server’s search. The server’s other tools are always available. */
             tools?: ({
+                /** @description What the function does, for the model. */
                 description?: string | null;
+                /** @description Name of the function. */
                 name: string;
+                /** @description JSON Schema of its arguments. */
                 parameters?: {
                     [key: string]: unknown;
                 } | null;
+                /** @description Has no effect. */
                 strict?: boolean | null;
                 /** @constant */
                 type: "function";
             } | {
+                /** @description Filter on attributes, which are the metadata of documents. */
                 filters?: ({
+                    /** @description Name of the attribute. */
                     key: string;
-                    /** @enum {string} */
+                    /**
+                     * @description How the attribute is compared.
+                     * @enum {string}
+                     */
                     type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                    /** @description The value to compare with; a list for `in` and `nin`. */
                     value: (string | number | boolean) | (string | number | boolean)[];
                 } | {
+                    /** @description The filters to combine. */
                     filters: ({
+                        /** @description Name of the attribute. */
                         key: string;
-                        /** @enum {string} */
+                        /**
+                         * @description How the attribute is compared.
+                         * @enum {string}
+                         */
                         type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                        /** @description The value to compare with; a list for `in` and `nin`. */
                         value: (string | number | boolean) | (string | number | boolean)[];
                     } | {
+                        /** @description The filters to combine. */
                         filters: ({
+                            /** @description Name of the attribute. */
                             key: string;
-                            /** @enum {string} */
+                            /**
+                             * @description How the attribute is compared.
+                             * @enum {string}
+                             */
                             type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                            /** @description The value to compare with; a list for `in` and `nin`. */
                             value: (string | number | boolean) | (string | number | boolean)[];
                         } | {
+                            /** @description The filters to combine. */
                             filters: {
+                                /** @description Name of the attribute. */
                                 key: string;
-                                /** @enum {string} */
+                                /**
+                                 * @description How the attribute is compared.
+                                 * @enum {string}
+                                 */
                                 type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                                /** @description The value to compare with; a list for `in` and `nin`. */
                                 value: (string | number | boolean) | (string | number | boolean)[];
                             }[];
-                            /** @enum {string} */
+                            /**
+                             * @description Whether all filters must match, or at least one.
+                             * @enum {string}
+                             */
                             type: "and" | "or";
                         })[];
-                        /** @enum {string} */
+                        /**
+                         * @description Whether all filters must match, or at least one.
+                         * @enum {string}
+                         */
                         type: "and" | "or";
                     })[];
-                    /** @enum {string} */
+                    /**
+                     * @description Whether all filters must match, or at least one.
+                     * @enum {string}
+                     */
                     type: "and" | "or";
                 }) | null;
+                /** @description Maximum number of passages. */
                 max_num_results?: number | null;
+                /** @description How passages are ranked. */
                 ranking_options?: {
+                    /** @description Has no effect; the server ranks in its own way. */
                     ranker?: ("auto" | "default-2024-11-15" | "none") | null;
+                    /** @description Leaves out passages with a lower `score`, 0 to 1. */
                     score_threshold?: number | null;
                 } | null;
                 /** @constant */
                 type: "file_search";
+                /** @description The vector stores to search. */
                 vector_store_ids: string[];
             })[] | null;
+            /** @description Not supported: the server does not return token probabilities. */
             top_logprobs?: null;
+            /** @description Passed to the model. */
             top_p?: number | null;
             topK?: number | null;
             /** @description Has no effect: the history is always cut to fit the context window. */
@@ -5245,9 +6077,11 @@ export interface components {
              */
             startedAt: string;
         };
+        /** @description Continues a chat that stopped for calls that wait for the client. */
         Resume: {
             /** @description One for each elicitation of the approved calls. */
             answers?: {
+                /** @description The `callId` of the approved call. */
                 callId: string;
                 /** @description Values for the fields of `requestedSchema`. */
                 content: {
@@ -5265,7 +6099,9 @@ export interface components {
         Run: {
             /** @description The answer in a stored conversation. */
             answerId?: string;
+            /** @description The stored conversation, if the run belongs to one. */
             conversationId?: string;
+            /** @description Why the run failed; absent if it did not. */
             error?: {
                 /**
                  * @description Stable error code, listed in docs/reference/errors.md.
@@ -5277,36 +6113,47 @@ export interface components {
             };
             /** @description Milliseconds until the first text. */
             firstDelta?: number;
+            /** @description Identifier of the run. */
             id: string;
             /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
             key?: string;
-            /** @description Milliseconds. */
+            /** @description Duration in milliseconds. */
             milliseconds: number;
+            /** @description The calls of the model, in order. */
             modelCalls: components["schemas"]["RunModelCall"][];
             /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
-            /** @description The last message of the user; its beginning in lists. */
+            /** @description The user’s last message; shortened in lists. */
             question: string;
+            /** @description The searches, in order. */
             searches: components["schemas"]["RunSearch"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run began.
+             */
             startedAt: string;
+            /** @description The tool calls, in order. */
             toolCalls: components["schemas"]["RunToolCall"][];
             usage?: components["schemas"]["Usage"];
         };
         /** @description A run of the agent has ended. */
         RunEvent: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
+            /** @description Generated tokens, as reported by the model. */
             completionTokens?: number;
             /** @description Milliseconds until the first text. */
             firstDelta?: number;
             /** @description Increases with every event. */
             id: number;
-            /** @description Milliseconds. */
+            /** @description Duration in milliseconds. */
             milliseconds: number;
             /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
-            /** @description As reported by the model. */
+            /** @description Prompt tokens, as reported by the model. */
             promptTokens?: number;
             /** @description For `GET /admin/runs/{id}`; absent if no runs are kept. */
             runId?: string;
@@ -5318,43 +6165,56 @@ export interface components {
             type: "run";
         };
         RunList: {
-            /** @description Newest first. */
+            /** @description The runs, newest first. */
             runs: components["schemas"]["RunSummary"][];
         };
         RunMessage: {
             /** @description Tools that the model called. */
             calls?: {
+                /** @description The arguments as the model wrote them, in JSON. */
                 arguments: string;
+                /** @description Name of the tool. */
                 name: string;
             }[];
+            /** @description Text of the message. */
             content: string;
-            /** @description How many images were sent with it. */
+            /** @description Number of images sent with it. */
             images?: number;
-            /** @enum {string} */
+            /**
+             * @description Who the message is from.
+             * @enum {string}
+             */
             role: "system" | "user" | "assistant" | "tool";
         };
         /** @description One call of the model, with the prompt as it was sent. */
         RunModelCall: {
             /** @description What the model wrote, before citations were checked. */
             answer?: string;
+            /** @description Why the model stopped, in its provider’s words. */
             finishReason?: string;
             /** @description The other messages, as they were sent. */
             messages: components["schemas"]["RunMessage"][];
-            /** @description Absent if the call did not end. */
+            /** @description Duration in milliseconds; absent if the call did not end. */
             milliseconds?: number;
-            /** @description How many messages at the beginning are those of the call before; they are left out here. */
+            /** @description Number of messages at the beginning that are the same as in the previous call; they are left out here. */
             same: number;
             /** @description Names of the tools that the model was offered. */
             tools: string[];
+            /** @description Tokens of this call; absent if the model does not report them. */
             usage?: {
+                /** @description Prompt tokens served from the model’s cache. */
                 cachedTokens?: number;
+                /** @description Tokens that the model generated. */
                 completionTokens: number;
+                /** @description Tokens of the prompt. */
                 promptTokens: number;
             };
         };
         /** @description A search for the question or by a tool: what was found, best first. */
         RunSearch: {
+            /** @description The chunks that were found, best first. */
             hits: {
+                /** @description Identifier of the document. */
                 documentId: string;
                 /** @description Headings above the chunk, outermost first, joined by ` > `. If the chunk begins in the middle of a table, the names of its columns are the last step. */
                 heading?: string;
@@ -5376,36 +6236,48 @@ export interface components {
                 /** @description Title of the document; empty if it has none. */
                 title: string;
             }[];
+            /** @description What was searched for. */
             query: string;
         };
         RunSummary: {
             /** @description The answer in a stored conversation. */
             answerId?: string;
+            /** @description The stored conversation, if the run belongs to one. */
             conversationId?: string;
+            /** @description Identifier of the run. */
             id: string;
             /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
             key?: string;
-            /** @description Milliseconds. */
+            /** @description Duration in milliseconds. */
             milliseconds: number;
             /** @description The finish reason, an error code, or `abandoned` if the client disconnected. */
             outcome: string;
-            /** @description The last message of the user; its beginning in lists. */
+            /** @description The user’s last message; shortened in lists. */
             question: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run began.
+             */
             startedAt: string;
         };
         RunToolCall: {
             /** @description The arguments as the model wrote them. */
             input: string;
+            /** @description Whether the call failed. */
             isError: boolean;
-            /** @description Milliseconds. */
+            /** @description Duration in milliseconds. */
             milliseconds: number;
+            /** @description The result, as given to the model. */
             output: string;
+            /** @description Name of the tool. */
             tool: string;
         };
         /** @description Metrics of the server over a short interval. */
         SampleEvent: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
             at: string;
             /** @description Documents that became `ready` or `failed`. */
             documents: number;
@@ -5421,9 +6293,11 @@ export interface components {
             processors: number;
             /** @description Mean duration of a request. */
             requestMilliseconds: number;
+            /** @description Requests answered. */
             requests: number;
             /** @description Runs that ended. */
             runs: number;
+            /** @description Searches made. */
             searches: number;
             /** @description Mean duration of a search. */
             searchMilliseconds: number;
@@ -5432,18 +6306,29 @@ export interface components {
             /** @constant */
             type: "sample";
         };
+        /** @description The sandbox in which code runs. */
         Sandbox: {
-            /** @enum {string} */
+            /**
+             * @description The configured kind of sandbox.
+             * @enum {string}
+             */
             kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
             /** @description Limits for code. */
             limits?: {
+                /** @description Number of processors. */
                 cpus: number;
+                /** @description Total size of files in megabytes. */
                 fileMegabytes: number;
+                /** @description Memory in megabytes. */
                 memoryMegabytes: number;
+                /** @description Output that is kept, in kilobytes. */
                 outputKilobytes: number;
+                /** @description Number of processes and threads. */
                 processes: number;
+                /** @description Time limit of one run, in seconds. */
                 seconds: number;
             };
+            /** @description Why the sandbox is unavailable. */
             reason?: string;
             /**
              * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -5456,21 +6341,34 @@ export interface components {
         SandboxProbe: {
             /** @description What is wrong. */
             message?: string;
+            /** @description Duration in milliseconds. */
             milliseconds: number;
-            /** @enum {string} */
+            /**
+             * @description Name of the probe.
+             * @enum {string}
+             */
             name: "start" | "computation" | "files" | "environment" | "host-files" | "network" | "memory" | "total-memory" | "processes" | "cpus" | "file-space" | "output" | "time-out";
+            /** @description Whether the sandbox passed. */
             ok: boolean;
             /** @description What the operator can do about it. */
             remedy?: string;
         };
         SandboxReport: {
-            /** @enum {string} */
+            /**
+             * @description The kind of sandbox that was verified.
+             * @enum {string}
+             */
             kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
+            /** @description Duration of the verification in milliseconds. */
             milliseconds: number;
             /** @description Whether every probe is `ok`. */
             ok: boolean;
+            /** @description One result per probe, in the order of the verification. */
             probes: components["schemas"]["SandboxProbe"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was verified.
+             */
             verifiedAt: string;
         };
         /** @description A step of a search with `effort` medium or high. */
@@ -5500,6 +6398,7 @@ export interface components {
             action: "search";
             /** @description Number of chunks that no earlier search found. */
             found: number;
+            /** @description What was searched for. */
             query: string;
         };
         SearchStepStop: {
@@ -5514,7 +6413,9 @@ export interface components {
         ServerState: {
             /** @description Mistakes in the files on disk that would prevent the next start. */
             mistakes: {
+                /** @description Mistakes in the agent configuration. */
                 agent: components["schemas"]["Mistake"][];
+                /** @description Mistakes in the settings. */
                 settings: components["schemas"]["Mistake"][];
             };
             /**
@@ -5524,6 +6425,7 @@ export interface components {
             mode: "agent" | "knowledge";
             /** @description Why the start failed. */
             reason?: string;
+            /** @description What a restart would change. */
             restart: {
                 /** @description Fields of the agent configuration that a restart would change. */
                 agent: string[];
@@ -5544,16 +6446,19 @@ export interface components {
             state: "running" | "stopped" | "failed";
         };
         Setting: {
-            /** @description The only values that it takes; absent if there are others. */
+            /** @description The allowed values; absent if others are allowed. */
             choices?: string[];
-            /** @description Absent if there is none. */
+            /** @description The default value; absent if there is none. */
             default?: string;
             /** @description The last four characters of a secret, if it is long enough. */
             ending?: string;
+            /** @description The section of the Settings page. */
             group: string;
-            /** @description What the web UI calls it; the name for variables of the agent. */
+            /** @description The name shown in the web UI; for variables of the agent, the name of the variable. */
             label: string;
+            /** @description What the variable does. */
             meaning: string;
+            /** @description Name of the variable. */
             name: string;
             /** @description Whether the running server uses a different value. */
             restartRequired: boolean;
@@ -5565,13 +6470,14 @@ export interface components {
              */
             source: "environment" | "file" | "default";
             /**
-             * @description What its number counts, if that is not obvious.
+             * @description Unit of its number, if that is not obvious.
              * @enum {string}
              */
             unit?: "bytes" | "seconds" | "tokens";
-            /** @description Absent for secrets and for variables without a value. */
+            /** @description The current value; absent for secrets and for variables without a value. */
             value?: string;
         };
+        /** @description The settings, as they will apply after a restart. */
         Settings: {
             /** @description SHA-256 hash of that file, in hexadecimal. */
             digest: string;
@@ -5579,6 +6485,7 @@ export interface components {
             mistakes: components["schemas"]["Mistake"][];
             /** @description The file in which settings are saved. */
             path: string;
+            /** @description All variables. */
             settings: components["schemas"]["Setting"][];
         };
         /**
@@ -5641,9 +6548,13 @@ export interface components {
             url: string;
         };
         SkillList: {
+            /** @description All configured skills. */
             skills: {
+                /** @description What the skill is for, as the model is told. */
                 description: string;
+                /** @description Name of the skill. */
                 name: string;
+                /** @description Why the skill is unavailable. */
                 reason?: string;
                 /** @description The configured source. */
                 source?: string;
@@ -5679,56 +6590,75 @@ export interface components {
          *     }
          */
         SyncCleanup: {
-            /** @description Has no effect: a directory goes with its last document. */
+            /** @description Has no effect: a directory disappears with its last document. */
             dir_ids?: string[] | null;
             /** @description Documents to delete. */
             file_ids: string[];
         };
         SyncDiff: {
+            /** @description Files to upload. */
             added: {
+                /** @description Name of the file. */
                 filename: string;
+                /** @description The directory of the file; empty at the top. */
                 path: string;
             }[];
+            /** @description Files that are no longer in the manifest. */
             deleted: {
+                /** @description Identifier of the document, for `cleanup`. */
                 file_id: string;
+                /** @description Name of the file. */
                 filename: string;
+                /** @description The directory of the file; empty at the top. */
                 path: string;
             }[];
             /** @description The id of each directory. */
             directory_map: {
                 [key: string]: string;
             };
-            /** @description Directories without a document so far. */
+            /** @description Directories that have no document yet. */
             mkdir: string[];
+            /** @description Files to upload again. */
             modified: {
+                /** @description Name of the file. */
                 filename: string;
+                /** @description The directory of the file; empty at the top. */
                 path: string;
                 /** @description Has no effect in `cleanup`: the next upload replaces the file. */
                 stale_file_id: string;
             }[];
-            /** @description Directories that the manifest no longer has. */
+            /** @description Directories that are no longer in the manifest. */
             rmdir: string[];
+            /** @description Number of files that are up to date. */
             unmodified_count: number;
         };
         SyncDirectory: {
+            /** @description Identifier of the directory. */
             id: string;
+            /** @description Name of the directory. */
             name: string;
+            /** @description The directory that it is in; null at the top. */
             parent_id: string | null;
         };
         SyncedFile: {
+            /** @description Name of the file. */
             filename: string;
-            /** @description The id of the document. */
+            /** @description Identifier of the document. */
             id: string;
+            /** @description Facts about the file. */
             meta: {
+                /** @description The checksum with which it was uploaded. */
                 file_hash: string;
                 /** @description Path and name in the source. */
                 name: string;
+                /** @description Size in bytes. */
                 size: number;
             };
         };
         SyncedFiles: {
-            /** @description At most 50000. */
+            /** @description The files; at most 50,000. */
             items: components["schemas"]["SyncedFile"][];
+            /** @description Number of files. */
             total: number;
         };
         SyncError: {
@@ -5737,8 +6667,11 @@ export interface components {
             error: components["schemas"]["ErrorDetail"];
         };
         SyncKnowledgeBase: {
+            /** @description Always empty. */
             description: string;
+            /** @description The name of the collection. */
             id: string;
+            /** @description The name of the collection. */
             name: string;
         };
         /**
@@ -5756,8 +6689,9 @@ export interface components {
         SyncManifest: {
             /** @description Every file of the source. */
             manifest: {
-                /** @description Anything that changes with the file. */
+                /** @description A value that changes whenever the file does. */
                 checksum: string;
+                /** @description Name of the file. */
                 filename: string;
                 /** @description The directory of the file; empty at the top. */
                 path: string;
@@ -5785,12 +6719,14 @@ export interface components {
             metadata: string;
         };
         SyncUploaded: {
+            /** @description Name of the file. */
             filename: string;
-            /** @description The id of the document. */
+            /** @description Identifier of the document. */
             id: string;
         };
         /** @description The next fragment of the answer. */
         TextDeltaFrame: {
+            /** @description The fragment. */
             text: string;
             /** @constant */
             type: "text-delta";
@@ -5801,12 +6737,15 @@ export interface components {
              * @constant
              */
             approval?: "always";
+            /** @description What the tool does, as the model is told. */
             description: string;
-            /** @description JSON Schema. */
+            /** @description JSON Schema of its arguments. */
             inputSchema: {
                 [key: string]: unknown;
             };
+            /** @description Name of the tool, as the model sees it. */
             name: string;
+            /** @description Why the tool is off or unavailable. */
             reason?: string;
             /** @description `builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`. */
             source: string;
@@ -5817,32 +6756,44 @@ export interface components {
             state: "on" | "off" | "unavailable";
             /** @description The name under `tools` in `agent.json` that enables or disables this built-in tool. */
             switch?: string;
+            /** @description Display name of the tool. */
             title: string;
         };
         /** @description A tool call. Only with `includeSteps`. */
         ToolCallFrame: {
+            /** @description Identifies the call. */
             callId: string;
+            /** @description Arguments of the call. */
             input: unknown;
+            /** @description Name of the tool. */
             tool: string;
             /** @constant */
             type: "tool-call";
         };
         ToolList: {
+            /** @description All tools, whatever their state. */
             tools: components["schemas"]["Tool"][];
         };
         /** @description The result of a tool call. Only with `includeSteps`. */
         ToolResultFrame: {
+            /** @description Identifies the call. */
             callId: string;
+            /** @description Whether the call failed. */
             isError: boolean;
+            /** @description The result, as given to the model. */
             output: string;
+            /** @description Name of the tool. */
             tool: string;
             /** @constant */
             type: "tool-result";
         };
         /** @description The question is stored. Always the first frame with `conversation`, and never sent without it. */
         TurnStartFrame: {
+            /** @description The item that will hold the answer. */
             answerId: string;
+            /** @description The stored conversation. */
             conversationId: string;
+            /** @description The item that holds the question. */
             questionId: string;
             /** @constant */
             type: "turn-start";
@@ -5850,12 +6801,15 @@ export interface components {
         UrlCitation: {
             /** @constant */
             type: "url_citation";
+            /** @description The cited document. */
             url_citation: {
                 /** @description End offset (exclusive). */
                 end_index: number;
                 /** @description Start offset of the citation in the answer, in UTF-16 code units. */
                 start_index: number;
+                /** @description Title of the document. */
                 title: string;
+                /** @description URL of the document. */
                 url: string;
             };
         };
@@ -5863,52 +6817,81 @@ export interface components {
         Usage: {
             /** @description Prompt tokens served from the model’s cache, if the model reports them. */
             cachedTokens?: number;
+            /** @description Tokens that the model generated. */
             completionTokens: number;
+            /** @description Tokens of the prompts. */
             promptTokens: number;
+            /** @description The sum of both. */
             totalTokens: number;
         };
         VectorStore: {
             /** @description When the oldest document was created; the current time if there is none. */
             created_at: number;
+            /** @description Number of files by status. */
             file_counts: {
+                /** @description Always 0. */
                 cancelled: number;
+                /** @description Files that are searchable. */
                 completed: number;
+                /** @description Files whose ingestion failed. */
                 failed: number;
+                /** @description Files waiting for ingestion, or being ingested. */
                 in_progress: number;
+                /** @description All files. */
                 total: number;
             };
+            /** @description Identifier of the vector store. */
             id: string;
+            /** @description Always null. */
             last_active_at: null;
+            /** @description Always empty: a store has no metadata of its own. */
             metadata: Record<string, never>;
+            /** @description Name of the collection. */
             name: string;
             /** @constant */
             object: "vector_store";
-            /** @enum {string} */
+            /**
+             * @description `in_progress` while files are being ingested.
+             * @enum {string}
+             */
             status: "in_progress" | "completed";
             /** @description Not known; always 0. */
             usage_bytes: number;
         };
         VectorStoreFile: {
             attributes: components["schemas"]["Metadata"];
+            /** @description When the document was created, in seconds since 1970. */
             created_at: number;
+            /** @description Identifier of the document. */
             id: string;
+            /** @description Why ingestion failed; null if it did not. */
             last_error: {
+                /** @description Stable code of the cause. */
                 code: string;
+                /** @description What failed and how to fix it. */
                 message: string;
             } | null;
             /** @constant */
             object: "vector_store.file";
-            /** @enum {string} */
+            /**
+             * @description `completed`: the file is searchable.
+             * @enum {string}
+             */
             status: "in_progress" | "completed" | "failed";
+            /** @description Size of the file in bytes, or length of the text if there is no file. */
             usage_bytes: number;
+            /** @description Identifier of the vector store. */
             vector_store_id: string;
         };
         VectorStoreFileContent: {
+            /** @description The text of the document. */
             data: {
+                /** @description The text. */
                 text: string;
                 /** @constant */
                 type: "text";
             }[];
+            /** @description Whether there is more text. */
             has_more: boolean;
             /** @description Send as `page` to get the rest of a long text. */
             next_page: string | null;
@@ -5916,10 +6899,13 @@ export interface components {
             object: "vector_store.file_content.page";
         };
         VectorStoreFileList: {
+            /** @description The items of this page. */
             data: components["schemas"]["VectorStoreFile"][];
+            /** @description The first item of this page; null if it is empty. */
             first_id: string | null;
+            /** @description Whether there is another page. */
             has_more: boolean;
-            /** @description Send as `after` to get the next page. */
+            /** @description The last item of this page; send it as `after` to get the next page. */
             last_id: string | null;
             /** @constant */
             object: "list";
@@ -5932,10 +6918,11 @@ export interface components {
          *     }
          */
         VectorStoreFileUpdate: {
-            /** @description Are added to the metadata; those of the same names replaced. */
+            /** @description Added to the metadata of the document; existing fields of the same names are replaced. */
             attributes: components["schemas"]["Metadata"];
         };
         VectorStoreList: {
+            /** @description The whole corpus, and each collection. */
             data: components["schemas"]["VectorStore"][];
             /** @constant */
             has_more: false;
@@ -5948,58 +6935,105 @@ export interface components {
          *     }
          */
         VectorStoreSearch: {
+            /** @description Filter on attributes, which are the metadata of documents. */
             filters?: ({
+                /** @description Name of the attribute. */
                 key: string;
-                /** @enum {string} */
+                /**
+                 * @description How the attribute is compared.
+                 * @enum {string}
+                 */
                 type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                /** @description The value to compare with; a list for `in` and `nin`. */
                 value: (string | number | boolean) | (string | number | boolean)[];
             } | {
+                /** @description The filters to combine. */
                 filters: ({
+                    /** @description Name of the attribute. */
                     key: string;
-                    /** @enum {string} */
+                    /**
+                     * @description How the attribute is compared.
+                     * @enum {string}
+                     */
                     type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                    /** @description The value to compare with; a list for `in` and `nin`. */
                     value: (string | number | boolean) | (string | number | boolean)[];
                 } | {
+                    /** @description The filters to combine. */
                     filters: ({
+                        /** @description Name of the attribute. */
                         key: string;
-                        /** @enum {string} */
+                        /**
+                         * @description How the attribute is compared.
+                         * @enum {string}
+                         */
                         type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                        /** @description The value to compare with; a list for `in` and `nin`. */
                         value: (string | number | boolean) | (string | number | boolean)[];
                     } | {
+                        /** @description The filters to combine. */
                         filters: {
+                            /** @description Name of the attribute. */
                             key: string;
-                            /** @enum {string} */
+                            /**
+                             * @description How the attribute is compared.
+                             * @enum {string}
+                             */
                             type: "eq" | "in" | "gt" | "gte" | "lt" | "lte" | "ne" | "nin";
+                            /** @description The value to compare with; a list for `in` and `nin`. */
                             value: (string | number | boolean) | (string | number | boolean)[];
                         }[];
-                        /** @enum {string} */
+                        /**
+                         * @description Whether all filters must match, or at least one.
+                         * @enum {string}
+                         */
                         type: "and" | "or";
                     })[];
-                    /** @enum {string} */
+                    /**
+                     * @description Whether all filters must match, or at least one.
+                     * @enum {string}
+                     */
                     type: "and" | "or";
                 })[];
-                /** @enum {string} */
+                /**
+                 * @description Whether all filters must match, or at least one.
+                 * @enum {string}
+                 */
                 type: "and" | "or";
             }) | null;
-            /** @default 10 */
+            /**
+             * @description Maximum number of passages.
+             * @default 10
+             */
             max_num_results?: number | null;
+            /** @description The question or text to search for. */
             query: string | string[];
+            /** @description How passages are ranked. */
             ranking_options?: {
+                /** @description Has no effect; the server ranks in its own way. */
                 ranker?: ("auto" | "default-2024-11-15" | "none") | null;
+                /** @description Leaves out passages with a lower `score`, 0 to 1. */
                 score_threshold?: number | null;
             } | null;
+            /** @description Only false is supported: the query is used unchanged. */
             rewrite_query?: false | null;
         };
         VectorStoreSearchResults: {
+            /** @description The passages, best first. */
             data: {
                 attributes: components["schemas"]["Metadata"];
+                /** @description The passage: always one part. */
                 content: {
+                    /** @description The text. */
                     text: string;
                     /** @constant */
                     type: "text";
                 }[];
+                /** @description End offset of the passage (exclusive). */
                 end: number;
+                /** @description Identifier of the document. */
                 file_id: string;
+                /** @description Title of the document, or its id. */
                 filename: string;
                 /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
                 score: number;
@@ -6008,9 +7042,11 @@ export interface components {
             }[];
             /** @constant */
             has_more: false;
+            /** @description Always null. */
             next_page: null;
             /** @constant */
             object: "vector_store.search_results.page";
+            /** @description The query. */
             search_query: string[];
         };
         /**
@@ -6019,7 +7055,9 @@ export interface components {
          *     }
          */
         VectorStoreUpdate: {
+            /** @description Not supported: documents are kept until they are deleted. */
             expires_after?: null;
+            /** @description Must be empty: a store has no metadata of its own. */
             metadata?: Record<string, never> | null;
             /** @description New name of the collection. */
             name?: string | null;
@@ -6027,33 +7065,36 @@ export interface components {
         WatchedFolder: {
             /** @description The collection that its documents are put into. */
             collection?: string;
-            /** @description Files found at the last look. */
+            /** @description Files found by the last scan. */
             files: number;
             /**
              * Format: date-time
-             * @description When all files were looked at last.
+             * @description When all files were last scanned.
              */
             lookedAt?: string;
-            /** @description New, changed and deleted files that are still to be dealt with. */
+            /** @description New, changed and deleted files that have not been processed yet. */
             open: number;
-            /** @description The folder, as in WATCH_FOLDERS. */
+            /** @description Path of the folder, as in WATCH_FOLDERS. */
             path: string;
-            /** @description Why nothing is taken or deleted, and what to do. */
+            /** @description Why nothing is added or deleted, and how to fix it. */
             problem?: string;
             /** @description Files without a current document, and why; at most 20 of them. */
             refused: {
+                /** @description Path of the file within the folder. */
                 path: string;
+                /** @description Why it has no current document. */
                 reason: string;
             }[];
-            /** @description How many such files there are. */
+            /** @description Total number of such files. */
             refusedCount: number;
             /**
-             * @description `waiting`: many documents are queued, so no more are taken for now. `elsewhere`: another server follows this folder. `failed`: nothing is taken or deleted, see `problem`.
+             * @description `waiting`: many documents are queued, so no more are added for now. `elsewhere`: another server follows this folder. `failed`: nothing is added or deleted, see `problem`.
              * @enum {string}
              */
             state: "starting" | "following" | "waiting" | "elsewhere" | "failed";
         };
         WatchedFolders: {
+            /** @description The folders of WATCH_FOLDERS. */
             folders: components["schemas"]["WatchedFolder"][];
         };
     };
@@ -6390,6 +7431,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the connection in `agent.json`. */
                 connection: string;
             };
             cookie?: never;
@@ -6667,6 +7709,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the key. */
                 id: string;
             };
             cookie?: never;
@@ -6818,6 +7861,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the run. */
                 id: string;
             };
             cookie?: never;
@@ -6988,6 +8032,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the connection in `agent.json`. */
                 connection: string;
             };
             cookie?: never;
@@ -7291,7 +8336,7 @@ export interface operations {
     oikbReset: {
         parameters: {
             query?: {
-                /** @description Has no effect: directories go with their documents. */
+                /** @description Has no effect: directories disappear with their documents. */
                 include_directories?: "True" | "False";
             };
             header?: never;
@@ -7393,10 +8438,12 @@ export interface operations {
             query?: {
                 /** @description Replaces the key. */
                 signature?: string;
+                /** @description When the link expires, as in `link`. */
                 until?: string;
             };
             header?: never;
             path: {
+                /** @description Identifier of the artifact. */
                 id: string;
             };
             cookie?: never;
@@ -7454,13 +8501,13 @@ export interface operations {
                 limit?: number;
                 /** @description Media type of the file, such as `application/pdf` or `image/*`. */
                 mediaType?: string;
-                /** @description SHA-256 of the file: finds the documents that have this very file. */
+                /** @description SHA-256 of the file: finds the documents created from exactly this file. */
                 sha256?: string;
                 sort?: components["schemas"]["DocumentSort"];
                 status?: components["schemas"]["DocumentStatus"];
                 /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
                 title?: string;
-                /** @description Also tell how many documents there are on all pages. */
+                /** @description Whether to count the matching documents of all pages. */
                 total?: "true" | "false";
             };
             header?: never;
@@ -7535,7 +8582,7 @@ export interface operations {
                 filter?: string;
                 /** @description Media type of the file, such as `application/pdf` or `image/*`. */
                 mediaType?: string;
-                /** @description SHA-256 of the file: finds the documents that have this very file. */
+                /** @description SHA-256 of the file: finds the documents created from exactly this file. */
                 sha256?: string;
                 status?: components["schemas"]["DocumentStatus"];
                 /** @description Text to find in the title or, if there is none, in the file name or id; case-insensitive. */
@@ -8094,6 +9141,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the feedback. */
                 id: string;
             };
             cookie?: never;
@@ -8279,6 +9327,7 @@ export interface operations {
             query?: {
                 /** @description The last conversation of the previous page. */
                 after?: string;
+                /** @description Maximum number of conversations. */
                 limit?: number;
                 /** @description Only conversations with this text in the title or in a question; case is ignored. */
                 search?: string;
@@ -8329,6 +9378,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
             };
             cookie?: never;
@@ -8351,6 +9401,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
             };
             cookie?: never;
@@ -8377,6 +9428,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
             };
             cookie?: never;
@@ -8401,12 +9453,14 @@ export interface operations {
                 after?: string;
                 /** @description Extension of the protocol: list the items of all branches, in the order in which they were added. */
                 branches?: "true" | "false";
+                /** @description Maximum number of items. */
                 limit?: number;
                 /** @description Order of the conversation; newest first by default. */
                 order?: "asc" | "desc";
             };
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
             };
             cookie?: never;
@@ -8429,6 +9483,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
             };
             cookie?: never;
@@ -8455,7 +9510,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
+                /** @description Identifier of the item. */
                 item: string;
             };
             cookie?: never;
@@ -8478,7 +9535,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
+                /** @description Identifier of the item. */
                 item: string;
             };
             cookie?: never;
@@ -8501,7 +9560,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
+                /** @description Identifier of the item. */
                 item: string;
             };
             cookie?: never;
@@ -8522,12 +9583,14 @@ export interface operations {
     followAnswer: {
         parameters: {
             query?: {
-                /** @description Also stream tool calls, tool results, reasoning and progress. */
+                /** @description Whether to also stream tool calls, tool results, reasoning and progress. */
                 includeSteps?: "true" | "false";
             };
             header?: never;
             path: {
+                /** @description Identifier of the conversation. */
                 id: string;
+                /** @description Identifier of the item. */
                 item: string;
             };
             cookie?: never;
@@ -8778,6 +9841,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the model, from the list. */
                 model: string;
             };
             cookie?: never;
@@ -8823,10 +9887,12 @@ export interface operations {
     getResponse: {
         parameters: {
             query?: {
+                /** @description Only `false` is supported. */
                 stream?: "false";
             };
             header?: never;
             path: {
+                /** @description Identifier of the response. */
                 id: string;
             };
             cookie?: never;
@@ -8849,6 +9915,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the response. */
                 id: string;
             };
             cookie?: never;
@@ -8871,12 +9938,14 @@ export interface operations {
             query?: {
                 /** @description The last item of the previous page. */
                 after?: string;
+                /** @description Maximum number of items. */
                 limit?: number;
                 /** @description Order of the conversation; newest first by default. */
                 order?: "asc" | "desc";
             };
             header?: never;
             path: {
+                /** @description Identifier of the response. */
                 id: string;
             };
             cookie?: never;
@@ -9120,7 +10189,9 @@ export interface operations {
                  * @example doc_0198c5f28f2e7c1b
                  */
                 after?: string;
+                /** @description Only files with this status. */
                 filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                /** @description Maximum number of files. */
                 limit?: number;
                 /** @description Order by creation time. */
                 order?: "asc" | "desc";
@@ -9155,7 +10226,9 @@ export interface operations {
                  * @example doc_0198c5f28f2e7c1b
                  */
                 after?: string;
+                /** @description Only files with this status. */
                 filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                /** @description Maximum number of files. */
                 limit?: number;
                 /** @description Order by creation time. */
                 order?: "asc" | "desc";

@@ -7,22 +7,33 @@ export const RetrievalMode = z.enum(['lexical', 'hybrid'])
 
 export const AgentRecord = z
   .object({
-    name: z.string(),
-    profile: z.object({
-      description: z.string(),
-      model: z.string(),
-      retrieval: RetrievalMode,
-    }),
-    tools: z.array(z.object({ name: z.string(), source: z.string() })),
+    name: z.string().describe('Name of the agent, from `agent.json`.'),
+    profile: z
+      .object({
+        description: z.string().describe('Description of the agent, from `agent.json`.'),
+        model: z.string().describe('Name of the chat model.'),
+        retrieval: RetrievalMode.describe(
+          '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
+        ),
+      })
+      .describe('What the agent is and works with.'),
+    tools: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the tool, as the model sees it.'),
+          source: z.string().describe('`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.'),
+        }),
+      )
+      .describe('The tools that the agent can use now.'),
   })
   .meta({ id: 'Agent' })
 
 export const ToolRecord = z
   .object({
-    name: z.string(),
-    title: z.string(),
-    description: z.string(),
-    inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+    name: z.string().describe('Name of the tool, as the model sees it.'),
+    title: z.string().describe('Display name of the tool.'),
+    description: z.string().describe('What the tool does, as the model is told.'),
+    inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema of its arguments.'),
     source: z.string().describe('`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.'),
     switch: z
       .string()
@@ -35,17 +46,19 @@ export const ToolRecord = z
       .optional()
       .describe('Each call needs the client’s approval: see `approval-required` in `ChatFrame`.'),
     state: State,
-    reason: z.string().optional(),
+    reason: z.string().optional().describe('Why the tool is off or unavailable.'),
   })
   .meta({ id: 'Tool' })
 
-export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'ToolList' })
+export const ToolList = z
+  .object({ tools: z.array(ToolRecord).describe('All tools, whatever their state.') })
+  .meta({ id: 'ToolList' })
 
 export const SkillRecord = z.object({
-  name: z.string(),
-  description: z.string(),
+  name: z.string().describe('Name of the skill.'),
+  description: z.string().describe('What the skill is for, as the model is told.'),
   state: State,
-  reason: z.string().optional(),
+  reason: z.string().optional().describe('Why the skill is unavailable.'),
   source: z.string().optional().describe('The configured source.'),
   warnings: z
     .array(z.string())
@@ -53,7 +66,9 @@ export const SkillRecord = z.object({
     .describe('Deviations from the skill format that were tolerated.'),
 })
 
-export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: 'SkillList' })
+export const SkillList = z
+  .object({ skills: z.array(SkillRecord).describe('All configured skills.') })
+  .meta({ id: 'SkillList' })
 
 export const SkillReload = z
   .object({
@@ -68,44 +83,56 @@ export const SkillReload = z
 
 export const Capabilities = z
   .object({
-    skills: z.array(SkillRecord),
+    skills: z.array(SkillRecord).describe('All configured skills.'),
     sandbox: SandboxRecord,
-    mcp: z.array(
-      z.object({
-        name: z.string(),
-        url: z.string().describe('The configured URL, with variables not replaced.'),
-        state: State,
-        reason: z.string().optional(),
-        transport: McpTransport.optional(),
-        protocol: z.string().optional().describe('Protocol version.'),
-        tools: z.int().optional().describe('Number of usable tools.'),
-        waiting: z
+    mcp: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the connection.'),
+          url: z.string().describe('The configured URL, with variables not replaced.'),
+          state: State,
+          reason: z.string().optional().describe('Why the connection is unavailable.'),
+          transport: McpTransport.optional().describe('The transport in use.'),
+          protocol: z.string().optional().describe('Protocol version.'),
+          tools: z.int().optional().describe('Number of usable tools.'),
+          waiting: z
+            .array(z.string())
+            .optional()
+            .describe(
+              'Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`.',
+            ),
+        }),
+      )
+      .describe('The configured connections to MCP servers.'),
+    plugins: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the plugin.'),
+          state: State,
+          reason: z.string().optional().describe('Why the plugin is unavailable.'),
+        }),
+      )
+      .describe('The configured plugins.'),
+    chat: z
+      .object({
+        model: z.string().describe('Name of the chat model.'),
+        tools: z.boolean().describe('Whether the chat model calls tools.'),
+        images: z
+          .boolean()
+          .describe(
+            'Whether the chat model accepts images. If its server does not say, true until it refuses one.',
+          ),
+        window: z
+          .int()
+          .describe(
+            'Size of the context window in tokens: the configured size or, if smaller, the size reported by the model’s server.',
+          ),
+        leftOut: z
           .array(z.string())
           .optional()
-          .describe(
-            'Tools that are new or have changed since they were accepted and cannot be used yet: see `POST /agent/mcp/{connection}/test`.',
-          ),
-      }),
-    ),
-    plugins: z.array(z.object({ name: z.string(), state: State, reason: z.string().optional() })),
-    chat: z.object({
-      model: z.string(),
-      tools: z.boolean().describe('Whether the chat model calls tools.'),
-      images: z
-        .boolean()
-        .describe(
-          'Whether the chat model takes images. Of a server that does not tell, true until it refuses one.',
-        ),
-      window: z
-        .int()
-        .describe(
-          'Size of the context window in tokens: the configured size or, if smaller, the size reported by the model’s server.',
-        ),
-      leftOut: z
-        .array(z.string())
-        .optional()
-        .describe('Enabled tools left out because the context window is too small.'),
-    }),
+          .describe('Enabled tools left out because the context window is too small.'),
+      })
+      .describe('The chat model.'),
     retrieval: RetrievalMode.describe(
       '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
     ),
@@ -115,19 +142,25 @@ export const Capabilities = z
         kind: z
           .enum(['builtin', 'remote'])
           .optional()
-          .describe('`builtin`: runs in a process of this server.'),
-        model: z.string().optional(),
+          .describe(
+            '`builtin`: runs in a process of this server. `remote`: runs elsewhere, and is called over HTTP.',
+          ),
+        model: z.string().optional().describe('Name of the embedding model.'),
         missing: z
           .int()
           .optional()
           .describe(
             'Chunks that have no embedding yet and are found by keywords only; see `/readiness`.',
           ),
-        reason: z.string().optional(),
+        reason: z.string().optional().describe('Why the embedding model is off or unavailable.'),
       })
       .describe('The model that creates embeddings for vector search.'),
     reranker: z
-      .object({ state: State, model: z.string().optional(), reason: z.string().optional() })
+      .object({
+        state: State,
+        model: z.string().optional().describe('Name of the reranking model.'),
+        reason: z.string().optional().describe('Why the reranking model is off or unavailable.'),
+      })
       .describe('The model that reranks search results.'),
     restartRequired: z
       .boolean()

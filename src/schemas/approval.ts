@@ -23,7 +23,7 @@ export const Resume = z
       z
         .array(
           z.object({
-            callId: z.string().max(256),
+            callId: z.string().max(256).describe('The `callId` of the approved call.'),
             id: z.string().max(256).describe('The `id` of the elicitation.'),
             content: freeObject().describe('Values for the fields of `requestedSchema`.'),
           }),
@@ -31,11 +31,14 @@ export const Resume = z
         .max(MAX_ANSWERS),
     ).describe('One for each elicitation of the approved calls.'),
   })
-  .meta({ id: 'Resume' })
+  .meta({
+    id: 'Resume',
+    description: 'Continues a chat that stopped for calls that wait for the client.',
+  })
 
 const Elicitation = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifies the question within its call.'),
     message: z.string().describe('What the server asks, in its own words.'),
     requestedSchema: freeObject().describe(
       'JSON Schema of the answer: an object whose fields are strings, numbers, booleans, or choices among strings.',
@@ -47,9 +50,9 @@ export const APPROVAL = {
   calls: z
     .array(
       z.object({
-        callId: z.string(),
-        tool: z.string(),
-        input: z.unknown(),
+        callId: z.string().describe('Identifies the call; send it back in `resume`.'),
+        tool: z.string().describe('Name of the tool.'),
+        input: z.unknown().describe('Arguments of the call.'),
         elicitations: z
           .array(Elicitation)
           .optional()

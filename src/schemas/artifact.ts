@@ -2,10 +2,10 @@ import { z } from 'zod'
 
 export const Artifact = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the artifact.'),
     name: z.string().describe('File name without a path.'),
-    mediaType: z.string(),
-    size: z.int().describe('In bytes.'),
+    mediaType: z.string().describe('Media type of the file.'),
+    size: z.int().describe('Size in bytes.'),
     url: z.string().describe('Path on this server; requires a key.'),
     link: z
       .string()
@@ -38,10 +38,12 @@ export const ARTIFACTS = z
   .optional()
   .describe('Files created by tools in this run. Absent if there are none.')
 
-export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
+export const ArtifactParams = z.object({
+  id: z.string().min(1).max(64).describe('Identifier of the artifact.'),
+})
 /** The query string of a `link`. */
 export const ArtifactLink = z.object({
-  until: z.string().max(16).optional(),
+  until: z.string().max(16).optional().describe('When the link expires, as in `link`.'),
   signature: z.string().max(64).optional().describe('Replaces the key.'),
 })
 

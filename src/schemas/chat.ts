@@ -42,14 +42,18 @@ const ChatImage = z
 
 const ChatMessage = z
   .object({
-    role: z.enum(['user', 'assistant', 'system']),
+    role: z
+      .enum(['user', 'assistant', 'system'])
+      .describe(
+        'Who speaks: the user, the agent (`assistant`), or whoever runs the client (`system`).',
+      ),
     content: boundedText(MAX_MESSAGE).describe('Message text.'),
     images: z
       .array(ChatImage)
       .max(MAX_IMAGES)
       .optional()
       .describe(
-        'Pictures of a user message, as data URLs, for a model that takes images: see `chat.images` in `/agent/capabilities`. Other models refuse the request.',
+        'Images of a user message, as data URLs, for a model that accepts images: see `chat.images` in `/agent/capabilities`. Other models refuse the request.',
       ),
   })
   .refine(({ role, images }) => role === 'user' || !images?.length, {
@@ -101,7 +105,7 @@ const ChatFields = {
     .describe('The conversation. The last user message is answered.'),
   ...AgentFields,
   includeSteps: optionalOr(z.boolean(), false).describe(
-    'Also stream steps of the search, tool calls, tool results, reasoning and progress.',
+    'Whether to also stream steps of the search, tool calls, tool results, reasoning and progress.',
   ),
 }
 
@@ -131,11 +135,14 @@ export const FINISH_REASONS = [
   'approval_required',
 ] as const
 
+const MEANING_OF_REASON =
+  'Why the answer ended. `stop`: it is complete. `length`: the model’s token limit. `content_filter`: the model’s provider withheld it. `tool_calls`: it calls the client’s tools. `round_limit`, `call_limit`, `time_limit`, `token_limit`: a limit of `agent.json`. `approval_required`: calls wait for approval.'
+
 /** Why an answer of a stored conversation ended: besides the reasons of a run, what came from outside. */
 export const ANSWER_REASONS = [...FINISH_REASONS, 'cancelled', 'interrupted'] as const
 
 const Quote = z.object({
-  text: z.string(),
+  text: z.string().describe('The sentence.'),
   start: z
     .int()
     .optional()
@@ -170,7 +177,7 @@ const CITATIONS = z
 
 /** What both chat protocols tell about a run that has ended, besides its hits. */
 export const RUN_OUTCOME = {
-  finishReason: z.enum(FINISH_REASONS),
+  finishReason: z.enum(FINISH_REASONS).describe(MEANING_OF_REASON),
   limitsReached: LIMITS_REACHED,
   degraded: DEGRADED,
   searchedFor: z
@@ -187,9 +194,9 @@ export const RUN_OUTCOME = {
 const TurnStartFrame = z
   .object({
     type: z.literal('turn-start'),
-    conversationId: z.string(),
-    questionId: z.string(),
-    answerId: z.string(),
+    conversationId: z.string().describe('The stored conversation.'),
+    questionId: z.string().describe('The item that holds the question.'),
+    answerId: z.string().describe('The item that will hold the answer.'),
   })
   .meta({
     id: 'TurnStartFrame',
@@ -203,12 +210,12 @@ const DraftFrame = z
     unavailable: z
       .array(
         z.object({
-          part: z.enum(['mcp', 'skill', 'plugin']),
-          name: z.string(),
-          reason: z.string(),
+          part: z.enum(['mcp', 'skill', 'plugin']).describe('The kind of part.'),
+          name: z.string().describe('Name of the part.'),
+          reason: z.string().describe('Why it cannot be used.'),
         }),
       )
-      .describe('What the draft names but cannot use.'),
+      .describe('Parts of the draft that cannot be used.'),
   })
   .meta({
     id: 'DraftFrame',
@@ -217,7 +224,7 @@ const DraftFrame = z
   })
 
 const TextDeltaFrame = z
-  .object({ type: z.literal('text-delta'), text: z.string() })
+  .object({ type: z.literal('text-delta'), text: z.string().describe('The fragment.') })
   .meta({ id: 'TextDeltaFrame', description: 'The next fragment of the answer.' })
 
 const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchStep }).meta({
@@ -229,19 +236,19 @@ const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchS
 const ToolCallFrame = z
   .object({
     type: z.literal('tool-call'),
-    callId: z.string(),
-    tool: z.string(),
-    input: z.unknown(),
+    callId: z.string().describe('Identifies the call.'),
+    tool: z.string().describe('Name of the tool.'),
+    input: z.unknown().describe('Arguments of the call.'),
   })
   .meta({ id: 'ToolCallFrame', description: 'A tool call. Only with `includeSteps`.' })
 
 const ToolResultFrame = z
   .object({
     type: z.literal('tool-result'),
-    callId: z.string(),
-    tool: z.string(),
-    output: z.string(),
-    isError: z.boolean(),
+    callId: z.string().describe('Identifies the call.'),
+    tool: z.string().describe('Name of the tool.'),
+    output: z.string().describe('The result, as given to the model.'),
+    isError: z.boolean().describe('Whether the call failed.'),
   })
   .meta({
     id: 'ToolResultFrame',
@@ -249,7 +256,7 @@ const ToolResultFrame = z
   })
 
 const ReasoningDeltaFrame = z
-  .object({ type: z.literal('reasoning-delta'), text: z.string() })
+  .object({ type: z.literal('reasoning-delta'), text: z.string().describe('The fragment.') })
   .meta({
     id: 'ReasoningDeltaFrame',
     description: 'The next fragment of the model’s reasoning. Only with `includeSteps`.',
@@ -258,9 +265,11 @@ const ReasoningDeltaFrame = z
 const ProgressFrame = z
   .object({
     type: z.literal('progress'),
-    phase: z.enum(['loading', 'prefill']),
-    processed: z.int().optional(),
-    total: z.int().optional(),
+    phase: z
+      .enum(['loading', 'prefill'])
+      .describe('`loading`: the model is being loaded. `prefill`: the prompt is being processed.'),
+    processed: z.int().optional().describe('Prompt tokens processed so far.'),
+    total: z.int().optional().describe('Prompt tokens in total.'),
   })
   .meta({
     id: 'ProgressFrame',
@@ -284,9 +293,11 @@ const DoneFrame = z
     finishReason: z
       .enum(ANSWER_REASONS)
       .describe(
-        '`cancelled` and `interrupted` only with `conversation`: a client stopped the answer, or the server stopped.',
+        `${MEANING_OF_REASON} \`cancelled\`, \`interrupted\`: a client stopped the answer, or the server stopped; only with \`conversation\`.`,
       ),
-    usage: Usage.optional().describe('Absent if the model does not report it.'),
+    usage: Usage.optional().describe(
+      'Tokens of the run; absent if the model does not report them.',
+    ),
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })
 

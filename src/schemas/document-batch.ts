@@ -28,7 +28,7 @@ export const DocumentLine = TextInput.extend({
   })
   .meta({
     id: 'NewDocumentItem',
-    description: `A document in a list, or in a stream of JSON objects, one per line: at most ${LINES.count} lines of at most ${LINES.bytes} bytes each.`,
+    description: `A document in a list, or in a stream of JSON objects, one per line: at most ${LINES.count.toLocaleString('en')} lines of at most ${LINES.bytes.toLocaleString('en')} bytes each.`,
     examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
   })
 
@@ -42,7 +42,13 @@ const LineStored = DocumentCreated.extend({ line }).meta({
 const LineRefused = z
   .object({
     line,
-    error: z.object({ code: z.string(), message: z.string(), param: boundedText(500).nullable() }),
+    error: z
+      .object({
+        code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
+        message: z.string().describe('What is wrong and how to fix it.'),
+        param: boundedText(500).nullable().describe('Dotted path of the invalid field, or null.'),
+      })
+      .describe('Why the line was refused.'),
   })
   .meta({
     id: 'LineRefused',
@@ -66,7 +72,7 @@ export const DocumentBatch = z
   .superRefine(refuseTwins)
   .meta({
     id: 'NewDocuments',
-    description: `At most ${MAX_BATCH} documents; BODY_LIMIT also applies.`,
+    description: `At most ${MAX_BATCH.toLocaleString('en')} documents; BODY_LIMIT also applies.`,
     examples: [[{ text: 'Owls hunt at night.' }, { id: 'herons', text: 'Herons wait.' }]],
   })
 

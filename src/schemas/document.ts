@@ -14,10 +14,15 @@ export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed'
     '`pending`: waiting for ingestion. `processing`: being ingested. `ready`: found by keyword search. `failed`: see `error`.',
 })
 
-export const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
-  id: 'DocumentError',
-  description: 'Why ingestion or its last attempt failed; see docs/guides/ingestion.md.',
-})
+export const DocumentError = z
+  .object({
+    code: z.string().describe('Stable code of the cause.'),
+    message: z.string().describe('What failed and how to fix it.'),
+  })
+  .meta({
+    id: 'DocumentError',
+    description: 'Why ingestion or its last attempt failed; see docs/guides/ingestion.md.',
+  })
 
 const EmbeddingProgress = z
   .object({
@@ -33,19 +38,22 @@ const EmbeddingProgress = z
 export const DocumentFile = z
   .object({
     name: z.string().describe('Name of the uploaded file, without a path.'),
-    mediaType: z.string(),
-    size: z.int().describe('In bytes.'),
+    mediaType: z.string().describe('Media type of the file.'),
+    size: z.int().describe('Size in bytes.'),
     sha256: z.string().optional().describe('SHA-256 of its bytes, in hexadecimal.'),
   })
   .meta({ id: 'DocumentFile', description: 'The original file, if the document was sent as one.' })
 
 export const DocumentWarning = z
-  .object({ code: z.string(), message: z.string() })
+  .object({
+    code: z.string().describe('Stable code of the cause.'),
+    message: z.string().describe('What could not be read.'),
+  })
   .meta({ id: 'DocumentWarning', description: 'A part of the document that could not be read.' })
 
 export const DocumentSource = z
   .object({
-    refresh: z.string().optional(),
+    refresh: z.string().optional().describe('How often the URL is fetched, as requested.'),
     fetchedAt: z.iso.datetime().describe('When the URL was last requested.'),
     status: z.int().optional().describe('HTTP status of the response; absent if there was none.'),
     error: z
@@ -74,8 +82,8 @@ export const DocumentCreated = z
 export const Document = z
   .object({
     id: DocumentId,
-    title: z.string().optional(),
-    url: z.string().optional(),
+    title: z.string().optional().describe('Title of the document.'),
+    url: z.string().optional().describe('URL of the original document.'),
     metadata: Metadata.optional(),
     conversation: z
       .string()
@@ -110,8 +118,8 @@ export const Document = z
     characters: z
       .int()
       .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+    createdAt: z.iso.datetime().describe('When the document was created.'),
+    updatedAt: z.iso.datetime().describe('When the document was last changed.'),
   })
   .meta({ id: 'Document' })
 
@@ -143,7 +151,7 @@ const Selection = z.object({
     .max(64)
     .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case')
     .optional()
-    .describe('SHA-256 of the file: finds the documents that have this very file.'),
+    .describe('SHA-256 of the file: finds the documents created from exactly this file.'),
   filter: FilterParameter.optional().describe(
     'Only documents whose metadata match this filter: a JSON `Filter` as in `/query`.',
   ),
@@ -160,7 +168,10 @@ export const DocumentSort = z
     'characters',
     '-characters',
   ])
-  .meta({ id: 'DocumentSort' })
+  .meta({
+    id: 'DocumentSort',
+    description: 'Field to sort by, ascending; `-` sorts in descending order.',
+  })
 
 export const DocumentListQuery = PageQuery.extend({
   ...Selection.shape,
@@ -172,8 +183,10 @@ export const DocumentListQuery = PageQuery.extend({
       'Only the documents of this conversation. If absent, those that belong to no conversation.',
     ),
   cursor: z.string().min(1).max(600).optional().describe('The `nextCursor` of the previous page.'),
-  sort: DocumentSort.default('-createdAt').describe('`-` turns the order round.'),
-  total: Flag.default(false).describe('Also tell how many documents there are on all pages.'),
+  sort: DocumentSort.default('-createdAt').describe(
+    'Field to sort by, ascending; `-` sorts in descending order.',
+  ),
+  total: Flag.default(false).describe('Whether to count the matching documents of all pages.'),
 })
 
 export const DocumentList = z
@@ -200,7 +213,7 @@ const ExpectedFacts = z
     ),
   })
   .describe(
-    'Makes the change safe if others edit too: if any of these differs by now, nothing changes and the response is 409 `changed_meanwhile`.',
+    'Guards against concurrent edits: if any of these values has changed, nothing is saved and the response is 409 `changed_meanwhile`.',
   )
 
 /** Changes to a document's facts: in its metadata, null removes a field, and fields not named stay as they are. */
@@ -273,12 +286,15 @@ export const RangeHeaders = z.looseObject({
 const Chunk = z
   .object({
     id: z.string().describe('Chunk identifier, as in hits.'),
-    text: z.string(),
-    heading: z.string().optional(),
-    start: z.int(),
-    end: z.int(),
-    page: z.int().optional(),
-    pageEnd: z.int().optional(),
+    text: z.string().describe('Chunk text.'),
+    heading: z
+      .string()
+      .optional()
+      .describe('Headings above the chunk, outermost first, joined by ` > `.'),
+    start: z.int().describe('Start offset in the document, in UTF-16 code units.'),
+    end: z.int().describe('End offset in the document (exclusive).'),
+    page: z.int().optional().describe('Page or slide on which the chunk begins, from 1.'),
+    pageEnd: z.int().optional().describe('Page or slide on which the chunk ends.'),
   })
   .meta({
     id: 'Chunk',

@@ -15,7 +15,7 @@ export const ErrorDetail = z
       .string()
       .describe('Identifies the request; also in the `x-request-id` header and the log.'),
   })
-  .meta({ id: 'ErrorDetail' })
+  .meta({ id: 'ErrorDetail', description: 'What went wrong, for people and for programs.' })
 
 export const ErrorBody = z.object({ error: ErrorDetail }).meta({
   id: 'Error',

@@ -23,7 +23,8 @@ export function optionalOr<Schema extends z.ZodType>(
 }
 
 /** A known parameter that is not supported: refused, because ignoring it would answer another request. */
-export const unsupported = (why: string) => z.null(`is not supported: ${why}`).optional()
+export const unsupported = (why: string) =>
+  z.null(`is not supported: ${why}`).optional().describe(`Not supported: ${why}.`)
 
 /**
  * Makes text storable anywhere: a lone surrogate becomes U+FFFD and a NUL a space. Each replaces one code unit by

@@ -4,7 +4,9 @@ import { boundedText, freeObject, optional, optionalOr, State } from './fields.t
 
 export const McpTransport = z.enum(['streamable-http', 'sse'])
 
-export const McpConnectionParams = z.object({ connection: boundedText(64) })
+export const McpConnectionParams = z.object({
+  connection: boundedText(64).describe('Name of the connection in `agent.json`.'),
+})
 
 export const McpTestRequest = z
   .object({
@@ -25,9 +27,11 @@ export const McpTestRequest = z
   })
 
 const Step = z.object({
-  step: z.enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool']),
-  ok: z.boolean(),
-  milliseconds: z.number(),
+  step: z
+    .enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool'])
+    .describe('Name of the step.'),
+  ok: z.boolean().describe('Whether the step succeeded.'),
+  milliseconds: z.number().describe('Duration in milliseconds.'),
   message: z.string().optional().describe('The result of the step, or why it failed.'),
   unlistedHost: z
     .string()
@@ -38,30 +42,31 @@ const Step = z.object({
 const TestedTool = z.object({
   name: z.string().describe('The name shown to the model.'),
   remoteName: z.string().describe('The name on the MCP server.'),
-  description: z.string(),
+  description: z.string().describe('What the tool does, in the words of the MCP server.'),
   state: State,
-  reason: z.string().optional(),
+  reason: z.string().optional().describe('Why the tool cannot be used.'),
 })
 
 export const McpTestResult = z
   .object({
-    connection: z.string(),
+    connection: z.string().describe('Name of the connection.'),
     ok: z.boolean().describe('Whether every step succeeded.'),
-    steps: z.array(Step),
+    steps: z.array(Step).describe('The steps taken, in order; a failed step is the last.'),
     server: z
       .object({
-        name: z.string(),
-        version: z.string(),
-        transport: McpTransport,
+        name: z.string().describe('Name of the MCP server.'),
+        version: z.string().describe('Version of the MCP server.'),
+        transport: McpTransport.describe('The transport in use.'),
         protocol: z.string().describe('Protocol version.'),
       })
-      .optional(),
+      .optional()
+      .describe('What the MCP server says about itself; absent if it was not reached.'),
     digest: z
       .string()
       .describe('Identifies these tool definitions, so that exactly these can be accepted.'),
-    tools: z.array(TestedTool),
+    tools: z.array(TestedTool).describe('The tools that the MCP server offers.'),
     output: z.string().optional().describe('The tool’s output as given to the model.'),
-    artifacts: z.array(Artifact).optional(),
+    artifacts: z.array(Artifact).optional().describe('Files that the called tool returned.'),
   })
   .meta({ id: 'McpTestResult' })
 

@@ -76,9 +76,9 @@ const nested = (part: z.ZodType<Filter>) => {
   const parts = z.array(part).min(1).max(MAX_PARTS)
   const shapes = [
     FieldCondition,
-    z.strictObject({ and: parts }),
-    z.strictObject({ or: parts }),
-    z.strictObject({ not: part }),
+    z.strictObject({ and: parts.describe('All of these filters must match.') }),
+    z.strictObject({ or: parts.describe('At least one of these filters must match.') }),
+    z.strictObject({ not: part.describe('This filter must not match.') }),
   ] as const
   return z.union(shapes, { error: describeMistake })
 }

@@ -36,7 +36,7 @@ export const SearchMode = z
 export const Effort = z
   .enum(['low', 'medium', 'high'])
   .describe(
-    '`low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.',
+    '`low`, the default: one search. `medium`: the chat model splits the question into parts, which are also searched for. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.',
   )
 
 export const SearchStep = z
@@ -47,7 +47,7 @@ export const SearchStep = z
     }),
     z.object({
       action: z.literal('search'),
-      query: z.string(),
+      query: z.string().describe('What was searched for.'),
       found: z.int().describe('Number of chunks that no earlier search found.'),
     }),
     z.object({
@@ -74,8 +74,8 @@ export const Hit = z
       ),
     text: z.string().describe('Chunk text.'),
     title: z.string().describe('Title of the document; empty if it has none.'),
-    documentId: z.string(),
-    url: z.string().optional(),
+    documentId: z.string().describe('Identifier of the document.'),
+    url: z.string().optional().describe('URL of the original document.'),
     metadata: Metadata.optional(),
     heading: z
       .string()
@@ -157,9 +157,9 @@ export const UNKNOWN_CITATIONS = z
 
 export const Usage = z
   .object({
-    promptTokens: z.int(),
-    completionTokens: z.int(),
-    totalTokens: z.int(),
+    promptTokens: z.int().describe('Tokens of the prompts.'),
+    completionTokens: z.int().describe('Tokens that the model generated.'),
+    totalTokens: z.int().describe('The sum of both.'),
     cachedTokens: z
       .int()
       .optional()
@@ -194,7 +194,9 @@ export const QueryResponse = z
       .array(SearchStep)
       .optional()
       .describe('What was done. Only with `effort` medium or high.'),
-    usage: Usage.optional().describe('Absent if no chat model was asked or it reports none.'),
+    usage: Usage.optional().describe(
+      'Tokens of the search; absent if no chat model was used, or it does not report them.',
+    ),
   })
   .meta({ id: 'QueryResponse' })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, ModelList } from '../../src/dialects/completions/schema.ts'
+import { Completion, ModelList } from '../../src/dialects/completions/answer-schema.ts'
 import { Document } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'

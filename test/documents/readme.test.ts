@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig, VARIABLE_NAMES } from '../../src/config.ts'
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { readChat } from '../support/chat-reader.ts'

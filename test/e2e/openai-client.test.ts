@@ -7,7 +7,7 @@ import OpenAI, {
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../src/dialects/completions/schema.ts'
+import { Completion, CompletionChunk } from '../../src/dialects/completions/answer-schema.ts'
 import { TEST_KEY } from '../support/server.ts'
 import {
   chunk,

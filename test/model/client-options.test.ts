@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import { startLlamaServer } from '../support/model/llama-server.ts'
 import { type ModelRecorder, startModelRecorder } from '../support/model/model-recorder.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import { NO_TOOLS } from '../support/model/agents.ts'
 import { ingestHandbook } from '../support/model/handbook.ts'
 import { isShort, startLlamaServer } from '../support/model/llama-server.ts'

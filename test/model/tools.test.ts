@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import { ask } from '../support/chat-reader.ts'
 import { NO_TOOLS } from '../support/model/agents.ts'
 import { isShort, startLlamaServer } from '../support/model/llama-server.ts'

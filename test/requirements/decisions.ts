@@ -326,6 +326,7 @@ export const DECISIONS = {
   'design: contract': {
     'openapi.valid': 'The document is valid OpenAPI 3.1.',
     'openapi.operations': 'Every operation has a unique operationId, a summary, and tags.',
+    'openapi.descriptions': 'Every parameter and every field has a description.',
     'openapi.examples': 'Every request body has an example.',
     'openapi.bounds': 'Every string of a request has a bound.',
     'openapi.errors': 'Every operation behind the key documents the errors it can answer.',

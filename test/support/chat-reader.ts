@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../src/dialects/completions/schema.ts'
+import { Completion, CompletionChunk } from '../../src/dialects/completions/answer-schema.ts'
 import { ChatFrame } from '../../src/schemas/chat.ts'
 import { ErrorBody, type ErrorDetail } from '../../src/schemas/error.ts'
 import type { Hit } from '../../src/schemas/query.ts'

@@ -1,4 +1,4 @@
-import { Completion } from '../../src/dialects/completions/schema.ts'
+import { Completion } from '../../src/dialects/completions/answer-schema.ts'
 import type { DoneFrame } from '../../src/schemas/chat.ts'
 import { type ReadChat, readChat, readCompletion } from './chat-reader.ts'
 import type { Script, ScriptedUpstream } from './scripted-upstream.ts'

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
+import type { Completion, CompletionChunk, Model, ModelList } from './answer-schema.ts'
 import { toAgentRequest } from './request.ts'
-import type { Completion, CompletionChunk, CompletionRequest, Model, ModelList } from './schema.ts'
+import type { CompletionRequest } from './schema.ts'
 import { createCompletionWriter } from './writer.ts'
 
 /** OpenAI's chat completions. */

@@ -7,16 +7,10 @@ import type { LimitedTo } from '../../knowledge/corpus-access.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { createEndpoint, type DialectServices } from '../dialect.ts'
 import { refuseMissing } from '../missing-endpoints.ts'
+import { Completion, CompletionChunk, Model, ModelList, ModelParams } from './answer-schema.ts'
 import { createCompletionsDialect, createModels } from './dialect.ts'
 import { MISSING } from './missing.ts'
-import {
-  Completion,
-  CompletionChunk,
-  CompletionRequest,
-  Model,
-  ModelList,
-  ModelParams,
-} from './schema.ts'
+import { CompletionRequest } from './schema.ts'
 
 interface Services extends DialectServices {
   limitedTo: LimitedTo

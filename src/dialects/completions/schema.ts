@@ -1,37 +1,36 @@
 import { z } from 'zod'
-import { Approval } from '../../schemas/approval.ts'
-import {
-  AgentFields,
-  lastUserText,
-  MAX_MESSAGE,
-  MAX_MESSAGES,
-  RUN_OUTCOME,
-} from '../../schemas/chat.ts'
+import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { boundedText, freeObject, optional } from '../../schemas/fields.ts'
-import { Hit } from '../../schemas/query.ts'
 
-// Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
+// Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
 
 export const MAX_TOOLS = 128
 
-const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAX_MESSAGE) })
+const TextPart = z.object({
+  type: z.literal('text'),
+  text: boundedText(MAX_MESSAGE).describe('The text.'),
+})
 
 /** UTF-16 code units of an image URL; an image sent inline is a data URL. */
 const MAX_IMAGE = 30_000_000
 
 export const ImageSettings = z.object({
-  url: z.string().max(MAX_IMAGE),
-  detail: z.string().max(32).nullish(),
+  url: z.string().max(MAX_IMAGE).describe('HTTPS URL, or the image as a data URL.'),
+  detail: z.string().max(32).nullish().describe('How closely the model should look; passed on.'),
 })
 
-const ImagePart = z.object({ type: z.literal('image_url'), image_url: ImageSettings })
+const ImagePart = z.object({
+  type: z.literal('image_url'),
+  image_url: ImageSettings.describe('The image.'),
+})
 
 const OtherPart = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!text$|image_url$)/, 'must include its text or image_url'),
+    .regex(/^(?!text$|image_url$)/, 'must include its text or image_url')
+    .describe('Kind of the part. A part that is not supported is replaced by a note.'),
 })
 
 const Content = z
@@ -51,43 +50,72 @@ export const ExtraContent = freeObject().describe(
 
 /** Some providers require these back with the results of a message's calls. */
 export const Reasoning = {
-  reasoning_content: boundedText(MAX_MESSAGE).nullish(),
-  reasoning_details: z.array(freeObject()).max(MAX_TOOLS).nullish(),
+  reasoning_content: boundedText(MAX_MESSAGE)
+    .nullish()
+    .describe('Reasoning that came with the calls, to be sent back unchanged.'),
+  reasoning_details: z
+    .array(freeObject())
+    .max(MAX_TOOLS)
+    .nullish()
+    .describe('Reasoning that came with the calls, to be sent back unchanged.'),
 }
 
 const ToolCall = z.object({
-  id: z.string().max(256),
+  id: z.string().max(256).describe('Identifier of the call.'),
   type: z.literal('function').default('function'),
-  function: z.object({
-    name: z.string().min(1).max(256),
-    arguments: boundedText(MAX_MESSAGE),
-  }),
+  function: z
+    .object({
+      name: z.string().min(1).max(256).describe('Name of the function.'),
+      arguments: boundedText(MAX_MESSAGE).describe('Its arguments, in JSON.'),
+    })
+    .describe('The function that was called.'),
   extra_content: ExtraContent.nullish(),
 })
 
 export const CompletionMessage = z
   .discriminatedUnion('role', [
-    z.object({ role: z.literal(['system', 'developer']), content: Content }),
+    z.object({
+      role: z
+        .literal(['system', 'developer'])
+        .describe('Both mean the same: instructions to the agent.'),
+      content: Content,
+    }),
     z.object({ role: z.literal('user'), content: Content }),
     z.object({
       role: z.literal('assistant'),
       content: Content.nullish(),
-      tool_calls: z.array(ToolCall).max(MAX_TOOLS).nullish(),
+      tool_calls: z
+        .array(ToolCall)
+        .max(MAX_TOOLS)
+        .nullish()
+        .describe('Calls of the client’s own tools.'),
       ...Reasoning,
     }),
-    z.object({ role: z.literal('tool'), content: Content, tool_call_id: z.string().max(256) }),
+    z.object({
+      role: z.literal('tool'),
+      content: Content,
+      tool_call_id: z
+        .string()
+        .max(256)
+        .describe('The `id` of the call that this is the result of.'),
+    }),
   ])
   .meta({ id: 'CompletionMessage' })
 
 const ClientTool = z.object({
   type: z.literal('function'),
-  function: z.object({
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens'),
-    description: boundedText(100_000).nullish(),
-    parameters: freeObject().nullish(),
-  }),
+  function: z
+    .object({
+      name: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
+        .describe('Name of the function.'),
+      description: boundedText(100_000)
+        .nullish()
+        .describe('What the function does, for the model.'),
+      parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
+    })
+    .describe('The function.'),
 })
 
 const ToolChoice = z.union(
@@ -95,7 +123,9 @@ const ToolChoice = z.union(
     z.enum(['auto', 'none', 'required']),
     z.object({
       type: z.literal('function'),
-      function: z.object({ name: z.string().min(1).max(256) }),
+      function: z
+        .object({ name: z.string().min(1).max(256).describe('Name of the function.') })
+        .describe('The function to call.'),
     }),
   ],
   { error: 'must be auto, none, required, or a function' },
@@ -110,29 +140,57 @@ export const CompletionRequest = z
       .array(CompletionMessage)
       .min(1)
       .max(MAX_MESSAGES)
-      .refine(hasQuestion, { message: 'must contain a user message with text or an image' }),
+      .refine(hasQuestion, { message: 'must contain a user message with text or an image' })
+      .describe('The conversation. The last user message is answered.'),
     stream: z
       .boolean()
       .nullish()
-      .describe('Default: true, or false if the `Accept` header accepts only JSON.'),
-    stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-    temperature: z.number().min(0).max(2).nullish(),
-    top_p: z.number().min(0).max(1).nullish(),
-    n: z.literal(1, { error: 'only one choice per request is supported' }).nullish(),
-    stop: z.union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)]).nullish(),
-    max_tokens: z.int().min(1).max(10_000_000).nullish(),
-    max_completion_tokens: z.int().min(1).max(10_000_000).nullish(),
-    presence_penalty: z.number().min(-2).max(2).nullish(),
-    frequency_penalty: z.number().min(-2).max(2).nullish(),
-    seed: z.int().nullish(),
-    response_format: freeObject().nullish(),
-    reasoning_effort: z.string().max(32).nullish(),
+      .describe(
+        'Whether to stream chunks. Default: true, or false if the `Accept` header prefers JSON; always false below `/openai/v1`.',
+      ),
+    stream_options: z
+      .object({
+        include_usage: z.boolean().nullish().describe('Whether the last chunk has the usage.'),
+      })
+      .nullish()
+      .describe('Options of the stream.'),
+    temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
+    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    n: z
+      .literal(1, { error: 'only one choice per request is supported' })
+      .nullish()
+      .describe('Number of answers; only 1 is supported.'),
+    stop: z
+      .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)])
+      .nullish()
+      .describe('Texts at which the model stops.'),
+    max_tokens: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .nullish()
+      .describe('Older name of `max_completion_tokens`.'),
+    max_completion_tokens: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .nullish()
+      .describe('Maximum number of tokens that the model may generate per call.'),
+    presence_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
+    frequency_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
+    seed: z.int().nullish().describe('Passed to the model.'),
+    response_format: freeObject()
+      .nullish()
+      .describe('The format of the answer, such as a JSON Schema; passed to the model.'),
+    reasoning_effort: z.string().max(32).nullish().describe('Passed to the model.'),
     tools: z
       .array(ClientTool)
       .max(MAX_TOOLS)
       .nullish()
       .describe('The client’s own tools. Calls to them are returned as `tool_calls`.'),
-    tool_choice: ToolChoice.nullish(),
+    tool_choice: ToolChoice.nullish().describe(
+      'Which of the client’s tools the model may or must call.',
+    ),
     ...AgentFields,
   })
   .meta({
@@ -141,130 +199,6 @@ export const CompletionRequest = z
       { model: 'agent', messages: [{ role: 'user', content: 'When does the library open?' }] },
     ],
   })
-
-const CompletionUsage = z
-  .object({
-    prompt_tokens: z.int(),
-    completion_tokens: z.int(),
-    total_tokens: z.int(),
-    prompt_tokens_details: z.object({ cached_tokens: z.int() }).optional(),
-  })
-  .meta({ id: 'CompletionUsage', description: 'Total tokens of all model calls in the run.' })
-
-const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
-
-export const AgentExtra = z
-  .object({
-    hits: z.array(Hit),
-    approval: Approval.optional(),
-    ...RUN_OUTCOME,
-  })
-  .meta({
-    id: 'AgentExtra',
-    description:
-      'Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks.',
-  })
-
-const MessageToolCall = z.object({
-  id: z.string(),
-  type: z.literal('function'),
-  function: z.object({ name: z.string(), arguments: z.string() }),
-  extra_content: z.unknown().optional(),
-})
-
-/** Present only with calls of the client's own tools, to be sent back with their results. */
-export const MessageReasoning = z.object({
-  reasoning_content: z.string().optional(),
-  reasoning_details: z.array(z.unknown()).optional(),
-})
-
-const UrlCitation = z
-  .object({
-    type: z.literal('url_citation'),
-    url_citation: z.object({
-      url: z.string(),
-      title: z.string(),
-      start_index: z
-        .int()
-        .describe('Start offset of the citation in the answer, in UTF-16 code units.'),
-      end_index: z.int().describe('End offset (exclusive).'),
-    }),
-  })
-  .meta({ id: 'UrlCitation' })
-
-const ANNOTATIONS = z
-  .array(UrlCitation)
-  .optional()
-  .describe('One annotation for each citation `[n]` of a document with a web URL.')
-
-export const Completion = z
-  .object({
-    id: z.string(),
-    object: z.literal('chat.completion'),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        message: z.object({
-          role: z.literal('assistant'),
-          content: z.string().nullable(),
-          refusal: z.null(),
-          tool_calls: z.array(MessageToolCall).optional(),
-          annotations: ANNOTATIONS,
-          ...MessageReasoning.shape,
-        }),
-        logprobs: z.null(),
-        finish_reason: CompletionFinishReason,
-      }),
-    ),
-    usage: CompletionUsage.optional(),
-    agent: AgentExtra,
-  })
-  .meta({ id: 'Completion' })
-
-export const CompletionChunk = z
-  .object({
-    id: z.string(),
-    object: z.literal('chat.completion.chunk'),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        delta: z.object({
-          role: z.literal('assistant').optional(),
-          content: z.string().optional(),
-          tool_calls: z.array(MessageToolCall.extend({ index: z.int() })).optional(),
-          annotations: ANNOTATIONS,
-          ...MessageReasoning.shape,
-        }),
-        logprobs: z.null(),
-        finish_reason: CompletionFinishReason.nullable(),
-      }),
-    ),
-    usage: CompletionUsage.nullable().optional(),
-    agent: AgentExtra.optional(),
-  })
-  .meta({
-    id: 'CompletionChunk',
-    description: 'The JSON object in each `data` line; the stream ends with `data: [DONE]`.',
-  })
-
-export const Model = z
-  .object({
-    id: z.string(),
-    object: z.literal('model'),
-    created: z.int(),
-    owned_by: z.string(),
-  })
-  .meta({ id: 'Model' })
-
-export const ModelList = z
-  .object({ object: z.literal('list'), data: z.array(Model) })
-  .meta({ id: 'ModelList' })
-
-export const ModelParams = z.object({ model: z.string().min(1).max(256) })
 
 /** Whether the latest user message has any text to answer. */
 export function hasQuestion(messages: readonly CompletionMessage[]): boolean {
@@ -306,10 +240,5 @@ interface Image {
 const isText = (part: Part): part is z.output<typeof TextPart> => part.type === 'text'
 const isImage = (part: Part): part is z.output<typeof ImagePart> => part.type === 'image_url'
 
-export type UrlCitation = z.output<typeof UrlCitation>
 export type CompletionMessage = z.output<typeof CompletionMessage>
 export type CompletionRequest = z.output<typeof CompletionRequest>
-export type Completion = z.output<typeof Completion>
-export type CompletionChunk = z.output<typeof CompletionChunk>
-export type Model = z.output<typeof Model>
-export type ModelList = z.output<typeof ModelList>

@@ -8,7 +8,7 @@ import {
   type CompletionChunk,
   MessageReasoning,
   type UrlCitation,
-} from './schema.ts'
+} from './answer-schema.ts'
 
 /** Fields shared by all chunks of a completion. */
 interface CompletionHead {

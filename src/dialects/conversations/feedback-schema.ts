@@ -5,7 +5,9 @@ import { ConversationId, ItemId } from './schema.ts'
 
 const MAX_COMMENT = 2_000
 
-const Rating = z.enum(RATINGS).meta({ id: 'Rating' })
+const Rating = z
+  .enum(RATINGS)
+  .meta({ id: 'Rating', description: 'Whether the answer was good (`up`) or bad (`down`).' })
 const AnswerId = ItemId.describe(
   'The answer: an item of the conversation (`answerId` in the frame `turn-start` of `/chat`) or, without a conversation, a stored response.',
 )
@@ -15,7 +17,7 @@ export const NewFeedback = z
     conversationId: optional(ConversationId).describe('The conversation that the answer is in.'),
     answerId: AnswerId,
     rating: Rating,
-    comment: optional(boundedText(MAX_COMMENT)),
+    comment: optional(boundedText(MAX_COMMENT)).describe('What was good or bad.'),
   })
   .meta({
     id: 'NewFeedback',
@@ -31,22 +33,22 @@ export const NewFeedback = z
 
 export const Feedback = z
   .object({
-    id: z.string(),
-    conversationId: z.string().optional(),
-    answerId: z.string(),
+    id: z.string().describe('Identifier of the feedback.'),
+    conversationId: z.string().optional().describe('The conversation that the answer is in.'),
+    answerId: z.string().describe('The rated answer.'),
     rating: Rating,
-    comment: z.string().optional(),
-    question: z.string().optional().describe('Absent if the question was deleted.'),
-    answer: z.string().describe('What the conversation has now.'),
+    comment: z.string().optional().describe('What was good or bad.'),
+    question: z.string().optional().describe('The question; absent if it was deleted.'),
+    answer: z.string().describe('The answer as it is stored now.'),
     documentIds: z.array(z.string()).describe('The documents that the answer cites.'),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+    createdAt: z.iso.datetime().describe('When the answer was first rated.'),
+    updatedAt: z.iso.datetime().describe('When the rating or the comment was last changed.'),
   })
   .meta({ id: 'Feedback' })
 
 export const FeedbackList = z
   .object({
-    feedback: z.array(Feedback).describe('Newest first.'),
+    feedback: z.array(Feedback).describe('The feedback, newest first.'),
     nextCursor: z
       .string()
       .optional()
@@ -64,7 +66,9 @@ export const FeedbackListQuery = FeedbackExportQuery.extend({
   cursor: z.string().min(1).max(200).optional().describe('The `nextCursor` of the previous page.'),
 })
 
-export const FeedbackParams = z.object({ id: z.string().min(1).max(64) })
+export const FeedbackParams = z.object({
+  id: z.string().min(1).max(64).describe('Identifier of the feedback.'),
+})
 
 export type NewFeedback = z.output<typeof NewFeedback>
 export type Feedback = z.output<typeof Feedback>

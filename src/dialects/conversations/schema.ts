@@ -12,8 +12,8 @@ import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 const MAX_TITLE = 200
 const MAX_ITEMS_AT_ONCE = 20
 
-export const ConversationId = z.string().min(1).max(64)
-export const ItemId = z.string().min(1).max(256)
+export const ConversationId = z.string().min(1).max(64).describe('Identifier of the conversation.')
+export const ItemId = z.string().min(1).max(256).describe('Identifier of the item.')
 
 const Metadata = z
   .record(z.string().max(64), boundedText(512))
@@ -25,7 +25,7 @@ const Title = filledText(MAX_TITLE)
 export const NewConversation = z
   .object({
     items: z.array(InputItem).max(MAX_ITEMS_AT_ONCE).nullish().describe('The first items.'),
-    metadata: Metadata.nullish(),
+    metadata: Metadata.nullish().describe('Up to 16 fields of your own.'),
     title: Title.nullish().describe(
       'Extension of the protocol. Default: made from the first question.',
     ),
@@ -44,46 +44,65 @@ export const ConversationPatch = z
 
 export const Conversation = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the conversation.'),
     object: z.literal('conversation'),
-    created_at: z.int(),
-    metadata: z.record(z.string(), z.string()),
-    title: z.string().nullable(),
+    created_at: z.int().describe('When it was created, in seconds since 1970.'),
+    metadata: z.record(z.string(), z.string()).describe('Fields of your own.'),
+    title: z
+      .string()
+      .nullable()
+      .describe('Extension of the protocol: the title; null until the first question.'),
     updated_at: z
       .int()
       .describe('When an item was last added or completed, in seconds since 1970.'),
     last_item_id: z
       .string()
       .nullable()
-      .describe('The last item of the current branch: what lists of items end with.'),
+      .describe('The last item of the current branch, with which lists of items end.'),
   })
   .meta({ id: 'Conversation' })
 
 export const ConversationDeleted = z
-  .object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) })
+  .object({
+    id: z.string().describe('Identifier of the conversation.'),
+    object: z.literal('conversation.deleted'),
+    deleted: z.literal(true),
+  })
   .meta({ id: 'ConversationDeleted' })
 
 const Step = z
   .object({
-    callId: z.string(),
-    tool: z.string(),
-    input: z.unknown(),
-    output: z.string().optional().describe('Cut after 20,000 characters.'),
-    isError: z.boolean().optional(),
-    milliseconds: z.int().optional(),
+    callId: z.string().describe('Identifies the call.'),
+    tool: z.string().describe('Name of the tool.'),
+    input: z.unknown().describe('Arguments of the call.'),
+    output: z
+      .string()
+      .optional()
+      .describe('The result, as given to the model; cut after 20,000 characters.'),
+    isError: z.boolean().optional().describe('Whether the call failed.'),
+    milliseconds: z.int().optional().describe('Duration in milliseconds.'),
   })
   .meta({ id: 'AnswerStep', description: 'A tool call, with its result if there is one.' })
 
 export const AnswerExtra = z
   .object({
-    hits: z.array(Hit),
-    steps: z.array(Step),
-    milliseconds: z.int(),
+    hits: z
+      .array(Hit)
+      .describe('The retrieved chunks; `[n]` in the answer cites the n-th chunk, from 1.'),
+    steps: z.array(Step).describe('The tool calls, in order.'),
+    milliseconds: z.int().describe('Duration of the run in milliseconds.'),
     ...RUN_OUTCOME,
-    finishReason: z.enum(ANSWER_REASONS).optional(),
-    approval: Approval.optional(),
-    usage: Usage.optional(),
-    error: ErrorDetail.optional(),
+    finishReason: z
+      .enum(ANSWER_REASONS)
+      .optional()
+      .describe('Why the answer ended, as in `DoneFrame`; absent while it is being generated.'),
+    approval: Approval.optional().describe(
+      'Calls that wait for approval; absent if there are none.',
+    ),
+    usage: Usage.optional().describe(
+      'Tokens of the run; absent if the model does not report them.',
+    ),
+    error: ErrorDetail.optional().describe('Why the run failed; absent if it did not.'),
   })
   .meta({
     id: 'AnswerExtra',
@@ -108,14 +127,20 @@ export const StoredAnswer = z.object({
 
 export const ConversationItem = z
   .looseObject({
-    id: z.string(),
-    type: z.string(),
-    status: z.string().optional(),
+    id: z.string().describe('Identifier of the item.'),
+    type: z
+      .string()
+      .describe(
+        'Kind of the item, such as `message`; it has the fields of that kind, as in Responses.',
+      ),
+    status: z.string().optional().describe('State of the item, if its kind has one.'),
     parent_id: z
       .string()
       .nullable()
       .describe('Extension of the protocol: the item that it follows; null at the start.'),
-    agent: AnswerExtra.partial().optional(),
+    agent: AnswerExtra.partial()
+      .optional()
+      .describe('What led to an answer of `/chat`, and how it ended.'),
   })
   .meta({ id: 'ConversationItem' })
 
@@ -123,7 +148,13 @@ export const ConversationItemList = listOf(ConversationItem).meta({ id: 'Convers
 export const ConversationList = listOf(Conversation).meta({ id: 'ConversationList' })
 
 export const NewConversationItems = z
-  .object({ items: z.array(InputItem).min(1).max(MAX_ITEMS_AT_ONCE) })
+  .object({
+    items: z
+      .array(InputItem)
+      .min(1)
+      .max(MAX_ITEMS_AT_ONCE)
+      .describe('The items to add, as the input of Responses.'),
+  })
   .meta({
     id: 'NewConversationItems',
     examples: [{ items: [{ role: 'user', content: 'When does the library open?' }] }],
@@ -133,7 +164,13 @@ export const ConversationParams = z.object({ id: ConversationId })
 export const ConversationItemParams = z.object({ id: ConversationId, item: ItemId })
 
 export const ConversationListQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .describe('Maximum number of conversations.'),
   after: z.string().max(64).optional().describe('The last conversation of the previous page.'),
   search: z
     .string()
@@ -150,7 +187,7 @@ export const ConversationItemsQuery = InputItemsQuery.extend({
 
 export const AnswerEventsQuery = z.object({
   includeSteps: Flag.default(false).describe(
-    'Also stream tool calls, tool results, reasoning and progress.',
+    'Whether to also stream tool calls, tool results, reasoning and progress.',
   ),
 })
 

@@ -46,16 +46,16 @@ export const NewFileBatch = z
 
 export const FileBatch = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the batch.'),
     object: z.literal('vector_store.files_batch'),
-    created_at: z.int(),
-    vector_store_id: z.string(),
+    created_at: z.int().describe('When it was created, in seconds since 1970.'),
+    vector_store_id: z.string().describe('Identifier of the vector store.'),
     status: z
       .enum(['in_progress', 'completed', 'cancelled', 'failed'])
       .describe('`cancelled` if a file was removed from the store, `failed` if all files failed.'),
     file_counts: FileCounts.extend({
       cancelled: z.int().describe('Files that are no longer in the store.'),
-    }),
+    }).describe('Number of files by status.'),
   })
   .meta({ id: 'FileBatch' })
 

@@ -35,15 +35,20 @@ export function collectionOf(id: string): string | undefined {
 const Value = z.union([boundedText(500), z.number(), z.boolean()])
 
 const Comparison = z.object({
-  type: z.enum([...OPERATOR_NAMES, 'ne', 'nin']),
-  key: z.string().min(1).max(64),
-  value: z.union([Value, z.array(Value).min(1).max(100)]),
+  type: z.enum([...OPERATOR_NAMES, 'ne', 'nin']).describe('How the attribute is compared.'),
+  key: z.string().min(1).max(64).describe('Name of the attribute.'),
+  value: z
+    .union([Value, z.array(Value).min(1).max(100)])
+    .describe('The value to compare with; a list for `in` and `nin`.'),
 })
 
 const compound = <Part extends z.ZodType>(part: Part) =>
   z.union([
     Comparison,
-    z.object({ type: z.enum(['and', 'or']), filters: z.array(part).min(1).max(20) }),
+    z.object({
+      type: z.enum(['and', 'or']).describe('Whether all filters must match, or at least one.'),
+      filters: z.array(part).min(1).max(20).describe('The filters to combine.'),
+    }),
   ])
 
 // As deep as the server's own filters, to which they are translated.
@@ -78,32 +83,38 @@ export function withinStores(ids: readonly string[]): Filter | undefined {
 }
 
 export const FileCounts = z.object({
-  in_progress: z.int(),
-  completed: z.int(),
-  failed: z.int(),
-  cancelled: z.int(),
-  total: z.int(),
+  in_progress: z.int().describe('Files waiting for ingestion, or being ingested.'),
+  completed: z.int().describe('Files that are searchable.'),
+  failed: z.int().describe('Files whose ingestion failed.'),
+  cancelled: z.int().describe('Always 0.'),
+  total: z.int().describe('All files.'),
 })
 
 /** A collection, or the whole corpus, as a vector store. */
 export const VectorStore = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the vector store.'),
     object: z.literal('vector_store'),
-    name: z.string(),
+    name: z.string().describe('Name of the collection.'),
     created_at: z
       .int()
       .describe('When the oldest document was created; the current time if there is none.'),
-    last_active_at: z.null(),
-    metadata: z.object({}),
-    status: z.enum(['in_progress', 'completed']),
+    last_active_at: z.null().describe('Always null.'),
+    metadata: z.object({}).describe('Always empty: a store has no metadata of its own.'),
+    status: z
+      .enum(['in_progress', 'completed'])
+      .describe('`in_progress` while files are being ingested.'),
     usage_bytes: z.int().describe('Not known; always 0.'),
-    file_counts: FileCounts,
+    file_counts: FileCounts.describe('Number of files by status.'),
   })
   .meta({ id: 'VectorStore' })
 
 export const VectorStoreList = z
-  .object({ object: z.literal('list'), data: z.array(VectorStore), has_more: z.literal(false) })
+  .object({
+    object: z.literal('list'),
+    data: z.array(VectorStore).describe('The whole corpus, and each collection.'),
+    has_more: z.literal(false),
+  })
   .meta({ id: 'VectorStoreList' })
 
 export const NewVectorStore = z
@@ -116,8 +127,11 @@ export const NewVectorStore = z
   .meta({ id: 'NewVectorStore', examples: [{ name: 'handbook' }] })
 
 export const RankingOptions = z.object({
-  ranker: z.enum(['auto', 'default-2024-11-15', 'none']).nullish(),
-  score_threshold: MinScore.nullish(),
+  ranker: z
+    .enum(['auto', 'default-2024-11-15', 'none'])
+    .nullish()
+    .describe('Has no effect; the server ranks in its own way.'),
+  score_threshold: MinScore.nullish().describe('Leaves out passages with a lower `score`, 0 to 1.'),
 })
 
 export const VectorStoreUpdate = z
@@ -125,40 +139,52 @@ export const VectorStoreUpdate = z
     name: optional(CollectionName).describe('New name of the collection.'),
     metadata: z
       .strictObject({}, 'must be empty: a store has no metadata of its own, its files have')
-      .nullish(),
+      .nullish()
+      .describe('Must be empty: a store has no metadata of its own.'),
     expires_after: unsupported('documents are kept until they are deleted'),
   })
   .meta({ id: 'VectorStoreUpdate', examples: [{ name: 'handbook-2026' }] })
 
 export const StoreSearch = z
   .object({
-    query: z.union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
-      error: 'must be a text or a list of one text',
-    }),
-    max_num_results: optionalOr(z.int().min(1).max(50), 10),
-    filters: AttributeFilter.nullish(),
-    ranking_options: RankingOptions.nullish(),
-    rewrite_query: z.literal(false, 'is not supported: the query is used unchanged').nullish(),
+    query: z
+      .union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
+        error: 'must be a text or a list of one text',
+      })
+      .describe('The question or text to search for.'),
+    max_num_results: optionalOr(z.int().min(1).max(50), 10).describe('Maximum number of passages.'),
+    filters: AttributeFilter.nullish().describe(
+      'Filter on attributes, which are the metadata of documents.',
+    ),
+    ranking_options: RankingOptions.nullish().describe('How passages are ranked.'),
+    rewrite_query: z
+      .literal(false, 'is not supported: the query is used unchanged')
+      .nullish()
+      .describe('Only false is supported: the query is used unchanged.'),
   })
   .meta({ id: 'VectorStoreSearch', examples: [{ query: 'When does the library open?' }] })
 
 export const StoreSearchResults = z
   .object({
     object: z.literal('vector_store.search_results.page'),
-    search_query: z.array(z.string()),
-    data: z.array(
-      z.object({
-        file_id: z.string(),
-        filename: z.string(),
-        score: Hit.shape.score,
-        attributes: Metadata,
-        content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
-        start: z.int().describe('Start offset of the passage in the document.'),
-        end: z.int(),
-      }),
-    ),
+    search_query: z.array(z.string()).describe('The query.'),
+    data: z
+      .array(
+        z.object({
+          file_id: z.string().describe('Identifier of the document.'),
+          filename: z.string().describe('Title of the document, or its id.'),
+          score: Hit.shape.score,
+          attributes: Metadata,
+          content: z
+            .array(z.object({ type: z.literal('text'), text: z.string().describe('The text.') }))
+            .describe('The passage: always one part.'),
+          start: z.int().describe('Start offset of the passage in the document.'),
+          end: z.int().describe('End offset of the passage (exclusive).'),
+        }),
+      )
+      .describe('The passages, best first.'),
     has_more: z.literal(false),
-    next_page: z.null(),
+    next_page: z.null().describe('Always null.'),
   })
   .meta({ id: 'VectorStoreSearchResults' })
 
@@ -170,31 +196,46 @@ export const StoreFileInput = z
   })
   .meta({ id: 'NewVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
 
-const LAST_ERROR = z.object({ code: z.string(), message: z.string() }).nullable()
+const LAST_ERROR = z
+  .object({
+    code: z.string().describe('Stable code of the cause.'),
+    message: z.string().describe('What failed and how to fix it.'),
+  })
+  .nullable()
 
 export const StoreFile = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the document.'),
     object: z.literal('vector_store.file'),
-    created_at: z.int(),
-    vector_store_id: z.string(),
-    status: z.enum(['in_progress', 'completed', 'failed']),
-    last_error: LAST_ERROR,
-    usage_bytes: z.int(),
+    created_at: z.int().describe('When the document was created, in seconds since 1970.'),
+    vector_store_id: z.string().describe('Identifier of the vector store.'),
+    status: z
+      .enum(['in_progress', 'completed', 'failed'])
+      .describe('`completed`: the file is searchable.'),
+    last_error: LAST_ERROR.describe('Why ingestion failed; null if it did not.'),
+    usage_bytes: z
+      .int()
+      .describe('Size of the file in bytes, or length of the text if there is no file.'),
     attributes: Metadata,
   })
   .meta({ id: 'VectorStoreFile' })
 
 export const FileObject = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the document.'),
     object: z.literal('file'),
-    bytes: z.int(),
-    created_at: z.int(),
-    filename: z.string(),
+    bytes: z
+      .int()
+      .describe('Size of the file in bytes, or length of the text if there is no file.'),
+    created_at: z.int().describe('When the document was created, in seconds since 1970.'),
+    filename: z.string().describe('Name of the file, or the title of the document.'),
     purpose: z.literal('assistants'),
-    status: z.enum(['uploaded', 'processed', 'error']),
-    status_details: z.string().optional(),
+    status: z
+      .enum(['uploaded', 'processed', 'error'])
+      .describe(
+        '`processed`: the file is searchable. `error`: ingestion failed, see `status_details`.',
+      ),
+    status_details: z.string().optional().describe('Why ingestion failed.'),
   })
   .meta({ id: 'FileObject', description: 'A document as a file, however it was sent.' })
 
@@ -226,18 +267,24 @@ export const FileListQuery = OrderedPage.extend({
 })
 
 export const StoreFileListQuery = OrderedPage.extend({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Maximum number of files.'),
+  filter: z
+    .enum(['in_progress', 'completed', 'failed', 'cancelled'])
+    .optional()
+    .describe('Only files with this status.'),
 })
 
 /** A page of items that have an `id`. */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     object: z.literal('list'),
-    data: z.array(item),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable().describe('Send as `after` to get the next page.'),
-    has_more: z.boolean(),
+    data: z.array(item).describe('The items of this page.'),
+    first_id: z.string().nullable().describe('The first item of this page; null if it is empty.'),
+    last_id: z
+      .string()
+      .nullable()
+      .describe('The last item of this page; send it as `after` to get the next page.'),
+    has_more: z.boolean().describe('Whether there is another page.'),
   })
 
 export const FileList = listOf(FileObject).meta({ id: 'FileList' })
@@ -249,8 +296,10 @@ export const MAX_CONTENT = 1_000_000
 export const StoreFileContent = z
   .object({
     object: z.literal('vector_store.file_content.page'),
-    data: z.array(z.object({ type: z.literal('text'), text: z.string() })),
-    has_more: z.boolean(),
+    data: z
+      .array(z.object({ type: z.literal('text'), text: z.string().describe('The text.') }))
+      .describe('The text of the document.'),
+    has_more: z.boolean().describe('Whether there is more text.'),
     next_page: z.string().nullable().describe('Send as `page` to get the rest of a long text.'),
   })
   .meta({ id: 'VectorStoreFileContent' })
@@ -261,12 +310,18 @@ export const StoreFileContentQuery = z.object({
 
 export const StoreFileUpdate = z
   .object({
-    attributes: Metadata.describe('Are added to the metadata; those of the same names replaced.'),
+    attributes: Metadata.describe(
+      'Added to the metadata of the document; existing fields of the same names are replaced.',
+    ),
   })
   .meta({ id: 'VectorStoreFileUpdate', examples: [{ attributes: { year: 2026 } }] })
 
 export const Removed = z
-  .object({ id: z.string(), object: z.string(), deleted: z.literal(true) })
+  .object({
+    id: z.string().describe('Identifier of what was removed.'),
+    object: z.string().describe('Kind of what was removed.'),
+    deleted: z.literal(true),
+  })
   .meta({ id: 'Removed' })
 
 export const StoreParams = z.object({ store: VectorStoreId })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { boundedText, freeObject, optional } from '../../schemas/fields.ts'
-import { AgentExtra, MAX_TOOLS } from '../completions/schema.ts'
+import { AgentExtra } from '../completions/answer-schema.ts'
+import { MAX_TOOLS } from '../completions/schema.ts'
 
 // Shapes of Anthropic's Messages: https://docs.claude.com/en/api/messages. Unknown fields are ignored, as its clients
 // expect: each sends extras of its own, such as `cache_control`.
@@ -12,43 +13,53 @@ const MAX_IMAGE = 30_000_000
 
 const Text = boundedText(MAX_MESSAGE)
 
-const TextBlock = z.object({ type: z.literal('text'), text: Text })
+const TextBlock = z.object({ type: z.literal('text'), text: Text.describe('The text.') })
 
 const ImageBlock = z.object({
   type: z.literal('image'),
-  source: z.discriminatedUnion(
-    'type',
-    [
-      z.object({
-        type: z.literal('base64'),
-        media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
-        data: z.string().max(MAX_IMAGE),
-      }),
-      z.object({ type: z.literal('url'), url: z.string().max(MAX_IMAGE) }),
-    ],
-    { error: 'must be base64 or a url' },
-  ),
+  source: z
+    .discriminatedUnion(
+      'type',
+      [
+        z.object({
+          type: z.literal('base64'),
+          media_type: z
+            .enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+            .describe('Media type of the image.'),
+          data: z.string().max(MAX_IMAGE).describe('The image in base64.'),
+        }),
+        z.object({
+          type: z.literal('url'),
+          url: z.string().max(MAX_IMAGE).describe('HTTPS URL of the image.'),
+        }),
+      ],
+      { error: 'must be base64 or a url' },
+    )
+    .describe('The image.'),
 })
 
 const DocumentBlock = z.object({
   type: z.literal('document'),
-  title: z.string().max(1_000).nullish(),
-  source: z.union([
-    z.object({ type: z.literal('text'), data: Text }),
-    z.looseObject({
-      type: z
-        .string()
-        .max(64)
-        .regex(/^(?!text$)/, 'lacks its data'),
-    }),
-  ]),
+  title: z.string().max(1_000).nullish().describe('Title of the document.'),
+  source: z
+    .union([
+      z.object({ type: z.literal('text'), data: Text.describe('The text.') }),
+      z.looseObject({
+        type: z
+          .string()
+          .max(64)
+          .regex(/^(?!text$)/, 'lacks its data')
+          .describe('Kind of the source.'),
+      }),
+    ])
+    .describe('The text of the document; other sources are replaced by a note.'),
 })
 
 const ToolUseBlock = z.object({
   type: z.literal('tool_use'),
-  id: z.string().min(1).max(256),
-  name: z.string().min(1).max(256),
-  input: freeObject(),
+  id: z.string().min(1).max(256).describe('Identifier of the call.'),
+  name: z.string().min(1).max(256).describe('Name of the tool.'),
+  input: freeObject().describe('Arguments of the call.'),
 })
 
 /** Everything else: reasoning, which is not needed again, and what is not supported. */
@@ -56,16 +67,20 @@ const OtherBlock = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!(?:text|image|document|tool_use|tool_result)$)/, 'lacks fields of its type'),
+    .regex(/^(?!(?:text|image|document|tool_use|tool_result)$)/, 'lacks fields of its type')
+    .describe('Kind of the block. A block that is not supported is replaced by a note.'),
 })
 
 const INSIDE = [TextBlock, ImageBlock, DocumentBlock, OtherBlock] as const
 
 const ToolResultBlock = z.object({
   type: z.literal('tool_result'),
-  tool_use_id: z.string().min(1).max(256),
-  content: z.union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)]).nullish(),
-  is_error: z.boolean().nullish(),
+  tool_use_id: z.string().min(1).max(256).describe('The `id` of the call.'),
+  content: z
+    .union([Text, z.array(z.union(INSIDE)).max(MAX_BLOCKS)])
+    .nullish()
+    .describe('The result.'),
+  is_error: z.boolean().nullish().describe('Whether the call failed.'),
 })
 
 const Content = z
@@ -77,7 +92,7 @@ const Content = z
   )
 
 const MessageParam = z.object({
-  role: z.enum(['user', 'assistant', 'system']),
+  role: z.enum(['user', 'assistant', 'system']).describe('Who speaks.'),
   content: Content,
 })
 
@@ -86,19 +101,30 @@ const CustomTool = z.object({
     .literal('custom', {
       error: 'must be "custom": Anthropic’s own tools are not supported; the server has its own',
     })
-    .nullish(),
+    .nullish()
+    .describe('Must be `custom`, if given.'),
   name: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores or hyphens'),
-  description: boundedText(100_000).nullish(),
-  input_schema: freeObject(),
+    .regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, underscores or hyphens')
+    .describe('Name of the tool.'),
+  description: boundedText(100_000).nullish().describe('What the tool does, for the model.'),
+  input_schema: freeObject().describe('JSON Schema of its arguments.'),
 })
 
 const ToolChoice = z.discriminatedUnion(
   'type',
   [
-    z.object({ type: z.literal(['auto', 'any', 'none']) }),
-    z.object({ type: z.literal('tool'), name: z.string().min(1).max(256) }),
+    z.object({
+      type: z
+        .literal(['auto', 'any', 'none'])
+        .describe(
+          'Whether the model may call a tool (`auto`), must (`any`), or must not (`none`).',
+        ),
+    }),
+    z.object({
+      type: z.literal('tool'),
+      name: z.string().min(1).max(256).describe('Name of the tool to call.'),
+    }),
   ],
   { error: 'must be of the type auto, any, none, or tool with a name' },
 )
@@ -110,24 +136,40 @@ const QUESTION = {
   model: optional(z.string().min(1).max(256)).describe(
     'The agent, or `<agent>:<collection>`. Any other name also selects the agent.',
   ),
-  messages: z.array(MessageParam).min(1).max(MAX_MESSAGES),
-  system: z.union([Text, z.array(TextBlock).max(MAX_BLOCKS)]).nullish(),
+  messages: z
+    .array(MessageParam)
+    .min(1)
+    .max(MAX_MESSAGES)
+    .describe('The conversation. The last user message is answered.'),
+  system: z
+    .union([Text, z.array(TextBlock).max(MAX_BLOCKS)])
+    .nullish()
+    .describe('Instructions to the agent.'),
   tools: z
     .array(CustomTool)
     .max(MAX_TOOLS)
     .nullish()
     .describe('The client’s own tools. Calls to them are returned as `tool_use`.'),
-  tool_choice: ToolChoice.nullish(),
+  tool_choice: ToolChoice.nullish().describe(
+    'Which of the client’s tools the model may or must call.',
+  ),
   thinking: z
-    .object({ type: z.string().max(32) })
+    .object({ type: z.string().max(32).describe('`disabled`, or any other kind.') })
     .nullish()
     .describe('Unless its type is `disabled`, the model’s reasoning is also sent.'),
   output_config: z
     .object({
-      effort: Effort.nullish(),
-      format: z.object({ type: z.literal('json_schema'), schema: freeObject() }).nullish(),
+      effort: Effort.nullish().describe('How much the model should think; passed on.'),
+      format: z
+        .object({
+          type: z.literal('json_schema'),
+          schema: freeObject().describe('JSON Schema of the answer.'),
+        })
+        .nullish()
+        .describe('The format of the answer.'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Options of the answer.'),
   ...AgentFields,
 }
 
@@ -140,11 +182,17 @@ const EXAMPLE = {
 export const MessagesRequest = z
   .object({
     ...QUESTION,
-    max_tokens: optional(z.int().min(1).max(10_000_000)),
-    stream: z.boolean().nullish().describe('Default: false.'),
-    stop_sequences: z.array(z.string().max(1_000)).max(16).nullish(),
-    temperature: z.number().min(0).max(1).nullish(),
-    top_p: z.number().min(0).max(1).nullish(),
+    max_tokens: optional(z.int().min(1).max(10_000_000)).describe(
+      'Maximum number of tokens that the model may generate per call.',
+    ),
+    stream: z.boolean().nullish().describe('Whether to stream events. Default: false.'),
+    stop_sequences: z
+      .array(z.string().max(1_000))
+      .max(16)
+      .nullish()
+      .describe('Texts at which the model stops.'),
+    temperature: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
   })
   .meta({ id: 'AnthropicRequest', examples: [EXAMPLE] })
 
@@ -164,17 +212,17 @@ export const TokenCount = z
 
 const WebCitation = z.object({
   type: z.literal('web_search_result_location'),
-  cited_text: z.string(),
-  encrypted_index: z.string().describe('Empty.'),
-  title: z.string().nullable(),
-  url: z.string(),
+  cited_text: z.string().describe('The cited passage.'),
+  encrypted_index: z.string().describe('Always empty.'),
+  title: z.string().nullable().describe('Title of the document.'),
+  url: z.string().describe('URL of the document.'),
 })
 
 const CharCitation = z.object({
   type: z.literal('char_location'),
-  cited_text: z.string(),
+  cited_text: z.string().describe('The cited passage.'),
   document_index: z.int().describe('The index of the hit in `agent.hits`.'),
-  document_title: z.string().nullable(),
+  document_title: z.string().nullable().describe('Title of the document.'),
   file_id: z.string().describe('The id of the document.'),
   start_char_index: z.int().describe('Start offset in the document, in UTF-16 code units.'),
   end_char_index: z.int().describe('End offset (exclusive).'),
@@ -188,11 +236,23 @@ const ContentBlock = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('text'),
-      text: z.string(),
-      citations: z.array(TextCitation).optional(),
+      text: z.string().describe('The text.'),
+      citations: z
+        .array(TextCitation)
+        .optional()
+        .describe('What the text cites; absent if nothing.'),
     }),
-    z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
-    z.object({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.unknown() }),
+    z.object({
+      type: z.literal('thinking'),
+      thinking: z.string().describe('The model’s reasoning.'),
+      signature: z.string().describe('Always empty.'),
+    }),
+    z.object({
+      type: z.literal('tool_use'),
+      id: z.string().describe('Identifier of the call.'),
+      name: z.string().describe('Name of the client’s tool to call.'),
+      input: z.unknown().describe('Arguments of the call.'),
+    }),
   ])
   .meta({ id: 'AnthropicContentBlock' })
 
@@ -200,59 +260,93 @@ const StopReason = z.enum(['end_turn', 'max_tokens', 'tool_use', 'refusal'])
 
 const MessageUsage = z
   .object({
-    input_tokens: z.int().describe('Without those that the model took from its cache.'),
-    output_tokens: z.int(),
-    cache_read_input_tokens: z.int(),
+    input_tokens: z
+      .int()
+      .describe('Tokens of the prompts, without those that the model took from its cache.'),
+    output_tokens: z.int().describe('Tokens that the model generated.'),
+    cache_read_input_tokens: z.int().describe('Tokens that the model took from its cache.'),
     cache_creation_input_tokens: z.int().describe('Not known; always 0.'),
   })
   .meta({ id: 'AnthropicUsage', description: 'Total tokens of all model calls in the run.' })
 
 export const Message = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the answer.'),
     type: z.literal('message'),
     role: z.literal('assistant'),
-    model: z.string(),
-    content: z.array(ContentBlock),
-    stop_reason: StopReason.nullable(),
-    stop_sequence: z.null(),
-    usage: MessageUsage,
+    model: z.string().describe('The agent.'),
+    content: z.array(ContentBlock).describe('The answer.'),
+    stop_reason: StopReason.nullable().describe(
+      'Why the answer ended; `agent.finishReason` is more precise.',
+    ),
+    stop_sequence: z.null().describe('Always null.'),
+    usage: MessageUsage.describe('Tokens of the run.'),
     agent: AgentExtra.optional(),
   })
   .meta({ id: 'AnthropicMessage' })
 
 const Delta = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text_delta'), text: z.string() }),
-  z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
-  z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),
-  z.object({ type: z.literal('citations_delta'), citation: TextCitation }),
+  z.object({
+    type: z.literal('text_delta'),
+    text: z.string().describe('The next fragment of the text.'),
+  }),
+  z.object({
+    type: z.literal('thinking_delta'),
+    thinking: z.string().describe('The next fragment of the reasoning.'),
+  }),
+  z.object({
+    type: z.literal('input_json_delta'),
+    partial_json: z.string().describe('The next fragment of the arguments, in JSON.'),
+  }),
+  z.object({
+    type: z.literal('citations_delta'),
+    citation: TextCitation.describe('What the text cites.'),
+  }),
 ])
 
 export const MessagesErrorBody = z
   .object({
     type: z.literal('error'),
-    error: z.object({
-      type: z.string(),
-      message: z.string().describe('What went wrong and how to fix it.'),
-      code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
-      param: z.string().nullable(),
-    }),
-    request_id: z.string(),
+    error: z
+      .object({
+        type: z.string().describe('The category of the error, in the words of the protocol.'),
+        message: z.string().describe('What went wrong and how to fix it.'),
+        code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
+        param: z.string().nullable().describe('Dotted path of the invalid field, or null.'),
+      })
+      .describe('Why the request failed.'),
+    request_id: z.string().describe('Identifies the request; also in the log.'),
   })
   .meta({ id: 'AnthropicError' })
 
-const index = z.int()
+const index = z.int().describe('Position of the block in the answer, from 0.')
 
 export const MessageEvent = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('message_start'), message: Message }),
-    z.object({ type: z.literal('content_block_start'), index, content_block: ContentBlock }),
-    z.object({ type: z.literal('content_block_delta'), index, delta: Delta }),
+    z.object({
+      type: z.literal('message_start'),
+      message: Message.describe('The answer, still without content.'),
+    }),
+    z.object({
+      type: z.literal('content_block_start'),
+      index,
+      content_block: ContentBlock.describe('The block, still without content.'),
+    }),
+    z.object({
+      type: z.literal('content_block_delta'),
+      index,
+      delta: Delta.describe('What is added to the block.'),
+    }),
     z.object({ type: z.literal('content_block_stop'), index }),
     z.object({
       type: z.literal('message_delta'),
-      delta: z.object({ stop_reason: StopReason, stop_sequence: z.null() }),
-      usage: MessageUsage,
+      delta: z
+        .object({
+          stop_reason: StopReason.describe('Why the answer ended.'),
+          stop_sequence: z.null().describe('Always null.'),
+        })
+        .describe('How the answer ended.'),
+      usage: MessageUsage.describe('Tokens of the run.'),
       agent: AgentExtra.optional(),
     }),
     z.object({ type: z.literal('message_stop') }),

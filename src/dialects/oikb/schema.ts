@@ -14,7 +14,7 @@ export const MANIFEST_VALUES = 6 * MAX_FILES
 
 const MAX_PATH = 1_000
 const Directory = boundedText(MAX_PATH)
-const FileName = filledText(MAX_PATH)
+const FileName = filledText(MAX_PATH).describe('Name of the file.')
 
 export const KnowledgeParams = z.object({
   id: CollectionName.describe('The knowledge base: the name of a collection.'),
@@ -23,7 +23,7 @@ export const KnowledgeParams = z.object({
 const ManifestEntry = z.object({
   path: Directory.describe('The directory of the file; empty at the top.'),
   filename: FileName,
-  checksum: boundedText(500).describe('Anything that changes with the file.'),
+  checksum: boundedText(500).describe('A value that changes whenever the file does.'),
   size: optional(z.number()).describe('Has no effect.'),
 })
 
@@ -38,22 +38,33 @@ export const Manifest = z
     ],
   })
 
-const SyncPlace = z.object({ path: z.string(), filename: z.string() })
+const SyncPlace = z.object({
+  path: z.string().describe('The directory of the file; empty at the top.'),
+  filename: z.string().describe('Name of the file.'),
+})
 
 export const SyncDiff = z
   .object({
-    added: z.array(SyncPlace),
-    modified: z.array(
-      SyncPlace.extend({
-        stale_file_id: z
-          .string()
-          .describe('Has no effect in `cleanup`: the next upload replaces the file.'),
-      }),
-    ),
-    deleted: z.array(SyncPlace.extend({ file_id: z.string() })),
-    unmodified_count: z.int(),
-    mkdir: z.array(z.string()).describe('Directories without a document so far.'),
-    rmdir: z.array(z.string()).describe('Directories that the manifest no longer has.'),
+    added: z.array(SyncPlace).describe('Files to upload.'),
+    modified: z
+      .array(
+        SyncPlace.extend({
+          stale_file_id: z
+            .string()
+            .describe('Has no effect in `cleanup`: the next upload replaces the file.'),
+        }),
+      )
+      .describe('Files to upload again.'),
+    deleted: z
+      .array(
+        SyncPlace.extend({
+          file_id: z.string().describe('Identifier of the document, for `cleanup`.'),
+        }),
+      )
+      .describe('Files that are no longer in the manifest.'),
+    unmodified_count: z.int().describe('Number of files that are up to date.'),
+    mkdir: z.array(z.string()).describe('Directories that have no document yet.'),
+    rmdir: z.array(z.string()).describe('Directories that are no longer in the manifest.'),
     directory_map: z.record(z.string(), z.string()).describe('The id of each directory.'),
   })
   .meta({ id: 'SyncDiff' })
@@ -62,7 +73,7 @@ export const Cleanup = z
   .object({
     file_ids: z.array(z.string().max(300)).max(MAX_FILES).describe('Documents to delete.'),
     dir_ids: optional(z.array(Directory).max(MAX_FILES)).describe(
-      'Has no effect: a directory goes with its last document.',
+      'Has no effect: a directory disappears with its last document.',
     ),
   })
   .meta({
@@ -75,11 +86,18 @@ export const Removed = z
   .meta({ id: 'SyncRemoved' })
 
 export const NewDirectory = z
-  .object({ name: FileName, parent_id: optional(Directory) })
+  .object({
+    name: FileName.describe('Name of the directory.'),
+    parent_id: optional(Directory).describe('The directory that it is in; none at the top.'),
+  })
   .meta({ id: 'NewSyncDirectory', examples: [{ name: 'guide' }] })
 
 export const DirectoryCreated = z
-  .object({ id: z.string(), name: z.string(), parent_id: z.string().nullable() })
+  .object({
+    id: z.string().describe('Identifier of the directory.'),
+    name: z.string().describe('Name of the directory.'),
+    parent_id: z.string().nullable().describe('The directory that it is in; null at the top.'),
+  })
   .meta({ id: 'SyncDirectory' })
 
 /** What the form field `metadata` says about the file after it. */
@@ -112,22 +130,28 @@ export const ResetQuery = z.object({
   include_directories: z
     .union([Flag, z.enum(['True', 'False'])])
     .optional()
-    .describe('Has no effect: directories go with their documents.'),
+    .describe('Has no effect: directories disappear with their documents.'),
 })
 
 export const KnowledgeBase = z
-  .object({ id: z.string(), name: z.string(), description: z.string() })
+  .object({
+    id: z.string().describe('The name of the collection.'),
+    name: z.string().describe('The name of the collection.'),
+    description: z.string().describe('Always empty.'),
+  })
   .meta({ id: 'SyncKnowledgeBase' })
 
 export const SyncedFile = z
   .object({
-    id: z.string().describe('The id of the document.'),
-    filename: z.string(),
-    meta: z.object({
-      name: z.string().describe('Path and name in the source.'),
-      size: z.int(),
-      file_hash: z.string(),
-    }),
+    id: z.string().describe('Identifier of the document.'),
+    filename: z.string().describe('Name of the file.'),
+    meta: z
+      .object({
+        name: z.string().describe('Path and name in the source.'),
+        size: z.int().describe('Size in bytes.'),
+        file_hash: z.string().describe('The checksum with which it was uploaded.'),
+      })
+      .describe('Facts about the file.'),
   })
   .meta({ id: 'SyncedFile' })
 
@@ -135,8 +159,8 @@ export const Uploaded = SyncedFile.pick({ id: true, filename: true }).meta({ id:
 
 export const SyncedFiles = z
   .object({
-    items: z.array(SyncedFile).describe(`At most ${MAX_FILES}.`),
-    total: z.int(),
+    items: z.array(SyncedFile).describe(`The files; at most ${MAX_FILES.toLocaleString('en')}.`),
+    total: z.int().describe('Number of files.'),
   })
   .meta({ id: 'SyncedFiles' })
 

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { boundedText, filledText, freeObject, optional, unsupported } from '../../schemas/fields.ts'
-import { AgentExtra, MAX_TOOLS } from '../completions/schema.ts'
+import { AgentExtra } from '../completions/answer-schema.ts'
+import { MAX_TOOLS } from '../completions/schema.ts'
 import { DIMENSIONS } from '../embeddings/schema.ts'
 
 // Shapes of Ollama's API: https://github.com/ollama/ollama/blob/main/docs/api.md. Fields that only concern how Ollama
@@ -16,7 +17,7 @@ const ModelName = z
   .string()
   .max(256)
   .describe(
-    'The agent, or `<agent>:<collection>`; `<agent>:latest` is the agent, too. Any other name also selects the agent.',
+    'The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent.',
   )
 
 const Images = z
@@ -28,54 +29,80 @@ const Images = z
 const Text = boundedText(MAX_MESSAGE)
 
 const RequestedCall = z.object({
-  id: z.string().max(256).nullish(),
-  function: z.object({ name: z.string().min(1).max(256), arguments: freeObject() }),
+  id: z.string().max(256).nullish().describe('Identifier of the call.'),
+  function: z
+    .object({
+      name: z.string().min(1).max(256).describe('Name of the function.'),
+      arguments: freeObject().describe('Its arguments.'),
+    })
+    .describe('The function that was called.'),
 })
 
 const OllamaMessage = z.object({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: Text.nullish(),
+  role: z.enum(['system', 'user', 'assistant', 'tool']).describe('Who speaks.'),
+  content: Text.nullish().describe('Text of the message.'),
   images: Images,
-  tool_calls: z.array(RequestedCall).max(MAX_TOOLS).nullish(),
+  tool_calls: z
+    .array(RequestedCall)
+    .max(MAX_TOOLS)
+    .nullish()
+    .describe('Calls of the client’s own tools.'),
   tool_name: z.string().max(256).nullish().describe('In a result: the tool that was called.'),
   tool_call_id: z.string().max(256).nullish().describe('In a result: the `id` of the call.'),
 })
 
 const OllamaTool = z.object({
   type: z.literal('function').default('function'),
-  function: z.object({
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens'),
-    description: boundedText(100_000).nullish(),
-    parameters: freeObject().nullish(),
-  }),
+  function: z
+    .object({
+      name: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
+        .describe('Name of the function.'),
+      description: boundedText(100_000)
+        .nullish()
+        .describe('What the function does, for the model.'),
+      parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
+    })
+    .describe('The function.'),
 })
 
 /** What both requests have in common. */
 const COMMON = {
   model: ModelName,
-  stream: z.boolean().nullish().describe('Default: true.'),
+  stream: z.boolean().nullish().describe('Whether to stream lines. Default: true.'),
   format: z
     .union([z.enum(['', 'json']), freeObject()], { error: 'must be "json" or a JSON Schema' })
-    .nullish(),
+    .nullish()
+    .describe('`json`, or a JSON Schema of the answer.'),
   think: z
     .union([z.boolean(), z.enum(['low', 'medium', 'high', 'max'])], {
       error: 'must be true, false, or one of "low", "medium", "high", "max"',
     })
     .nullish()
-    .describe('Also send the model’s reasoning, in `thinking`.'),
+    .describe('Whether to also send the model’s reasoning, in `thinking`.'),
   options: z
     .object({
-      temperature: z.number().min(0).max(2).nullish(),
-      top_p: z.number().min(0).max(1).nullish(),
-      num_predict: z.int().min(-2).max(10_000_000).nullish(),
-      stop: z.union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)]).nullish(),
-      presence_penalty: z.number().min(-2).max(2).nullish(),
-      frequency_penalty: z.number().min(-2).max(2).nullish(),
-      seed: z.int().nullish(),
+      temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
+      top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+      num_predict: z
+        .int()
+        .min(-2)
+        .max(10_000_000)
+        .nullish()
+        .describe(
+          'Maximum number of tokens that the model may generate per call; no limit if negative.',
+        ),
+      stop: z
+        .union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)])
+        .nullish()
+        .describe('Texts at which the model stops.'),
+      presence_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
+      frequency_penalty: z.number().min(-2).max(2).nullish().describe('Passed to the model.'),
+      seed: z.int().nullish().describe('Passed to the model.'),
     })
-    .nullish(),
+    .nullish()
+    .describe('Options of the model; others than these have no effect.'),
   ...AgentFields,
 }
 
@@ -102,7 +129,7 @@ export const OllamaChatRequest = z
 export const OllamaGenerateRequest = z
   .object({
     prompt: Text.nullish().describe('The question. Without one nothing is generated.'),
-    system: Text.nullish(),
+    system: Text.nullish().describe('Instructions to the agent.'),
     images: Images,
     suffix: unsupported('the agent answers questions; it does not complete text'),
     ...COMMON,
@@ -116,32 +143,45 @@ const Nanoseconds = z.int().optional()
 
 /** What both answers have in common; the figures and `agent` are in the last line alone. */
 const ANSWER = {
-  model: z.string(),
-  created_at: z.string(),
-  done: z.boolean(),
-  done_reason: z.enum(['stop', 'length', 'load']).optional(),
-  total_duration: Nanoseconds.describe('In nanoseconds, as are all durations.'),
-  load_duration: Nanoseconds,
+  model: z.string().describe('The model of the request.'),
+  created_at: z.string().describe('When this line was written.'),
+  done: z.boolean().describe('Whether this is the last line.'),
+  done_reason: z
+    .enum(['stop', 'length', 'load'])
+    .optional()
+    .describe('Why the answer ended; `agent.finishReason` is more precise.'),
+  total_duration: Nanoseconds.describe('Duration of the run in nanoseconds.'),
+  load_duration: Nanoseconds.describe('Always 0: the time to load the model is not known.'),
   prompt_eval_count: z.int().optional().describe('Tokens of all prompts of the run.'),
-  prompt_eval_duration: Nanoseconds.describe('Until the answer began.'),
+  prompt_eval_duration: Nanoseconds.describe('Time until the answer began, in nanoseconds.'),
   eval_count: z.int().optional().describe('Tokens that were generated in the run.'),
-  eval_duration: Nanoseconds,
-  agent: AgentExtra.optional(),
+  eval_duration: Nanoseconds.describe(
+    'Time from the beginning of the answer to its end, in nanoseconds.',
+  ),
+  agent: AgentExtra.optional().describe('What led to the answer, in the last line.'),
 }
 
 const CallOfClient = z.object({
-  id: z.string(),
-  function: z.object({ index: z.int(), name: z.string(), arguments: z.unknown() }),
+  id: z.string().describe('Identifier of the call.'),
+  function: z
+    .object({
+      index: z.int().describe('Position among the calls, from 0.'),
+      name: z.string().describe('Name of the function.'),
+      arguments: z.unknown().describe('Its arguments.'),
+    })
+    .describe('The function to call.'),
 })
 
 export const OllamaChatAnswer = z
   .object({
-    message: z.object({
-      role: z.literal('assistant'),
-      content: z.string(),
-      thinking: z.string().optional(),
-      tool_calls: z.array(CallOfClient).optional(),
-    }),
+    message: z
+      .object({
+        role: z.literal('assistant'),
+        content: z.string().describe('The text.'),
+        thinking: z.string().optional().describe('The model’s reasoning.'),
+        tool_calls: z.array(CallOfClient).optional().describe('Calls of the client’s own tools.'),
+      })
+      .describe('The answer, or the next fragment of it.'),
     ...ANSWER,
   })
   .meta({
@@ -150,51 +190,61 @@ export const OllamaChatAnswer = z
   })
 
 export const OllamaGenerateAnswer = z
-  .object({ response: z.string(), thinking: z.string().optional(), ...ANSWER })
+  .object({
+    response: z.string().describe('The text.'),
+    thinking: z.string().optional().describe('The model’s reasoning.'),
+    ...ANSWER,
+  })
   .meta({
     id: 'OllamaGenerateAnswer',
     description: 'The answer as a whole, or the next line of it; `done` is true in the last line.',
   })
 
 const Details = z.object({
-  parent_model: z.string(),
-  format: z.string(),
-  family: z.string(),
-  families: z.array(z.string()),
-  parameter_size: z.string(),
-  quantization_level: z.string(),
+  parent_model: z.string().describe('Always empty.'),
+  format: z.string().describe('Always empty.'),
+  family: z.string().describe('Name of this kind of model.'),
+  families: z.array(z.string()).describe('Only `family`.'),
+  parameter_size: z.string().describe('Always empty.'),
+  quantization_level: z.string().describe('Always empty.'),
 })
 
 const OllamaModel = z.object({
-  name: z.string(),
-  model: z.string(),
-  modified_at: z.string(),
-  size: z.int(),
+  name: z.string().describe('Name to send as `model`.'),
+  model: z.string().describe('Same as `name`.'),
+  modified_at: z.string().describe('When the server was started.'),
+  size: z.int().describe('Always 0.'),
   digest: z.string().describe('Made from the name.'),
-  details: Details,
+  details: Details.describe('Mostly empty: the agent is not a model of Ollama.'),
 })
 
 export const OllamaModels = z
-  .object({ models: z.array(OllamaModel) })
+  .object({
+    models: z.array(OllamaModel).describe('The agent, and the agent over each collection.'),
+  })
   .meta({ id: 'OllamaModels', description: 'The agent, and the agent over each collection.' })
 
 export const OllamaShowRequest = z
   .object({
-    model: optional(z.string().max(256)),
-    name: optional(z.string().max(256)).describe('What older clients send in place of `model`.'),
+    model: optional(z.string().max(256)).describe('Name of the model.'),
+    name: optional(z.string().max(256)).describe('Sent by older clients instead of `model`.'),
   })
   .meta({ id: 'OllamaShowRequest', examples: [{ model: 'agent' }] })
 
 export const OllamaModelInfo = z
   .object({
-    modelfile: z.string(),
-    parameters: z.string(),
-    template: z.string(),
-    license: z.string(),
-    modified_at: z.string(),
-    details: Details,
-    model_info: z.record(z.string(), z.unknown()),
-    capabilities: z.array(z.string()),
+    modelfile: z.string().describe('Always empty.'),
+    parameters: z.string().describe('Always empty.'),
+    template: z.string().describe('Always empty.'),
+    license: z.string().describe('Always empty.'),
+    modified_at: z.string().describe('When the server was started.'),
+    details: Details.describe('Mostly empty: the agent is not a model of Ollama.'),
+    model_info: z
+      .record(z.string(), z.unknown())
+      .describe('Facts about the model, such as its context window.'),
+    capabilities: z
+      .array(z.string())
+      .describe('What the agent can do, such as `tools` and `vision`.'),
   })
   .meta({ id: 'OllamaModelInfo' })
 
@@ -203,25 +253,29 @@ const EmbeddedText = filledText(200_000)
 export const OllamaEmbedRequest = z
   .object({
     model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
-    input: z.union([EmbeddedText, z.array(EmbeddedText).min(1).max(256)], {
-      error: 'must be a text or a list of up to 256 texts',
-    }),
+    input: z
+      .union([EmbeddedText, z.array(EmbeddedText).min(1).max(256)], {
+        error: 'must be a text or a list of up to 256 texts',
+      })
+      .describe('The text or the texts to embed.'),
     dimensions: DIMENSIONS,
   })
   .meta({ id: 'OllamaEmbedRequest', examples: [{ model: 'agent', input: 'Owls hunt at night.' }] })
 
 export const OllamaEmbeddings = z
   .object({
-    model: z.string(),
+    model: z.string().describe('Name of the configured embedding model.'),
     embeddings: z.array(z.array(z.number())).describe('Vectors of length 1.'),
-    total_duration: z.int(),
-    load_duration: z.int(),
+    total_duration: z.int().describe('Duration in nanoseconds.'),
+    load_duration: z.int().describe('Always 0: the time to load the model is not known.'),
     prompt_eval_count: z.int().describe('Estimated from the length of the texts.'),
   })
   .meta({ id: 'OllamaEmbeddings' })
 
 export const OllamaVersion = z
-  .object({ version: z.string().describe('The version of Ollama’s API that is spoken here.') })
+  .object({
+    version: z.string().describe('The version of Ollama’s API that this server implements.'),
+  })
   .meta({ id: 'OllamaVersion' })
 
 /** Ollama's clients show `error` as it is, so it is the message alone. */
@@ -230,8 +284,8 @@ export const OLLAMA_ERROR = {
     .object({
       error: z.string().describe('What went wrong and how to fix it.'),
       code: z.string().describe('Stable error code, listed in docs/reference/errors.md.'),
-      param: z.string().nullable(),
-      request_id: z.string(),
+      param: z.string().nullable().describe('Dotted path of the invalid field, or null.'),
+      request_id: z.string().describe('Identifies the request; also in the log.'),
     })
     .meta({ id: 'OllamaError' }),
   toErrorBody: ({ error: { message, code, param, request_id } }: ErrorBody) => ({

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import { Citation } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { freeObject } from '../../schemas/fields.ts'
-import { AgentExtra } from '../completions/schema.ts'
+import { AgentExtra } from '../completions/answer-schema.ts'
 import { listOf } from '../files/schema.ts'
 
 // Answers of the Responses protocol: https://github.com/openai/openai-openapi.
 
-const Status = z.enum(['in_progress', 'completed', 'incomplete', 'failed'])
+const Status = z
+  .enum(['in_progress', 'completed', 'incomplete', 'failed'])
+  .describe('Whether it is complete; `incomplete` if it was cut off.')
 
 const FileCitation = z
   .object({
@@ -18,138 +20,189 @@ const FileCitation = z
     number: z.int().describe('The number in the citation, which is the position of the hit.'),
     start: z.int().describe('Start offset of the passage in the document, in UTF-16 code units.'),
     end: z.int().describe('End offset (exclusive).'),
-    url: z.string().optional(),
+    url: z.string().optional().describe('URL of the document.'),
     ...Citation.pick({ quotes: true, supported: true }).shape,
   })
   .meta({ id: 'FileCitation' })
 
 const OutputText = z.object({
   type: z.literal('output_text'),
-  text: z.string(),
-  annotations: z.array(FileCitation),
-  logprobs: z.array(z.unknown()),
+  text: z.string().describe('The text.'),
+  annotations: z.array(FileCitation).describe('One for each citation in the text, in order.'),
+  logprobs: z.array(z.unknown()).describe('Always empty.'),
 })
 
 const OutputItem = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('message'),
-      id: z.string(),
+      id: z.string().describe('Identifier of the item.'),
       status: Status,
       role: z.literal('assistant'),
-      content: z.array(OutputText),
+      content: z.array(OutputText).describe('The answer: always one part.'),
     }),
     z.object({
       type: z.literal('function_call'),
-      id: z.string(),
-      call_id: z.string(),
-      name: z.string(),
-      arguments: z.string(),
+      id: z.string().describe('Identifier of the item.'),
+      call_id: z.string().describe('Identifier of the call, for its result.'),
+      name: z.string().describe('Name of the client’s function to call.'),
+      arguments: z.string().describe('Its arguments, in JSON.'),
       status: Status,
-      extra_content: z.unknown().optional(),
-      reasoning_content: z.string().optional(),
-      reasoning_details: z.array(z.unknown()).optional(),
+      extra_content: z
+        .unknown()
+        .optional()
+        .describe('Data of the model’s provider; send it back unchanged.'),
+      reasoning_content: z
+        .string()
+        .optional()
+        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
+      reasoning_details: z
+        .array(z.unknown())
+        .optional()
+        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
     }),
     z.object({
       type: z.literal('file_search_call'),
-      id: z.string(),
+      id: z.string().describe('Identifier of the item.'),
       status: Status,
-      queries: z.array(z.string()),
+      queries: z.array(z.string()).describe('What was searched for.'),
       results: z
         .array(
           z.object({
-            file_id: z.string(),
-            filename: z.string(),
-            score: z.number(),
-            text: z.string(),
-            attributes: freeObject(),
+            file_id: z.string().describe('Identifier of the document.'),
+            filename: z.string().describe('Title of the document, or its id.'),
+            score: z.number().describe('Relevance of the passage, from 0 to 1.'),
+            text: z.string().describe('The text of the passage.'),
+            attributes: freeObject().describe('The metadata of the document.'),
           }),
         )
         .nullable()
-        .describe('With `include: ["file_search_call.results"]`.'),
+        .describe(
+          'The passages; null unless the request has `include: ["file_search_call.results"]`.',
+        ),
     }),
   ])
   .meta({ id: 'ResponseOutputItem' })
 
 export const ResponseObject = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the response.'),
     object: z.literal('response'),
-    created_at: z.int(),
-    completed_at: z.int().nullable(),
-    conversation: z.object({ id: z.string() }).nullable(),
+    created_at: z.int().describe('When it was created, in seconds since 1970.'),
+    completed_at: z
+      .int()
+      .nullable()
+      .describe('When it was completed, in seconds since 1970; otherwise null.'),
+    conversation: z
+      .object({ id: z.string().describe('Identifier of the conversation.') })
+      .nullable()
+      .describe('The stored conversation that it belongs to; null if none.'),
     status: Status,
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    incomplete_details: z.object({ reason: z.string() }).nullable(),
-    instructions: z.string().nullable(),
-    max_output_tokens: z.int().nullable(),
-    metadata: z.record(z.string(), z.string()),
-    model: z.string(),
-    output: z.array(OutputItem),
-    parallel_tool_calls: z.boolean(),
-    previous_response_id: z.string().nullable(),
-    reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
-    store: z.boolean(),
-    temperature: z.number().nullable(),
-    text: freeObject(),
-    tool_choice: z.unknown(),
-    tools: z.array(freeObject()),
-    top_p: z.number().nullable(),
+    error: z
+      .object({
+        code: z
+          .string()
+          .describe('`rate_limit_exceeded` or `server_error`; `agent.error` is more precise.'),
+        message: z.string().describe('What went wrong and how to fix it.'),
+      })
+      .nullable()
+      .describe('Why it failed; null if it did not.'),
+    incomplete_details: z
+      .object({
+        reason: z
+          .string()
+          .describe(
+            '`max_output_tokens` or `content_filter`; `agent.finishReason` is more precise.',
+          ),
+      })
+      .nullable()
+      .describe('Why it is incomplete; null if it is not.'),
+    instructions: z.string().nullable().describe('As requested.'),
+    max_output_tokens: z.int().nullable().describe('As requested.'),
+    metadata: z.record(z.string(), z.string()).describe('As requested.'),
+    model: z.string().describe('The agent.'),
+    output: z.array(OutputItem).describe('What the agent produced.'),
+    parallel_tool_calls: z.boolean().describe('Always true.'),
+    previous_response_id: z.string().nullable().describe('As requested.'),
+    reasoning: z
+      .object({
+        effort: z.string().nullable().describe('As requested.'),
+        summary: z.null().describe('Always null.'),
+      })
+      .describe('As requested.'),
+    store: z.boolean().describe('As requested.'),
+    temperature: z.number().nullable().describe('As requested.'),
+    text: freeObject().describe('As requested.'),
+    tool_choice: z.unknown().describe('As requested.'),
+    tools: z.array(freeObject()).describe('As requested.'),
+    top_p: z.number().nullable().describe('As requested.'),
     truncation: z.literal('auto'),
     usage: z
       .object({
-        input_tokens: z.int(),
-        input_tokens_details: z.object({ cached_tokens: z.int(), cache_write_tokens: z.int() }),
-        output_tokens: z.int(),
-        output_tokens_details: z.object({ reasoning_tokens: z.int() }),
-        total_tokens: z.int(),
+        input_tokens: z.int().describe('Tokens of the prompts.'),
+        input_tokens_details: z
+          .object({
+            cached_tokens: z.int().describe('Tokens served from the model’s cache.'),
+            cache_write_tokens: z.int().describe('Not known; always 0.'),
+          })
+          .describe('Details of the input tokens.'),
+        output_tokens: z.int().describe('Tokens that the model generated.'),
+        output_tokens_details: z
+          .object({ reasoning_tokens: z.int().describe('Not known; always 0.') })
+          .describe('Details of the output tokens.'),
+        total_tokens: z.int().describe('The sum of input and output tokens.'),
       })
       .nullable()
-      .describe('Null if the model does not report it. Unknown details are 0.'),
-    agent: AgentExtra.extend({ error: ErrorDetail }).partial().optional(),
+      .describe('Tokens of the run; null if the model does not report them.'),
+    agent: AgentExtra.extend({ error: ErrorDetail })
+      .partial()
+      .optional()
+      .describe('Extension of the protocol: what led to the answer.'),
   })
   .meta({ id: 'AgentResponse' })
 
 /** Every event has a `type`, and the fields that belong to that type. */
 export const ResponseEvent = z
   .object({
-    type: z.enum([
-      'response.created',
-      'response.in_progress',
-      'response.output_item.added',
-      'response.file_search_call.in_progress',
-      'response.file_search_call.searching',
-      'response.file_search_call.completed',
-      'response.content_part.added',
-      'response.output_text.delta',
-      'response.output_text.annotation.added',
-      'response.output_text.done',
-      'response.content_part.done',
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-      'response.output_item.done',
-      'response.completed',
-      'response.incomplete',
-      'response.failed',
-      'error',
-    ]),
-    sequence_number: z.int(),
-    response: ResponseObject.optional(),
-    output_index: z.int().optional(),
-    item: OutputItem.optional(),
-    item_id: z.string().optional(),
-    content_index: z.int().optional(),
-    part: OutputText.optional(),
-    delta: z.string().optional(),
-    text: z.string().optional(),
-    logprobs: z.array(z.unknown()).optional(),
-    annotation: FileCitation.optional(),
-    annotation_index: z.int().optional(),
-    name: z.string().optional(),
-    arguments: z.string().optional(),
-    code: z.string().optional(),
-    message: z.string().optional(),
-    param: z.string().nullable().optional(),
+    type: z
+      .enum([
+        'response.created',
+        'response.in_progress',
+        'response.output_item.added',
+        'response.file_search_call.in_progress',
+        'response.file_search_call.searching',
+        'response.file_search_call.completed',
+        'response.content_part.added',
+        'response.output_text.delta',
+        'response.output_text.annotation.added',
+        'response.output_text.done',
+        'response.content_part.done',
+        'response.function_call_arguments.delta',
+        'response.function_call_arguments.done',
+        'response.output_item.done',
+        'response.completed',
+        'response.incomplete',
+        'response.failed',
+        'error',
+      ])
+      .describe('Kind of the event.'),
+    sequence_number: z.int().describe('Position of the event in the stream, from 0.'),
+    response: ResponseObject.optional().describe('The response so far.'),
+    output_index: z.int().optional().describe('Position of the item in `output`.'),
+    item: OutputItem.optional().describe('The item.'),
+    item_id: z.string().optional().describe('Identifier of the item.'),
+    content_index: z.int().optional().describe('Position of the part in the content of the item.'),
+    part: OutputText.optional().describe('The part.'),
+    delta: z.string().optional().describe('The next fragment.'),
+    text: z.string().optional().describe('The whole text.'),
+    logprobs: z.array(z.unknown()).optional().describe('Always empty.'),
+    annotation: FileCitation.optional().describe('The citation.'),
+    annotation_index: z.int().optional().describe('Position of the citation in the annotations.'),
+    name: z.string().optional().describe('Name of the called function.'),
+    arguments: z.string().optional().describe('The whole arguments, in JSON.'),
+    code: z.string().optional().describe('Stable error code.'),
+    message: z.string().optional().describe('What went wrong and how to fix it.'),
+    param: z.string().nullable().optional().describe('Dotted path of the invalid field, or null.'),
   })
   .meta({
     id: 'ResponseEvent',
@@ -158,10 +211,19 @@ export const ResponseEvent = z
   })
 
 export const ResponseDeleted = z
-  .object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
+  .object({
+    id: z.string().describe('Identifier of the response.'),
+    object: z.literal('response'),
+    deleted: z.literal(true),
+  })
   .meta({ id: 'ResponseDeleted' })
 
-export const InputItemList = listOf(z.looseObject({ id: z.string(), type: z.string() })).meta({
+export const InputItemList = listOf(
+  z.looseObject({
+    id: z.string().describe('Identifier of the item.'),
+    type: z.string().describe('Kind of the item; it has the fields of that kind.'),
+  }),
+).meta({
   id: 'InputItemList',
 })
 

@@ -6,19 +6,22 @@ import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
 
-const ResponseId = z.string().min(1).max(64)
+const ResponseId = z.string().min(1).max(64).describe('Identifier of the response.')
 const ItemId = z.string().max(256)
 
 const InputPart = z.discriminatedUnion('type', [
   z.object({
-    type: z.enum(['input_text', 'output_text', 'text']),
-    text: boundedText(MAX_MESSAGE),
+    type: z.enum(['input_text', 'output_text', 'text']).describe('The kind of text.'),
+    text: boundedText(MAX_MESSAGE).describe('The text.'),
   }),
-  z.object({ type: z.literal('refusal'), refusal: boundedText(MAX_MESSAGE) }),
+  z.object({
+    type: z.literal('refusal'),
+    refusal: boundedText(MAX_MESSAGE).describe('Text with which the model declined.'),
+  }),
   z.object({
     type: z.literal('input_image'),
-    image_url: ImageSettings.shape.url,
-    detail: ImageSettings.shape.detail,
+    image_url: ImageSettings.shape.url.describe('HTTPS URL, or the image as a data URL.'),
+    detail: ImageSettings.shape.detail.describe('How closely the model should look; passed on.'),
   }),
 ])
 
@@ -28,44 +31,57 @@ const Content = z.union([boundedText(MAX_MESSAGE), z.array(InputPart).max(1_000)
 
 const FunctionCall = z.object({
   type: z.literal('function_call'),
-  call_id: ItemId,
-  name: z.string().min(1).max(256),
-  arguments: boundedText(MAX_MESSAGE),
+  call_id: ItemId.describe('Identifier of the call.'),
+  name: z.string().min(1).max(256).describe('Name of the function.'),
+  arguments: boundedText(MAX_MESSAGE).describe('Its arguments, in JSON.'),
   extra_content: ExtraContent.nullish(),
   ...Reasoning,
 })
 
 /** Items of earlier answers that the model has no use for; accepted and dropped. */
-const Passed = z.object({ type: z.enum(['file_search_call', 'reasoning']) })
+const Passed = z.object({
+  type: z.enum(['file_search_call', 'reasoning']).describe('Kind of the item. It has no effect.'),
+})
 
 export const InputItem = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('message').optional(),
-      role: z.enum(['user', 'assistant', 'system', 'developer']),
-      content: Content,
+      role: z
+        .enum(['user', 'assistant', 'system', 'developer'])
+        .describe('Who speaks; `developer` means the same as `system`.'),
+      content: Content.describe('The text, or its parts.'),
     }),
     FunctionCall,
-    z.object({ type: z.literal('function_call_output'), call_id: ItemId, output: Content }),
-    z.object({ type: z.literal('item_reference'), id: ItemId }),
+    z.object({
+      type: z.literal('function_call_output'),
+      call_id: ItemId.describe('Identifier of the call.'),
+      output: Content.describe('The result of the call.'),
+    }),
+    z.object({
+      type: z.literal('item_reference'),
+      id: ItemId.describe('An item of an earlier response.'),
+    }),
     Passed,
   ])
   .meta({ id: 'ResponseInputItem' })
 
 const FunctionTool = z.object({
   type: z.literal('function'),
-  name: z.string().min(1).max(256),
-  description: boundedText(100_000).nullish(),
-  parameters: freeObject().nullish(),
-  strict: z.boolean().nullish(),
+  name: z.string().min(1).max(256).describe('Name of the function.'),
+  description: boundedText(100_000).nullish().describe('What the function does, for the model.'),
+  parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
+  strict: z.boolean().nullish().describe('Has no effect.'),
 })
 
 const FileSearchTool = z.object({
   type: z.literal('file_search'),
-  vector_store_ids: z.array(VectorStoreId).min(1).max(20),
-  max_num_results: z.int().min(1).max(50).nullish(),
-  filters: AttributeFilter.nullish(),
-  ranking_options: RankingOptions.nullish(),
+  vector_store_ids: z.array(VectorStoreId).min(1).max(20).describe('The vector stores to search.'),
+  max_num_results: z.int().min(1).max(50).nullish().describe('Maximum number of passages.'),
+  filters: AttributeFilter.nullish().describe(
+    'Filter on attributes, which are the metadata of documents.',
+  ),
+  ranking_options: RankingOptions.nullish().describe('How passages are ranked.'),
 })
 
 const INCLUDABLE = [
@@ -88,23 +104,45 @@ export const ResponseRequest = z
         error: 'must be a string or a list of items',
       })
       .describe('The question, or the new items since the previous response.'),
-    instructions: boundedText(MAX_MESSAGE).nullish(),
+    instructions: boundedText(MAX_MESSAGE)
+      .nullish()
+      .describe('Instructions to the agent, for this response only.'),
     previous_response_id: ResponseId.nullish().describe('The stored response to continue from.'),
     store: optionalOr(z.boolean(), true).describe(
       'Whether to store the response for `GET` and `previous_response_id`. Stored responses are kept for 30 days; if space runs out, the oldest of the key that has the most are deleted earlier.',
     ),
-    stream: optionalOr(z.boolean(), false),
-    include: z.array(z.enum(INCLUDABLE)).max(20).nullish(),
-    max_output_tokens: z.int().min(1).max(10_000_000).nullish(),
-    temperature: z.number().min(0).max(2).nullish(),
-    top_p: z.number().min(0).max(1).nullish(),
-    reasoning: z.object({ effort: z.string().max(32).nullish() }).nullish(),
+    stream: optionalOr(z.boolean(), false).describe('Whether to stream events.'),
+    include: z
+      .array(z.enum(INCLUDABLE))
+      .max(20)
+      .nullish()
+      .describe('What to include in the response; only `file_search_call.results` has an effect.'),
+    max_output_tokens: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .nullish()
+      .describe('Maximum number of tokens that the model may generate per call.'),
+    temperature: z.number().min(0).max(2).nullish().describe('Passed to the model.'),
+    top_p: z.number().min(0).max(1).nullish().describe('Passed to the model.'),
+    reasoning: z
+      .object({ effort: z.string().max(32).nullish().describe('Passed to the model.') })
+      .nullish()
+      .describe('Options of the model’s reasoning.'),
     text: z
       .object({
-        format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
+        format: z
+          .looseObject({
+            type: z
+              .enum(['text', 'json_object', 'json_schema'])
+              .describe('Text, any JSON, or JSON that fits a schema.'),
+          })
+          .nullish()
+          .describe('The format of the answer.'),
         verbosity: z.enum(['low', 'medium', 'high']).nullish().describe('Has no effect.'),
       })
-      .nullish(),
+      .nullish()
+      .describe('Options of the text.'),
     tools: z
       .array(z.discriminatedUnion('type', [FunctionTool, FileSearchTool]))
       .max(MAX_TOOLS)
@@ -116,23 +154,39 @@ export const ResponseRequest = z
       .union(
         [
           z.enum(['none', 'auto', 'required']),
-          z.object({ type: z.literal('function'), name: z.string().min(1).max(256) }),
+          z.object({
+            type: z.literal('function'),
+            name: z.string().min(1).max(256).describe('Name of the function to call.'),
+          }),
           z.object({ type: z.literal('file_search') }),
         ],
         { error: 'must be none, auto, required, a function by name, or file_search' },
       )
-      .nullish(),
-    metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
+      .nullish()
+      .describe('Which tools the model may or must call.'),
+    metadata: z
+      .record(z.string().max(64), z.string().max(512))
+      .nullish()
+      .describe('Fields of your own, returned with the response.'),
     truncation: z
       .enum(['auto', 'disabled'])
       .nullish()
       .describe('Has no effect: the history is always cut to fit the context window.'),
-    parallel_tool_calls: z.literal(true, 'cannot be false: the model decides').nullish(),
-    background: z.literal(false, 'is not supported: stream instead').nullish(),
+    parallel_tool_calls: z
+      .literal(true, 'cannot be false: the model decides')
+      .nullish()
+      .describe('Only true is supported.'),
+    background: z
+      .literal(false, 'is not supported: stream instead')
+      .nullish()
+      .describe('Only false is supported.'),
     conversation: z
-      .union([ResponseId, z.object({ id: ResponseId })], {
-        error: 'must be a conversation or its id',
-      })
+      .union(
+        [ResponseId, z.object({ id: ResponseId.describe('Identifier of the conversation.') })],
+        {
+          error: 'must be a conversation or its id',
+        },
+      )
       .nullish()
       .describe(
         'The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`.',
@@ -150,11 +204,14 @@ export const ResponseRequest = z
 export const ResponseParams = z.object({ id: ResponseId })
 
 export const ResponseQuery = z.object({
-  stream: z.literal('false', 'is not supported: stored responses are returned whole').optional(),
+  stream: z
+    .literal('false', 'is not supported: stored responses are returned whole')
+    .optional()
+    .describe('Only `false` is supported.'),
 })
 
 export const InputItemsQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Maximum number of items.'),
   order: z
     .enum(['asc', 'desc'])
     .default('desc')

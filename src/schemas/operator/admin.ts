@@ -20,7 +20,7 @@ const Mistake = z
     field: z
       .string()
       .describe('Dotted path of the field; empty if the mistake concerns the whole input.'),
-    message: z.string(),
+    message: z.string().describe('What is wrong and how to fix it.'),
   })
   .meta({ id: 'Mistake' })
 
@@ -52,7 +52,7 @@ export const SettingsPatch = z
   })
 
 export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true })
-  .extend({ kind: z.enum(['chat', 'embedding', 'reranking']) })
+  .extend({ kind: z.enum(['chat', 'embedding', 'reranking']).describe('Which model to test.') })
   .meta({
     id: 'ModelTestRequest',
     description: 'Use `set` and `clear` to test settings before saving them.',
@@ -61,15 +61,18 @@ export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true }
 
 export const ModelTest = z
   .object({
-    kind: z.enum(['chat', 'embedding', 'reranking']),
-    model: z.string(),
-    ok: z.boolean(),
+    kind: z.enum(['chat', 'embedding', 'reranking']).describe('Which model was tested.'),
+    model: z.string().describe('Name of the model.'),
+    ok: z.boolean().describe('Whether the test succeeded.'),
     milliseconds: z.number().describe('Duration of the whole test.'),
     error: z.string().optional().describe('What failed and how to fix it.'),
     chat: z
       .object({
-        answer: z.string(),
-        firstMilliseconds: z.number().optional().describe('Time to the first words of the answer.'),
+        answer: z.string().describe('What the model answered.'),
+        firstMilliseconds: z
+          .number()
+          .optional()
+          .describe('Time to the first words of the answer, in milliseconds.'),
         streams: z.boolean().describe('Whether the model streams its answers.'),
         tools: z
           .enum(['called', 'ignored', 'none'])
@@ -80,59 +83,82 @@ export const ModelTest = z
         promptTokens: z
           .int()
           .optional()
-          .describe('Tokens of the first question of a chat, with rules, tools and one passage.'),
-        tokensPerSecond: z.number().optional().describe('How fast the model writes.'),
+          .describe(
+            'Prompt tokens of a chat’s first question, with the rules, the tools and one passage.',
+          ),
+        tokensPerSecond: z
+          .number()
+          .optional()
+          .describe('Tokens that the model generates per second.'),
         leftOut: z
           .array(z.string())
           .describe('Enabled tools left out of a chat because the context window is too small.'),
       })
-      .optional(),
-    embedding: z.object({ dimension: z.int() }).optional(),
+      .optional()
+      .describe('The results for a chat model.'),
+    embedding: z
+      .object({ dimension: z.int().describe('Number of dimensions of its embeddings.') })
+      .optional()
+      .describe('The results for an embedding model.'),
     reranking: z
       .object({
-        scores: z.array(z.number()),
+        scores: z.array(z.number()).describe('The relevance of each test passage.'),
         ranksRight: z.boolean().describe('Whether the passage with the answer was ranked first.'),
       })
-      .optional(),
+      .optional()
+      .describe('The results for a reranking model.'),
   })
   .meta({ id: 'ModelTest' })
 
-export const ModelList = z.object({ models: z.array(z.string()) }).meta({ id: 'ProviderModels' })
+export const ModelList = z
+  .object({
+    models: z.array(z.string()).describe('The names of the models that the provider offers.'),
+  })
+  .meta({ id: 'ProviderModels' })
 
 export const LocalModelServers = z
   .object({
-    servers: z.array(
-      z.object({
-        name: z.string().describe('What the server is, such as `Ollama`.'),
-        baseUrl: z.string().describe('A value for CHAT_BASE_URL.'),
-        models: z.array(z.string()).describe('The models that it lists.'),
-      }),
-    ),
+    servers: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the software, such as `Ollama`.'),
+          baseUrl: z.string().describe('A value for CHAT_BASE_URL.'),
+          models: z.array(z.string()).describe('Names of its models.'),
+        }),
+      )
+      .describe('The model servers that were found on this machine.'),
   })
   .meta({ id: 'LocalModelServers' })
 
 const Setting = z
   .object({
-    name: z.string(),
-    label: z.string().describe('What the web UI calls it; the name for variables of the agent.'),
+    name: z.string().describe('Name of the variable.'),
+    label: z
+      .string()
+      .describe(
+        'The name shown in the web UI; for variables of the agent, the name of the variable.',
+      ),
     unit: z
       .enum(['bytes', 'seconds', 'tokens'])
       .optional()
-      .describe('What its number counts, if that is not obvious.'),
+      .describe('Unit of its number, if that is not obvious.'),
     choices: z
       .array(z.string())
       .optional()
-      .describe('The only values that it takes; absent if there are others.'),
-    group: z.string(),
-    meaning: z.string(),
-    default: z.string().optional().describe('Absent if there is none.'),
+      .describe('The allowed values; absent if others are allowed.'),
+    group: z.string().describe('The section of the Settings page.'),
+    meaning: z.string().describe('What the variable does.'),
+    default: z.string().optional().describe('The default value; absent if there is none.'),
     secret: z.boolean().describe('Whether the value is a secret, which is never returned.'),
     source: z
       .enum(['environment', 'file', 'default'])
       .describe(
         'Where the value comes from. Values set by the environment cannot be changed here.',
       ),
-    value: z.string().optional().describe('Absent for secrets and for variables without a value.'),
+    value: z
+      .string()
+      .optional()
+      .describe('The current value; absent for secrets and for variables without a value.'),
     ending: z
       .string()
       .optional()
@@ -145,10 +171,10 @@ export const Settings = z
   .object({
     path: z.string().describe('The file in which settings are saved.'),
     digest: Digest.describe('SHA-256 hash of that file, in hexadecimal.'),
-    settings: z.array(Setting),
+    settings: z.array(Setting).describe('All variables.'),
     mistakes: z.array(Mistake).describe('Mistakes that would prevent the server from starting.'),
   })
-  .meta({ id: 'Settings' })
+  .meta({ id: 'Settings', description: 'The settings, as they will apply after a restart.' })
 
 export const SettingsSaved = z
   .object({
@@ -182,7 +208,7 @@ export const AgentRestore = z
 
 export const AgentCheck = z
   .object({
-    valid: z.boolean(),
+    valid: z.boolean().describe('Whether the configuration has no mistakes.'),
     mistakes: z.array(Mistake).describe('All mistakes, each with its field.'),
     configuration: z
       .record(z.string(), z.unknown())
@@ -203,7 +229,7 @@ export const AgentCheck = z
   .meta({ id: 'AgentCheck' })
 
 export const AgentFile = AgentCheck.extend({
-  path: z.string().describe('AGENT_CONFIG.'),
+  path: z.string().describe('Path of the file, from AGENT_CONFIG.'),
   found: z.boolean().describe('Whether the file exists. Without it, the agent uses the defaults.'),
   text: z.string().describe('The text on disk; empty if there is no file.'),
   digest: Digest,
@@ -215,7 +241,7 @@ export const AgentFile = AgentCheck.extend({
   toolSwitches: z
     .record(z.string(), z.string())
     .describe('The names allowed under `tools`, with descriptions.'),
-}).meta({ id: 'AgentFile' })
+}).meta({ id: 'AgentFile', description: 'The agent configuration on disk.' })
 
 export const AgentSaved = z
   .object({
@@ -227,14 +253,19 @@ export const AgentSaved = z
 export const AgentVersions = z
   .object({
     versions: z
-      .array(z.object({ digest: Digest, replacedAt: z.iso.datetime() }))
+      .array(
+        z.object({
+          digest: Digest,
+          replacedAt: z.iso.datetime().describe('When it was replaced by the next version.'),
+        }),
+      )
       .describe('Earlier versions of the file, newest first.'),
   })
   .meta({ id: 'AgentVersions' })
 
 export const AgentVersionParams = z.object({ digest: Digest })
 export const AgentVersion = z
-  .object({ digest: Digest, text: z.string() })
+  .object({ digest: Digest, text: z.string().describe('The whole configuration, as JSON.') })
   .meta({ id: 'AgentVersion' })
 
 const STARTED_AT = z.iso
@@ -256,15 +287,20 @@ export const ServerState = z
       ),
     reason: z.string().optional().describe('Why the start failed.'),
     mistakes: z
-      .object({ agent: z.array(Mistake), settings: z.array(Mistake) })
+      .object({
+        agent: z.array(Mistake).describe('Mistakes in the agent configuration.'),
+        settings: z.array(Mistake).describe('Mistakes in the settings.'),
+      })
       .describe('Mistakes in the files on disk that would prevent the next start.'),
-    restart: z.object({
-      required: z.boolean().describe('Whether a restart would change anything.'),
-      agent: z
-        .array(z.string())
-        .describe('Fields of the agent configuration that a restart would change.'),
-      settings: z.array(z.string()).describe('Variables that a restart would change.'),
-    }),
+    restart: z
+      .object({
+        required: z.boolean().describe('Whether a restart would change anything.'),
+        agent: z
+          .array(z.string())
+          .describe('Fields of the agent configuration that a restart would change.'),
+        settings: z.array(z.string()).describe('Variables that a restart would change.'),
+      })
+      .describe('What a restart would change.'),
   })
   .meta({ id: 'ServerState' })
 

@@ -105,16 +105,25 @@ export const ApiKey = z
       .int()
       .describe('Model tokens used in the current UTC day; may be a few seconds old.'),
     expiresAt: z.iso.datetime().optional().describe('The key is refused from this time on.'),
-    createdAt: z.iso.datetime(),
+    createdAt: z.iso.datetime().describe('When the key was created.'),
     createdBy: z
       .string()
       .optional()
       .describe('The id of the key that created it; absent if it was the SERVER_API_KEY.'),
-    lastUsedAt: z.iso.datetime().optional().describe('Accurate to a few seconds.'),
+    lastUsedAt: z.iso
+      .datetime()
+      .optional()
+      .describe('When the key was last used, accurate to a few seconds; absent if it never was.'),
   })
   .meta({ id: 'ApiKey' })
 
-export const ApiKeyList = z.object({ keys: z.array(ApiKey) }).meta({ id: 'ApiKeyList' })
+export const ApiKeyList = z
+  .object({
+    keys: z
+      .array(ApiKey)
+      .describe('All keys, including those that programs received by signing in.'),
+  })
+  .meta({ id: 'ApiKeyList' })
 
 export const ApiKeyCreated = ApiKey.extend({
   secret: z
@@ -122,7 +131,9 @@ export const ApiKeyCreated = ApiKey.extend({
     .describe('The secret that clients send. It is shown only once and is not stored.'),
 }).meta({ id: 'ApiKeyCreated' })
 
-export const ApiKeyParams = z.object({ id: z.string().min(1).max(64) })
+export const ApiKeyParams = z.object({
+  id: z.string().min(1).max(64).describe('Identifier of the key.'),
+})
 
 export type NewApiKey = z.output<typeof NewApiKey>
 export type ApiKey = z.output<typeof ApiKey>

@@ -5,7 +5,16 @@ import { boundedText, optional, optionalOr } from '../fields.ts'
 export const HOST_NAME = /^(?!.*\.-)(?!-)[\w.-]{1,253}(?::\d{1,5})?$/
 
 export const DeploymentTargets = z
-  .object({ targets: z.array(z.object({ name: z.string(), title: z.string() })) })
+  .object({
+    targets: z
+      .array(
+        z.object({
+          name: z.string().describe('Name to send as `target`.'),
+          title: z.string().describe('Name of the platform.'),
+        }),
+      )
+      .describe('The platforms for which deployments can be generated.'),
+  })
   .meta({ id: 'DeploymentTargets' })
 
 export const DeploymentRequest = z
@@ -20,21 +29,26 @@ export const DeploymentRequest = z
 
 const Problem = z.object({
   field: z.string().describe('A variable, a field of `agent.json`, or a field of the request.'),
-  message: z.string(),
-  remedy: z.string(),
+  message: z.string().describe('What is wrong.'),
+  remedy: z.string().describe('How to fix it.'),
 })
 
 export const Deployment = z
   .object({
-    target: z.string(),
+    target: z.string().describe('The target of the request.'),
     refusals: z
       .array(Problem)
       .describe(
         'Reasons why the configuration cannot run on this target. If there are any, no files are generated.',
       ),
-    warnings: z.array(Problem),
+    warnings: z.array(Problem).describe('What works on this target only with limitations.'),
     files: z
-      .array(z.object({ name: z.string(), text: z.string() }))
+      .array(
+        z.object({
+          name: z.string().describe('Name of the file.'),
+          text: z.string().describe('Content of the file.'),
+        }),
+      )
       .describe(
         'Save these in `deployment/<target>` of the project; `DEPLOY.md` describes the next steps.',
       ),
@@ -44,7 +58,12 @@ export const Deployment = z
         'Names of the variables to set as secrets on the platform. The generated files do not contain their values.',
       ),
     commands: z
-      .array(z.object({ title: z.string(), run: z.string() }))
+      .array(
+        z.object({
+          title: z.string().describe('What the command is for.'),
+          run: z.string().describe('The command.'),
+        }),
+      )
       .describe('The commands to run, in this order.'),
   })
   .meta({ id: 'Deployment' })

@@ -11,25 +11,29 @@ const Relevant = z
   .object({
     documentId: DocumentId,
     page: optional(z.int().min(1)).describe(
-      'The page that answers; without it, the whole document is right.',
+      'The page with the answer; if absent, every page of the document counts.',
     ),
-    grade: optionalOr(z.number().positive().max(100), 1).describe('How relevant it is.'),
+    grade: optionalOr(z.number().positive().max(100), 1).describe(
+      'How relevant the document is; higher is better.',
+    ),
   })
   .meta({ id: 'RelevantDocument' })
 
 const QuestionId = ChosenId.describe('Identifier of the question.')
 
 const fields = {
-  question: filledText(10_000),
+  question: filledText(10_000).describe('The question, as a user would ask it.'),
   relevant: optionalOr(z.array(Relevant).max(MAX_RELEVANT), []).describe(
     'The documents that answer the question, or their pages.',
   ),
   facts: optional(z.array(filledText(500)).max(MAX_FACTS)).describe(
-    'Wordings of the fact, of which a right answer contains one; `[]` if no document has the answer. Without it, only the search is measured.',
+    'Wordings of the answer, one of which a correct answer contains; `[]` if no document has the answer. If absent, only the search is measured.',
   ),
-  kind: optional(boundedText(100)).describe('Groups questions: each kind is also measured apart.'),
+  kind: optional(boundedText(100)).describe(
+    'A group of questions, whose results are also reported separately.',
+  ),
   collection: optional(CollectionName).describe(
-    'Where the question is asked; by default everywhere.',
+    'The collection to search; if absent, all documents.',
   ),
 }
 
@@ -89,21 +93,36 @@ export const JudgedImport = z
 
 export const JudgedQuestion = z
   .object({
-    id: z.string(),
-    question: z.string(),
-    relevant: z.array(
-      z.object({ documentId: z.string(), page: z.int().optional(), grade: z.number() }),
-    ),
-    facts: z.array(z.string()).optional(),
-    kind: z.string().optional(),
-    collection: z.string().optional(),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+    id: z.string().describe('Identifier of the question.'),
+    question: z.string().describe('The question.'),
+    relevant: z
+      .array(
+        z.object({
+          documentId: z.string().describe('Identifier of the document.'),
+          page: z
+            .int()
+            .optional()
+            .describe('The page with the answer; if absent, every page of the document counts.'),
+          grade: z.number().describe('How relevant the document is; higher is better.'),
+        }),
+      )
+      .describe('The documents that answer the question, or their pages.'),
+    facts: z
+      .array(z.string())
+      .optional()
+      .describe('Wordings of the answer, one of which a correct answer contains.'),
+    kind: z.string().optional().describe('The group that the question belongs to.'),
+    collection: z
+      .string()
+      .optional()
+      .describe('The collection to search; if absent, all documents.'),
+    createdAt: z.iso.datetime().describe('When the question was added.'),
+    updatedAt: z.iso.datetime().describe('When the question was last changed.'),
   })
   .meta({ id: 'JudgedQuestion' })
 
 export const JudgedQuestionList = z
-  .object({ questions: z.array(JudgedQuestion).describe('All, oldest first.') })
+  .object({ questions: z.array(JudgedQuestion).describe('All questions, oldest first.') })
   .meta({ id: 'JudgedQuestionList' })
 
 export const QuestionParams = z.object({ id: QuestionId })

@@ -7,20 +7,22 @@ import { DEGRADED } from '../query.ts'
 export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
 const Check = z.object({
-  state: z.enum(['ok', 'failed']),
-  milliseconds: z.number(),
+  state: z.enum(['ok', 'failed']).describe('Whether the part works.'),
+  milliseconds: z.number().describe('Duration of the check in milliseconds.'),
   message: z.string().optional().describe('The reason for a failure.'),
 })
 
 export const Readiness = z
   .object({
-    status: z.enum(['ready', 'not_ready']),
+    status: z.enum(['ready', 'not_ready']).describe('Whether the server can answer.'),
     checks: z
       .record(z.string(), Check)
       .describe(
         'One entry per part: `store`, `index`, `agent`, `ingestion` and, if configured, `embedder` and `reranker`. A failure of one of the last three makes the server `degraded` rather than `not_ready`, since it can respond without them.',
       ),
-    retrieval: RetrievalMode,
+    retrieval: RetrievalMode.describe(
+      '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
+    ),
     degraded: DEGRADED,
     embeddings: z
       .object({
@@ -32,11 +34,11 @@ export const Readiness = z
         missing: z
           .int()
           .describe(
-            'Chunks that have no embedding yet and are found by keywords only, as counted last.',
+            'Chunks that have no embedding yet and are found by keywords only, as last counted.',
           ),
         refused: z.int().describe('Chunks that the embedding model refused.'),
         seconds: z.int().optional().describe('Estimated time until none are missing.'),
-        reason: z.string().optional(),
+        reason: z.string().optional().describe('Why the embedding model is not working.'),
       })
       .optional()
       .describe('Progress of the embeddings; absent if search is lexical only.'),
@@ -47,36 +49,37 @@ export const Readiness = z
           .describe('`waiting`: the chat model is not working, see `reason`.'),
         missing: z
           .int()
-          .describe('Chunks that have no context yet and are found without it, as counted last.'),
+          .describe('Chunks that have no context yet, as last counted; they are found without it.'),
         refused: z.int().describe('Chunks for which the chat model wrote nothing.'),
         seconds: z.int().optional().describe('Estimated time until none are missing.'),
-        reason: z.string().optional(),
-        tokens: z.int().describe('Tokens that the chat model has used for them since the start.'),
+        reason: z.string().optional().describe('Why the chat model is not working.'),
+        tokens: z.int().describe('Tokens used to write contexts since the server was started.'),
       })
       .optional()
       .describe('Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off.'),
     reEmbedding: z
       .object({
-        model: z.string(),
+        model: z.string().describe('The new embedding model.'),
         state: z
           .enum(['embedding', 'ready', 'waiting'])
           .describe(
             '`ready`: the next start with this model as EMBEDDING_MODEL switches to the new vectors. `waiting`: will be retried, see `reason`.',
           ),
-        done: z.int(),
-        total: z.int(),
-        reason: z.string().optional(),
+        done: z.int().describe('Chunks that have their new vector.'),
+        total: z.int().describe('Chunks in total.'),
+        reason: z.string().optional().describe('Why it waits.'),
       })
       .optional()
       .describe('Progress of the vectors for EMBEDDING_MODEL_NEXT.'),
     documents: z
       .object({
-        pending: z.int(),
-        processing: z.int(),
-        ready: z.int(),
-        failed: z.int(),
+        pending: z.int().describe('Documents waiting for ingestion.'),
+        processing: z.int().describe('Documents being ingested.'),
+        ready: z.int().describe('Documents that queries find.'),
+        failed: z.int().describe('Documents whose ingestion failed.'),
       })
-      .optional(),
+      .optional()
+      .describe('Number of documents by status.'),
   })
   .meta({ id: 'Readiness' })
 
@@ -84,17 +87,17 @@ export type Readiness = z.output<typeof Readiness>
 
 const common = {
   id: z.int().describe('Increases with every event.'),
-  at: z.iso.datetime(),
+  at: z.iso.datetime().describe('When it happened.'),
 }
-const MILLISECONDS = z.number().describe('Milliseconds.')
+const MILLISECONDS = z.number().describe('Duration in milliseconds.')
 
 const LogEvent = z
   .object({
     ...common,
     type: z.literal('log'),
-    level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
-    message: z.string(),
-    requestId: z.string().optional(),
+    level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).describe('Severity.'),
+    message: z.string().describe('The message that was logged.'),
+    requestId: z.string().optional().describe('The request that it belongs to.'),
     details: z.record(z.string(), z.unknown()).describe('Other fields of the log line.'),
   })
   .meta({ id: 'LogEvent' })
@@ -106,16 +109,21 @@ export const RequestEvent = z
     operation: z
       .string()
       .describe('The operation id in this contract; `unknown` if no route matched.'),
-    method: z.string(),
-    path: z.string(),
-    status: z.int().describe('499 if the client disconnected before the response was complete.'),
+    method: z.string().describe('HTTP method.'),
+    path: z.string().describe('Path of the request, without its query.'),
+    status: z
+      .int()
+      .describe('HTTP status; 499 if the client disconnected before the response was complete.'),
     milliseconds: MILLISECONDS,
     address: z.string().optional().describe('The client’s IP address.'),
     key: z
       .string()
       .optional()
       .describe('Name and id of the key, unless it was the SERVER_API_KEY.'),
-    requestId: z.string().optional(),
+    requestId: z
+      .string()
+      .optional()
+      .describe('Identifies the request, as in the `x-request-id` header.'),
   })
   .meta({ id: 'RequestEvent' })
 
@@ -128,8 +136,8 @@ export const RunEvent = z
       .describe('The finish reason, an error code, or `abandoned` if the client disconnected.'),
     milliseconds: MILLISECONDS,
     firstDelta: z.number().optional().describe('Milliseconds until the first text.'),
-    promptTokens: z.int().optional().describe('As reported by the model.'),
-    completionTokens: z.int().optional(),
+    promptTokens: z.int().optional().describe('Prompt tokens, as reported by the model.'),
+    completionTokens: z.int().optional().describe('Generated tokens, as reported by the model.'),
     tools: z.record(z.string(), z.int()).describe('How often each tool was called.'),
     runId: z
       .string()
@@ -145,10 +153,10 @@ const SampleEvent = z
     seconds: z.number().describe('Length of the sampled interval.'),
     processors: z.number().describe('Average number of busy processors.'),
     memory: z.int().describe('Resident memory in bytes.'),
-    requests: z.int(),
+    requests: z.int().describe('Requests answered.'),
     failedRequests: z.int().describe('Requests that failed with a status of 500 or higher.'),
     requestMilliseconds: z.number().describe('Mean duration of a request.'),
-    searches: z.int(),
+    searches: z.int().describe('Searches made.'),
     searchMilliseconds: z.number().describe('Mean duration of a search.'),
     runs: z.int().describe('Runs that ended.'),
     openRuns: z.int().describe('Runs in progress at the end of the interval.'),

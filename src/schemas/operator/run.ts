@@ -2,17 +2,20 @@ import { z } from 'zod'
 import { ErrorDetail } from '../error.ts'
 import { Hit, Usage } from '../query.ts'
 
-const Milliseconds = z.number().describe('Milliseconds.')
+const Milliseconds = z.number().describe('Duration in milliseconds.')
 
 const SUMMARY = {
-  id: z.string(),
-  startedAt: z.iso.datetime(),
+  id: z.string().describe('Identifier of the run.'),
+  startedAt: z.iso.datetime().describe('When the run began.'),
   milliseconds: Milliseconds,
   outcome: z
     .string()
     .describe('The finish reason, an error code, or `abandoned` if the client disconnected.'),
-  question: z.string().describe('The last message of the user; its beginning in lists.'),
-  conversationId: z.string().optional(),
+  question: z.string().describe('The user’s last message; shortened in lists.'),
+  conversationId: z
+    .string()
+    .optional()
+    .describe('The stored conversation, if the run belongs to one.'),
   answerId: z.string().optional().describe('The answer in a stored conversation.'),
   key: z.string().optional().describe('Name and id of the key, unless it was the SERVER_API_KEY.'),
 }
@@ -21,18 +24,20 @@ export const RunSummary = z.object(SUMMARY).meta({ id: 'RunSummary' })
 
 const RunSearch = z
   .object({
-    query: z.string(),
-    hits: z.array(
-      Hit.pick({
-        id: true,
-        documentId: true,
-        title: true,
-        heading: true,
-        score: true,
-        stages: true,
-        text: true,
-      }),
-    ),
+    query: z.string().describe('What was searched for.'),
+    hits: z
+      .array(
+        Hit.pick({
+          id: true,
+          documentId: true,
+          title: true,
+          heading: true,
+          score: true,
+          stages: true,
+          text: true,
+        }),
+      )
+      .describe('The chunks that were found, best first.'),
   })
   .meta({
     id: 'RunSearch',
@@ -41,11 +46,16 @@ const RunSearch = z
 
 const RunMessage = z
   .object({
-    role: z.enum(['system', 'user', 'assistant', 'tool']),
-    content: z.string(),
-    images: z.int().optional().describe('How many images were sent with it.'),
+    role: z.enum(['system', 'user', 'assistant', 'tool']).describe('Who the message is from.'),
+    content: z.string().describe('Text of the message.'),
+    images: z.int().optional().describe('Number of images sent with it.'),
     calls: z
-      .array(z.object({ name: z.string(), arguments: z.string() }))
+      .array(
+        z.object({
+          name: z.string().describe('Name of the tool.'),
+          arguments: z.string().describe('The arguments as the model wrote them, in JSON.'),
+        }),
+      )
       .optional()
       .describe('Tools that the model called.'),
   })
@@ -56,20 +66,23 @@ const RunModelCall = z
     same: z
       .int()
       .describe(
-        'How many messages at the beginning are those of the call before; they are left out here.',
+        'Number of messages at the beginning that are the same as in the previous call; they are left out here.',
       ),
     messages: z.array(RunMessage).describe('The other messages, as they were sent.'),
     tools: z.array(z.string()).describe('Names of the tools that the model was offered.'),
-    milliseconds: Milliseconds.optional().describe('Absent if the call did not end.'),
+    milliseconds: Milliseconds.optional().describe(
+      'Duration in milliseconds; absent if the call did not end.',
+    ),
     answer: z.string().optional().describe('What the model wrote, before citations were checked.'),
-    finishReason: z.string().optional(),
+    finishReason: z.string().optional().describe('Why the model stopped, in its provider’s words.'),
     usage: z
       .object({
-        promptTokens: z.int(),
-        completionTokens: z.int(),
-        cachedTokens: z.int().optional(),
+        promptTokens: z.int().describe('Tokens of the prompt.'),
+        completionTokens: z.int().describe('Tokens that the model generated.'),
+        cachedTokens: z.int().optional().describe('Prompt tokens served from the model’s cache.'),
       })
-      .optional(),
+      .optional()
+      .describe('Tokens of this call; absent if the model does not report them.'),
   })
   .meta({
     id: 'RunModelCall',
@@ -78,10 +91,10 @@ const RunModelCall = z
 
 const RunToolCall = z
   .object({
-    tool: z.string(),
+    tool: z.string().describe('Name of the tool.'),
     input: z.string().describe('The arguments as the model wrote them.'),
-    output: z.string(),
-    isError: z.boolean(),
+    output: z.string().describe('The result, as given to the model.'),
+    isError: z.boolean().describe('Whether the call failed.'),
     milliseconds: Milliseconds,
   })
   .meta({ id: 'RunToolCall' })
@@ -91,10 +104,12 @@ export const Run = z
     ...SUMMARY,
     firstDelta: z.number().optional().describe('Milliseconds until the first text.'),
     usage: Usage.optional(),
-    searches: z.array(RunSearch),
-    modelCalls: z.array(RunModelCall),
-    toolCalls: z.array(RunToolCall),
-    error: ErrorDetail.pick({ code: true, message: true }).optional(),
+    searches: z.array(RunSearch).describe('The searches, in order.'),
+    modelCalls: z.array(RunModelCall).describe('The calls of the model, in order.'),
+    toolCalls: z.array(RunToolCall).describe('The tool calls, in order.'),
+    error: ErrorDetail.pick({ code: true, message: true })
+      .optional()
+      .describe('Why the run failed; absent if it did not.'),
   })
   .meta({
     id: 'Run',
@@ -102,14 +117,16 @@ export const Run = z
   })
 
 export const RunList = z
-  .object({ runs: z.array(RunSummary).describe('Newest first.') })
+  .object({ runs: z.array(RunSummary).describe('The runs, newest first.') })
   .meta({ id: 'RunList' })
 
 export const RunListQuery = z.object({
   answerId: z.string().min(1).max(256).optional().describe('Only runs that led to this answer.'),
 })
 
-export const RunParams = z.object({ id: z.string().min(1).max(64) })
+export const RunParams = z.object({
+  id: z.string().min(1).max(64).describe('Identifier of the run.'),
+})
 
 export type Run = z.output<typeof Run>
 export type RunList = z.output<typeof RunList>

@@ -58,26 +58,31 @@ const shortest = (path: string) => normalize(path.trim()).replace(/(?<=[^\\/])[\
 
 const WatchedFolder = z
   .object({
-    path: z.string().describe('The folder, as in WATCH_FOLDERS.'),
+    path: z.string().describe('Path of the folder, as in WATCH_FOLDERS.'),
     collection: z.string().optional().describe('The collection that its documents are put into.'),
     state: z
       .enum(['starting', 'following', 'waiting', 'elsewhere', 'failed'])
       .describe(
-        '`waiting`: many documents are queued, so no more are taken for now. `elsewhere`: another server follows this folder. `failed`: nothing is taken or deleted, see `problem`.',
+        '`waiting`: many documents are queued, so no more are added for now. `elsewhere`: another server follows this folder. `failed`: nothing is added or deleted, see `problem`.',
       ),
-    problem: z.string().optional().describe('Why nothing is taken or deleted, and what to do.'),
-    files: z.int().describe('Files found at the last look.'),
-    open: z.int().describe('New, changed and deleted files that are still to be dealt with.'),
-    lookedAt: z.iso.datetime().optional().describe('When all files were looked at last.'),
+    problem: z.string().optional().describe('Why nothing is added or deleted, and how to fix it.'),
+    files: z.int().describe('Files found by the last scan.'),
+    open: z.int().describe('New, changed and deleted files that have not been processed yet.'),
+    lookedAt: z.iso.datetime().optional().describe('When all files were last scanned.'),
     refused: z
-      .array(z.object({ path: z.string(), reason: z.string() }))
+      .array(
+        z.object({
+          path: z.string().describe('Path of the file within the folder.'),
+          reason: z.string().describe('Why it has no current document.'),
+        }),
+      )
       .describe('Files without a current document, and why; at most 20 of them.'),
-    refusedCount: z.int().describe('How many such files there are.'),
+    refusedCount: z.int().describe('Total number of such files.'),
   })
   .meta({ id: 'WatchedFolder' })
 
 export const WatchedFolders = z
-  .object({ folders: z.array(WatchedFolder) })
+  .object({ folders: z.array(WatchedFolder).describe('The folders of WATCH_FOLDERS.') })
   .meta({ id: 'WatchedFolders' })
 
 export type WatchedFolder = z.output<typeof WatchedFolder>

@@ -1,7 +1,7 @@
 import Anthropic, { APIError, AuthenticationError, BadRequestError } from '@anthropic-ai/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AgentExtra } from '../../../src/dialects/completions/schema.ts'
+import { AgentExtra } from '../../../src/dialects/completions/answer-schema.ts'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {

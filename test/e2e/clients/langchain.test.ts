@@ -3,7 +3,7 @@ import { tool } from '@langchain/core/tools'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../../src/dialects/completions/schema.ts'
+import { Completion, CompletionChunk } from '../../../src/dialects/completions/answer-schema.ts'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {
