@@ -26,19 +26,27 @@ function environmentExample(): string {
 function page(): string {
   const head = `# Configuration
 
-${capital(GENERATED)} from src/variables.ts; a test compares the two.
+Every variable, with its default and, in brackets, its values. They are read from the environment first, then from \`.env\`; an empty one counts as not set. A change takes effect with a restart. With an invalid value the server does not start: one message names every mistake, and the web UI shows them where you can correct them (see \`FAILED_START\`).
 
-Variables are read from the environment first, then from \`.env\`; an empty one counts as not set. The server does not start with an invalid value: one message names every mistake, and the web UI shows them where you can correct them (see \`FAILED_START\`). A change takes effect with a restart.
+\`\`\`sh
+CHAT_MODEL=extractive
+\`\`\`
+
+${capital(GENERATED)} from \`src/variables.ts\`.
 `
   const sections = groups().map(
     ([group, variables]) =>
-      `## ${group}\n\n| variable | values | default | meaning |\n|---|---|---|---|\n${variables.map(rowOf).join('')}`,
+      `## ${group}\n\n| variable | default | meaning |\n|---|---|---|\n${variables.map(rowOf).join('')}`,
   )
-  return [head, ...sections].join('\n')
+  return [head, ...sections, NEXT].join('\n')
 }
 
+const NEXT =
+  'Next: [agent.json](agent-configuration.md), [models](../guides/models.md), [operations](../guides/operations.md).\n'
+
 function rowOf({ name, values, default: initial, meaning }: Variable): string {
-  return `| \`${name}\` | ${values} | ${code(initial)} | ${linked(meaning, '../')} |\n`
+  const range = values && `(${values})`
+  return `| \`${name}\` | ${[code(initial), range].filter(Boolean).join(' ')} | ${linked(meaning, '../')} |\n`
 }
 
 /** The table of the README: the variables that most people need. */
@@ -93,7 +101,9 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const code = (text: string | undefined) => (text === undefined ? '' : `\`${text}\``)
 
 function linked(text: string, folder: string): string {
-  return text.replaceAll(/docs\/([\w/-]+\.md)/g, `[docs/$1](${folder}$1)`)
+  return text
+    .replaceAll(/ See docs\/([\w/-]+\.md)\./g, ` [More](${folder}$1).`)
+    .replaceAll(/docs\/([\w-]+\/([\w-]+)\.md)/g, `[$2](${folder}$1)`)
 }
 
 /** As lines of a comment. */

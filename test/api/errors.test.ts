@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -353,31 +352,6 @@ describe('An error', () => {
     const response = await server.request('/chat', { body: { messages } })
     await response.body?.cancel()
     expect((await server.request('/agent')).status).toBe(200)
-  })
-})
-
-describe('docs/reference/errors.md', verifies('errors.table'), () => {
-  const text = readFileSync(new URL('docs/reference/errors.md', ROOT), 'utf8')
-  const rows = text
-    .split('\n')
-    .filter((line) => line.startsWith('| `'))
-    .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$|`/g, '')))
-
-  it('explains every code with its status and type, and no other', () => {
-    const explained = rows.map(([code, status, type]) => ({ code, status: Number(status), type }))
-    const table = Object.entries(ERRORS).map(([code, { status, type }]) => ({ code, status, type }))
-    expect(explained).toEqual(table)
-  })
-
-  it('says of each what it means and what to do', () => {
-    for (const [code, , , meaning, remedy, ...more] of rows) {
-      expect([code, meaning?.length, remedy?.length, more]).toEqual([
-        code,
-        expect.toSatisfy((length) => length > 20),
-        expect.toSatisfy((length) => length > 15),
-        [],
-      ])
-    }
   })
 })
 
