@@ -4,7 +4,7 @@ import { startLlamaServer } from '../support/model/llama-server.ts'
 import { type ModelRecorder, startModelRecorder } from '../support/model/model-recorder.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 
-// The table in docs/guides/models.md, row by row.
+// What docs/guides/models.md says that a client may ask of the model.
 
 let server: TestServer
 let recorder: ModelRecorder
