@@ -82,21 +82,30 @@ export function agentReference(): string {
   const { properties = {} } = resolveField(root, root)
   const sections = AREAS.map(([title, example, names]) => {
     const rows = names.flatMap((name) => rowsOf(properties[name] ?? {}, name, root))
-    const json = JSON.stringify(EXAMPLES[example], null, 2)
-    return `## ${title}\n\n${TABLE_HEAD}\n${rows.join('\n')}\n\n\`\`\`json\n${json}\n\`\`\`\n`
+    return `## ${title}\n\n${TABLE_HEAD}\n${rows.join('\n')}\n\n\`\`\`json\n${printed(EXAMPLES[example])}\n\`\`\`\n`
   })
-  return `${HEAD}\n${sections.join('\n')}`
+  return `${HEAD}\n${sections.join('\n')}\n${NEXT}`
+}
+
+/** On one line if it fits. */
+function printed(example: object | undefined): string {
+  const pretty = JSON.stringify(example, null, 2)
+  const line = pretty.replaceAll(/\n\s*/g, ' ').replaceAll(/\[ | \]/g, (each) => each.trim())
+  return line.length <= 120 ? line : pretty
 }
 
 const HEAD = `# agent.json, field by field
 
-Made from the schema by \`npm run agent:reference\`; a test compares the two. Every field may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\` and that file of this repository beside it, an editor completes and checks it. A mistake is refused at the start, with its field or line. \`\${VARIABLE}\` in values of \`mcpServers\` is a variable of the environment. A change takes a restart.
+Every field of the file that describes the agent, with its default and, in brackets, its values; ≤ bounds the characters of a text, or the entries of a list. All may be left out, and so may the file. With \`{ "$schema": "./agent.schema.json" }\` and that file of this repository beside it, an editor completes and checks it. A mistake is refused at the start, with its field or line. \`\${VARIABLE}\` in values of \`mcpServers\` is a variable of the environment. A change takes a restart. Made from the schema by \`npm run agent:reference\`.
 `
-const TABLE_HEAD = '| field | values | default | meaning |\n|---|---|---|---|'
+const TABLE_HEAD = '| field | default | meaning |\n|---|---|---|'
+const NEXT =
+  'Next: [tools](../guides/tools.md), [skills](../guides/skills.md), [MCP](../guides/mcp.md), [sandboxes](../guides/sandboxes.md).\n'
 
 function rowsOf(field: Field, path: string, root: Root): string[] {
   const target = resolveField(field, root)
-  const row = `| \`${path}\` | ${valuesOf(target, root)} | ${defaultOf(field, target)} | ${cell(field.description ?? target.description ?? '')} |`
+  const values = [defaultOf(field, target), `(${valuesOf(target, root)})`].filter(Boolean).join(' ')
+  const row = `| \`${path}\` | ${values} | ${cell(field.description ?? target.description ?? '')} |`
   const variants = [target, ...(target.anyOf ?? []).map((each) => resolveField(each, root))]
   const inner = variants.flatMap(({ properties = {}, additionalProperties }) => [
     ...Object.entries(properties).flatMap(([name, each]) => rowsOf(each, `${path}.${name}`, root)),
@@ -120,11 +129,11 @@ function valuesOf(field: Field, root: Root): string {
   if (field.anyOf)
     return field.anyOf.map((each) => valuesOf(resolveField(each, root), root)).join(', or ')
   if (field.type === 'array') {
-    const most = field.maxItems === undefined ? '' : `, at most ${field.maxItems}`
-    return `list of ${valuesOf(resolveField(field.items ?? {}, root), root)}${most}`
+    const most = field.maxItems === undefined ? '' : ` ≤ ${field.maxItems}`
+    return `list${most} of ${valuesOf(resolveField(field.items ?? {}, root), root)}`
   }
   if (field.type === 'string') {
-    return field.maxLength === undefined ? 'text' : `text, at most ${field.maxLength} characters`
+    return field.maxLength === undefined ? 'text' : `text ≤ ${field.maxLength}`
   }
   if (field.minimum !== undefined) return `${field.minimum} to ${field.maximum}`
   return field.type ?? ''

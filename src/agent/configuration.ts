@@ -32,7 +32,7 @@ export const AgentConfiguration = z
     name: boundedText(100)
       .regex(/^\S(.*\S)?$/, 'must not be empty or padded')
       .default('agent')
-      .describe('Name of the agent; also the model name in the OpenAI-compatible API.'),
+      .describe('Name of the agent, and of the model in other protocols.'),
     description: boundedText(2_000)
       .default('Answers questions from the ingested documents.')
       .describe('Description of the agent, shown to clients.'),
@@ -43,7 +43,7 @@ export const AgentConfiguration = z
       .strictObject(Switches)
       .prefault({})
       .describe(
-        'Enables or disables built-in tools. With `{"approval": "always"}`, every call needs the client’s approval.',
+        'Switches of built-in tools; with `{"approval": "always"}`, every call needs the client’s approval.',
       ),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent can use.'),
@@ -51,7 +51,7 @@ export const AgentConfiguration = z
       .enum(['no-images', 'known', 'all'])
       .default('no-images')
       .describe(
-        'Links in answers. `no-images`: external images become plain links. `known`: in addition, links to hosts named neither in the retrieved documents nor in this file become plain text. `all`: links are not changed.',
+        '`no-images`: images from elsewhere become links. `known`: links to hosts that neither a hit nor this file names become text, too. `all`: nothing is changed.',
       ),
     plugins: z
       .array(
@@ -73,15 +73,13 @@ export const AgentConfiguration = z
           .min(1)
           .max(3_600)
           .default(300)
-          .describe(
-            'Seconds after which no more tools are run, counted from the model’s first output. An answer being written is not cut off.',
-          ),
+          .describe('Seconds after which no more tools are run, from the model’s first output on.'),
         tokens: z
           .int()
           .min(1_000)
           .max(100_000_000)
           .default(1_000_000)
-          .describe('Maximum number of tokens of all model calls, sent and received.'),
+          .describe('Maximum number of tokens, sent and received.'),
       })
       .prefault({})
       .describe('Limits for answering one question.'),

@@ -44,22 +44,25 @@ const OAuth = z.strictObject({
 
 const McpServer = z
   .strictObject({
-    type: z.enum(['http', 'streamable-http', 'sse']).optional(),
-    url: Url,
-    headers: Headers.default({}),
+    type: z
+      .enum(['http', 'streamable-http', 'sse'])
+      .optional()
+      .describe('Transport. Not set: streamable HTTP, then SSE.'),
+    url: Url.describe('Address of the server.'),
+    headers: Headers.default({}).describe(
+      'Sent to this server only; a secret must come from a variable.',
+    ),
     oauth: OAuth.optional().describe('Client credentials.'),
-    enabled: z.boolean().default(true),
+    enabled: z.boolean().default(true).describe('`false`: not used, but can be tested.'),
     allowTools: z
       .array(boundedText(128))
       .max(MAX_ALLOWED_TOOLS)
       .optional()
-      .describe('Names of the tools to use, as the server names them; if absent, all.'),
+      .describe('The tools to use. Not set: all.'),
     approval: z
       .union([z.enum(APPROVALS), z.array(boundedText(128)).max(MAX_ALLOWED_TOOLS)])
       .optional()
-      .describe(
-        '`always`: every call of its tools needs the client’s approval. A list limits this to the named tools.',
-      ),
+      .describe('Whether every call, or those of the named tools, need the client’s approval.'),
     timeout: z
       .int()
       .min(1)

@@ -156,9 +156,7 @@ export const SandboxSettings = z.strictObject({
     .min(1)
     .max(1_000)
     .default(16)
-    .describe(
-      'Maximum number of conversations with a sandbox; of the key that has the most, the one unused for longest is ended first.',
-    ),
+    .describe('Maximum number of conversations with a sandbox.'),
   idleSeconds: z
     .int()
     .min(1)
@@ -170,7 +168,7 @@ export const SandboxSettings = z.strictObject({
   interpreter: z
     .strictObject({ path: filledText(4_000), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
     .optional()
-    .describe('For `embedded`: a different build of CPython for WASI and its hash.'),
+    .describe('For `embedded`: another build of CPython for WASI, and its hash.'),
 })
 export type SandboxSettings = z.output<typeof SandboxSettings>
 

@@ -206,10 +206,8 @@ export const SkillSettings = z.strictObject({
     .array(boundedText(2_000).min(1))
     .max(MAX_SOURCES)
     .default([DEFAULT_SOURCE])
-    .describe(
-      'Folders, archives (.skill, .zip, .tar.gz), URLs of a SKILL.md file, an archive or a site with an index, and github:owner/repository/path.',
-    ),
-  enabled: Names.optional().describe('The only skills to use; if absent, all.'),
+    .describe('Folders, archives, URLs, and github:owner/repository/path.'),
+  enabled: Names.optional().describe('The only skills to use. Not set: all.'),
   disabled: Names.default([]).describe('Skills to exclude.'),
 })
 
