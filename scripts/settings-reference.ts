@@ -103,7 +103,7 @@ const code = (text: string | undefined) => (text === undefined ? '' : `\`${text}
 function linked(text: string, folder: string): string {
   return text
     .replaceAll(/ See docs\/([\w/-]+\.md)\./g, ` [More](${folder}$1).`)
-    .replaceAll(/docs\/([\w-]+\/([\w-]+)\.md)/g, `[$2](${folder}$1)`)
+    .replaceAll(/(?<!\()docs\/([\w-]+\/([\w-]+)\.md)/g, `[$2](${folder}$1)`)
 }
 
 /** As lines of a comment. */

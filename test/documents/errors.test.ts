@@ -17,7 +17,7 @@ describe('docs/reference/errors.md', verifies('errors.table'), () => {
   })
 
   it('tells the type of each', () => {
-    const told = text.matchAll(/`(\w+)` for ((?:\d{3}(?:, | and )?)+)/g)
+    const told = text.matchAll(/`(\w+)` for (\d{3}(?:(?:, | and )\d{3})*)/g)
     const types = new Map(
       told.flatMap(([, type, statuses = '']) =>
         statuses.split(/, | and /).map((status) => [Number(status), type] as const),

@@ -76,6 +76,10 @@ const NOT_RUN = new Map([
     `curl -s "$URL/documents?wait=20" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     'asks a site elsewhere; test/api/web-pages.test.ts fetches from one of its own',
   ],
+  [
+    'curl -s "$URL/documents?status=processing" -H "Authorization: Bearer $KEY"',
+    'needs a document on its way; test/api/documents.test.ts lists by status',
+  ],
   ['npm run re-embed', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
