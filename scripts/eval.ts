@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { AgentServer } from '../client/src/agent-server.ts'
+import { answersRow, evaluateAnswers } from '../src/operator/evaluation/evaluate-answers.ts'
+import { evaluateSearch, searchRow } from '../src/operator/evaluation/evaluate-search.ts'
+import { compareReports, type Report } from '../src/operator/evaluation/report.ts'
 import { SearchMode } from '../src/schemas/query.ts'
-import { type AnswerEvaluation, evaluateAnswers } from './eval/answers.ts'
+import { createAsking } from './eval/asking.ts'
 import { CORPUS, isQuestions } from './eval/collection.ts'
-import { type Evaluation, evaluateSearch } from './eval/evaluate.ts'
 import { readCollection } from './eval/formats.ts'
 import { ingestCollection } from './eval/ingest.ts'
 import { createJudge } from './eval/judge-model.ts'
 import { startLocalServer } from './eval/local-server.ts'
-import { compareReports, type Report, readReport, saveReport } from './eval/report.ts'
+import { readReport, saveReport } from './eval/report.ts'
 
 const USAGE = `Usage: npm run eval -- <folder or questions.jsonl> [options]
 
@@ -87,26 +89,26 @@ try {
     // A full queue is waited for, however large the collection is.
     maxRetries: 10_000,
   })
-  const progress = (done: string) => {
+  const tell = (done: string) => {
     if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${done}`)
   }
-  const { ids, failed } = await ingestCollection(collection, client, progress)
+  const progress = (done: number, of: number) => tell(`${done} of ${of} questions asked`)
+  const { ids, failed } = await ingestCollection(collection, client, tell)
+  const asking = createAsking({ client, ids })
   const report: Report = {}
   for (const mode of values.answers ? [] : modes) {
-    const asking = { client, ids, progress, mode, graded: values.graded }
-    const { asked, ...measured } = await evaluateSearch(collection, asking)
-    const result = { documents: ids.size, failed, ...(mode && { mode }), ...measured }
-    report[mode ?? 'default'] = { measures: rowOf(measured), asked }
-    print(result)
+    const options = { ask: asking.search(mode), graded: values.graded, progress }
+    const measured = await evaluateSearch(collection.questions, options)
+    const { asked, ...result } = measured
+    report[mode ?? 'default'] = searchRow(measured)
+    print({ documents: ids.size, failed, ...(mode && { mode }), ...result })
   }
   if (values.answers) {
-    const { asked, ...measured } = await evaluateAnswers(
-      collection,
-      { client, ids, progress },
-      judge,
-    )
-    report.answers = { measures: answersRow(measured), asked }
-    print({ documents: ids.size, failed, ...measured })
+    const options = { ask: asking.answer, judge, progress }
+    const measured = await evaluateAnswers(collection.questions, options)
+    const { asked, ...result } = measured
+    report.answers = answersRow(measured)
+    print({ documents: ids.size, failed, ...result })
   }
   if (!values.json) printTables(report)
   if (values.save !== undefined) await saveReport(values.save, report)
@@ -131,36 +133,18 @@ function printTables(report: Report): void {
     ? compareReports(earlier, report)
     : []) {
     console.log(`Compared with ${values.compare}: ${name}`)
-    const changes = Object.entries(compared).map(([measure, each]) => [measure, rounded(each)])
+    const changes = Object.entries(compared).map(([measure, each]) => [
+      measure,
+      rounded({ ...each }),
+    ])
     console.table(Object.fromEntries(changes))
     for (const { id, text: question, differs } of questions) {
-      const values = Object.entries(differs).map(([value, [before, now]]) => {
+      const values = Object.entries(differs).map(([value, { before, now }]) => {
         return `${value} ${round(before)} → ${round(now)}`
       })
       console.log(`${id}  ${values.join(', ')}  ${question.slice(0, 100)}`)
     }
   }
-}
-
-function rowOf(measured: Omit<Evaluation, 'asked'>) {
-  const { queries, degraded, ndcg, recall, mrr, heldOut, kinds, latency } = measured
-  return {
-    queries,
-    degraded,
-    'nDCG@10': ndcg,
-    'recall@10': recall,
-    'MRR@10': mrr,
-    'held out: nDCG@10': heldOut.ndcg,
-    'held out: MRR@10': heldOut.mrr,
-    ...Object.fromEntries(Object.entries(kinds).map(([kind, own]) => [`${kind}: MRR@10`, own.mrr])),
-    'p50 ms': latency.p50,
-    'p95 ms': latency.p95,
-  }
-}
-
-function answersRow({ latency, ...shares }: Omit<AnswerEvaluation, 'asked'>) {
-  const measured = Object.entries(shares).filter(([, value]) => !Number.isNaN(value))
-  return { ...Object.fromEntries(measured), 'p50 ms': latency.p50, 'p95 ms': latency.p95 }
 }
 
 function round(number: number): number {

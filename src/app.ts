@@ -36,6 +36,7 @@ import { installShutdown } from './http/shutdown.ts'
 import { installFieldWarnings } from './http/unknown-fields.ts'
 import type { LimitedTo } from './knowledge/corpus-access.ts'
 import type { Admission } from './knowledge/ingestion/documents.ts'
+import { createEvaluations } from './operator/evaluation/evaluations.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
 import type { ClientDocuments } from './operator/keys/client-documents.ts'
 import type { Keys } from './operator/keys/keys.ts'
@@ -47,13 +48,14 @@ import { artifactRoutes } from './routes/artifacts.ts'
 import { uploadRoutes } from './routes/document-uploads.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { evaluationRoutes } from './routes/evaluation.ts'
+import { evaluationRunRoutes } from './routes/evaluation-runs.ts'
 import { oauthRoutes } from './routes/oauth.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { queryRoutes } from './routes/query.ts'
 import { sessionCheck, type WebUi, webUiRoutes } from './routes/web-ui.ts'
 import type { ArtifactStore } from './stores/artifact-store.ts'
 import type { ConversationStore } from './stores/conversation-store.ts'
-import type { QuestionStore } from './stores/evaluation-store.ts'
+import type { EvaluationStore, QuestionStore } from './stores/evaluation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
 
 export interface Services {
@@ -75,6 +77,8 @@ export interface Services {
   feedbackStore: FeedbackStore
   /** Keeps judged questions. */
   questionStore: QuestionStore
+  /** Keeps what was measured with them. */
+  evaluationStore: EvaluationStore
   embed: Embed
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>
@@ -119,7 +123,10 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(chatRoutes, { ...services, ...stored })
   await app.register(conversationRoutes, stored)
   await app.register(feedbackRoutes, { feedback: createFeedback({ ...services, kept }) })
-  await app.register(evaluationRoutes, { questions: createQuestions(services.questionStore) })
+  const questions = createQuestions(services.questionStore)
+  await app.register(evaluationRoutes, { questions })
+  const evaluations = createEvaluations({ ...services, questions, log: options.log })
+  await app.register(evaluationRunRoutes, { evaluations })
   await app.register(completionRoutes, services)
   await app.register(fileSearchRoutes, services)
   await app.register(embeddingRoutes, services)

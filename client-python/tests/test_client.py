@@ -7,6 +7,7 @@ import socket
 import tempfile
 from hashlib import sha256
 from pathlib import Path
+from time import sleep
 
 import pytest
 from agent_server_client import (
@@ -22,6 +23,7 @@ from agent_server_client import (
     TimeoutError,
     protocol,
 )
+from agent_server_client.contract import EvaluationRun
 from conftest import KEY, Proxy, RunningServer, start_server
 
 QUESTION = "When do owls hunt?"
@@ -132,7 +134,18 @@ def test_conversations_are_stored_followed_and_rated(client: AgentServer) -> Non
         conversations.get(ids[0])
 
 
-def test_judged_questions_are_kept(client: AgentServer) -> None:
+def evaluated(client: AgentServer) -> EvaluationRun:
+    run = client.evaluation.runs.create({"name": "By words", "mode": "lexical"})
+    for _ in range(200):
+        report = client.evaluation.runs.get(run["id"])
+        if report["state"] != "running":
+            assert report["questions"]["search"][0]["text"] == "Who hoots?"
+            return run
+        sleep(0.1)
+    raise AssertionError("The evaluation does not end")
+
+
+def test_judged_questions_are_kept_and_asked(client: AgentServer) -> None:
     questions = client.evaluation.questions
     made = questions.create({"question": "Who hoots?", "relevant": [{"documentId": "owls"}]})
     kept = questions.put("counted", {"question": "Who counts owls?", "facts": []})
@@ -140,6 +153,11 @@ def test_judged_questions_are_kept(client: AgentServer) -> None:
     changed = questions.import_([{"id": "counted", "question": "Who counts?", "facts": []}])
     assert [each["question"] for each in changed] == ["Who counts?"]
     assert changed[0]["createdAt"] == kept["createdAt"]
+    runs = client.evaluation.runs
+    first, second = evaluated(client), evaluated(client)
+    assert [each["id"] for each in runs.list()] == [second["id"], first["id"]]
+    assert runs.cancel(first["id"])["state"] == "done"
+    assert runs.compare(first["id"], second["id"])["now"]["id"] == second["id"]
     for id in (made["id"], "counted"):
         questions.delete(id)
     assert questions.list() == []

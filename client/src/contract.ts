@@ -1139,6 +1139,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/evaluation/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two evaluations
+         * @description Measures side by side, and the questions that came out differently.
+         */
+        get: operations["compareEvaluationRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/evaluation/questions": {
         parameters: {
             query?: never;
@@ -1221,6 +1241,70 @@ export interface paths {
          * @description A list, or one question per line as in an export. Questions with the `id` of one that exists replace it. If any is invalid or there is no room, none is imported.
          */
         post: operations["importJudgedQuestions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the evaluations
+         * @description Those of all servers on the database, without the outcome of each question.
+         */
+        get: operations["listEvaluationRuns"];
+        put?: never;
+        /**
+         * Evaluate search and answers
+         * @description Asks the judged questions in the background, one run at a time; poll the URL in `Location` until `state` is no longer `running`. With `answers`, the tokens are those of the key.
+         */
+        post: operations["createEvaluationRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an evaluation
+         * @description With its progress or, once it is done, the outcome of each question.
+         */
+        get: operations["getEvaluationRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/evaluation/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an evaluation
+         * @description What it has measured by then is not kept. Does nothing if it has ended.
+         */
+        post: operations["cancelEvaluationRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4118,7 +4202,7 @@ export interface components {
              * @description Stable error code, listed in docs/reference/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and how to fix it. */
             message: string;
             /** @description Dotted path of the invalid field, or null. */
@@ -4136,6 +4220,132 @@ export interface components {
             error: components["schemas"]["ErrorDetail"];
             /** @constant */
             type: "error";
+        };
+        EvaluationComparison: {
+            before: components["schemas"]["EvaluationRun"];
+            now: components["schemas"]["EvaluationRun"];
+            rows: {
+                measures: {
+                    [key: string]: {
+                        before: number;
+                        difference: number;
+                        now: number;
+                    };
+                };
+                /** @description `search` or `answers`. */
+                name: string;
+                /** @description Those asked by both whose outcome differs, with the values that do. */
+                questions: {
+                    differs: {
+                        [key: string]: {
+                            before: number;
+                            now: number;
+                        };
+                    };
+                    id: string;
+                    text: string;
+                }[];
+            }[];
+        };
+        EvaluationReport: {
+            answers: boolean;
+            /** @description Questions asked so far; one that is also put to the agent counts twice. */
+            asked: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description `low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
+            /** @description Why it failed. */
+            error?: string;
+            filter?: components["schemas"]["Filter"];
+            id: string;
+            /** @description Of `search` and `answers`, as docs/guides/evaluation.md names them; once done. */
+            measures?: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /**
+             * @description `hybrid`: keywords and embeddings. `lexical`: keywords only. `dense`: embeddings only. Default: `hybrid` if the server has an embedding model, otherwise `lexical`.
+             * @enum {string}
+             */
+            mode?: "hybrid" | "lexical" | "dense";
+            /** @description The models at that time. */
+            models: {
+                chat: string;
+                embedding?: string;
+                rerank?: string;
+            };
+            name?: string;
+            /** @description The outcome of each question, of `search` and `answers`; once done. */
+            questions?: {
+                [key: string]: {
+                    /** @description What the agent said, at most 1,000 characters. */
+                    answer?: string;
+                    id: string;
+                    text: string;
+                    values: {
+                        [key: string]: number;
+                    };
+                }[];
+            };
+            /**
+             * @description `interrupted`: the server stopped.
+             * @enum {string}
+             */
+            state: "running" | "done" | "failed" | "cancelled" | "interrupted";
+            total: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        EvaluationRun: {
+            answers: boolean;
+            /** @description Questions asked so far; one that is also put to the agent counts twice. */
+            asked: number;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description `low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
+            /** @description Why it failed. */
+            error?: string;
+            filter?: components["schemas"]["Filter"];
+            id: string;
+            /** @description Of `search` and `answers`, as docs/guides/evaluation.md names them; once done. */
+            measures?: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /**
+             * @description `hybrid`: keywords and embeddings. `lexical`: keywords only. `dense`: embeddings only. Default: `hybrid` if the server has an embedding model, otherwise `lexical`.
+             * @enum {string}
+             */
+            mode?: "hybrid" | "lexical" | "dense";
+            /** @description The models at that time. */
+            models: {
+                chat: string;
+                embedding?: string;
+                rerank?: string;
+            };
+            name?: string;
+            /**
+             * @description `interrupted`: the server stopped.
+             * @enum {string}
+             */
+            state: "running" | "done" | "failed" | "cancelled" | "interrupted";
+            total: number;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        EvaluationRunList: {
+            /** @description The last 50, newest first. */
+            runs: components["schemas"]["EvaluationRun"][];
         };
         Feedback: {
             /** @description The answer as it is stored now. */
@@ -4916,6 +5126,24 @@ export interface components {
          *     ]
          */
         NewDocuments: components["schemas"]["NewDocumentItem"][];
+        /**
+         * @example {
+         *       "name": "by words alone",
+         *       "mode": "lexical"
+         *     }
+         */
+        NewEvaluationRun: {
+            /**
+             * @description Whether the agent is also asked the questions that have `facts`, which uses the chat model.
+             * @default false
+             */
+            answers?: boolean | null;
+            effort?: ("low" | "medium" | "high") | null;
+            filter?: components["schemas"]["Filter"] | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description What is tried, for people. */
+            name?: string | null;
+        };
         /**
          * @example {
          *       "conversationId": "conv_5f2b7c1e9a404d1c8a52b6e0c7d3f918",
@@ -6107,7 +6335,7 @@ export interface components {
                  * @description Stable error code, listed in docs/reference/errors.md.
                  * @enum {string}
                  */
-                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+                code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "conversation_not_found" | "item_not_found" | "feedback_not_found" | "evaluation_not_found" | "question_not_found" | "response_not_found" | "batch_not_found" | "version_not_found" | "model_not_found" | "run_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "document_not_ready" | "changed_meanwhile" | "not_writable" | "not_startable" | "conversation_full" | "too_many_keys" | "evaluation_running" | "too_many_questions" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "web_ui_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
                 /** @description What went wrong and how to fix it. */
                 message: string;
             };
@@ -7191,6 +7419,10 @@ export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
+export type EvaluationComparison = components['schemas']['EvaluationComparison'];
+export type EvaluationReport = components['schemas']['EvaluationReport'];
+export type EvaluationRun = components['schemas']['EvaluationRun'];
+export type EvaluationRunList = components['schemas']['EvaluationRunList'];
 export type Feedback = components['schemas']['Feedback'];
 export type FeedbackList = components['schemas']['FeedbackList'];
 export type FieldCondition = components['schemas']['FieldCondition'];
@@ -7231,6 +7463,7 @@ export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
+export type NewEvaluationRun = components['schemas']['NewEvaluationRun'];
 export type NewFeedback = components['schemas']['NewFeedback'];
 export type NewFile = components['schemas']['NewFile'];
 export type NewFileBatch = components['schemas']['NewFileBatch'];
@@ -8941,6 +9174,31 @@ export interface operations {
             };
         };
     };
+    compareEvaluationRuns: {
+        parameters: {
+            query: {
+                /** @description The `id` of the earlier run. */
+                before: string;
+                /** @description The `id` of the run that it is compared with. */
+                now: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comparison. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationComparison"];
+                };
+            };
+        };
+    };
     listJudgedQuestions: {
         parameters: {
             query?: never;
@@ -9080,6 +9338,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JudgedQuestionList"];
+                };
+            };
+        };
+    };
+    listEvaluationRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runs. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationRunList"];
+                };
+            };
+        };
+    };
+    createEvaluationRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEvaluationRun"];
+            };
+        };
+        responses: {
+            /** @description The run has begun. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationRun"];
+                };
+            };
+        };
+    };
+    getEvaluationRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationReport"];
+                };
+            };
+        };
+    };
+    cancelEvaluationRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationRun"];
                 };
             };
         };

@@ -2,10 +2,10 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { crc32 } from 'node:zlib'
 import { z } from 'zod'
+import { type AskedQuestion, toAsked } from '../../src/operator/evaluation/judged.ts'
 import { JudgedLine } from '../../src/schemas/operator/evaluation.ts'
-import { type JudgedQuery, readJudged } from '../../ui/search/evaluation.ts'
+import { readJudged } from '../../ui/search/beir.ts'
 
 /** A document of a collection. */
 export interface Entry {
@@ -19,24 +19,11 @@ export interface EntryFile {
   path: string
 }
 
-export interface JudgedQuestion extends JudgedQuery {
-  kind?: string | undefined
-  /** Wordings of the fact, of which a right answer contains one; none if no document answers. */
-  facts?: readonly string[] | undefined
-  /** Where it is asked; by default everywhere. */
-  collection?: string | undefined
-  /** Relevant are pages, as `<document>#<page>`, not whole documents. */
-  byPage?: boolean | undefined
-}
-
 /** Documents and questions, whatever they are read from. */
 export interface Collection {
   documents(): AsyncIterable<Entry | EntryFile> | Iterable<Entry | EntryFile>
-  questions: readonly JudgedQuestion[]
+  questions: readonly AskedQuestion[]
 }
-
-/** A half of the questions that nothing is chosen on; the same for everyone. */
-export const isHeldOut = ({ text }: JudgedQuestion): boolean => crc32(`held out: ${text}`) % 2 === 1
 
 /** The documents of a collection; absent in a judged set of documents that a server already has. */
 export const CORPUS = 'corpus.jsonl'
@@ -66,12 +53,8 @@ export const isQuestions = (path: string): boolean => path.endsWith('.jsonl')
 export async function readQuestionFile(file: string): Promise<Collection> {
   const lines = readLines(await readFile(file, 'utf8'))
   const questions = lines.map((line, place) => {
-    const { id = `${place + 1}`, question: text, relevant, ...rest } = JudgedLine.parse(line)
-    const byPage = relevant.some(({ page }) => page !== undefined)
-    const names = relevant.map(({ documentId, page, grade }): [string, number] => {
-      return [byPage ? `${documentId}#${page}` : documentId, grade]
-    })
-    return { id, text, relevant: new Map(names), byPage, ...rest }
+    const { id = `${place + 1}`, ...question } = JudgedLine.parse(line)
+    return toAsked(question, id)
   })
   return { documents: () => [], questions }
 }
@@ -88,7 +71,7 @@ export async function* readCorpus(folder: string): AsyncGenerator<Entry> {
 }
 
 /** Reads `queries.jsonl` with `qrels.tsv`, or `qrels/test.tsv` as in BEIR itself. */
-export async function readQueries(folder: string): Promise<JudgedQuestion[]> {
+export async function readQueries(folder: string): Promise<AskedQuestion[]> {
   const qrels = await readFile(join(folder, 'qrels.tsv'), 'utf8').catch(() =>
     readFile(join(folder, 'qrels', 'test.tsv'), 'utf8'),
   )

@@ -1,11 +1,5 @@
 import { z } from 'zod'
-
-/** Decides about one answer. */
-export type Judge = (asked: {
-  question: string
-  facts: readonly string[]
-  answer: string
-}) => Promise<{ right: boolean; abstained: boolean }>
+import type { Judge } from '../../src/operator/evaluation/evaluate-answers.ts'
 
 interface JudgeModel {
   model: string

@@ -78,6 +78,7 @@ export async function composeAgent(parts: Parts) {
       conversationStore: store.conversations,
       feedbackStore: store.feedback,
       questionStore: store.questions,
+      evaluationStore: store.evaluations,
       dialects: dialectsOf(configuration, shared),
       description: describeAgent({
         loaded,

@@ -19,3 +19,44 @@ export interface QuestionStore {
 export const MAX_QUESTIONS = 1_000
 /** Of all questions together, in characters, so that they can be read at once. */
 export const MAX_CHARACTERS = 4_000_000
+
+export const RUN_STATES = ['running', 'done', 'failed', 'cancelled', 'interrupted'] as const
+export type RunState = (typeof RUN_STATES)[number]
+
+/** An evaluation; what it was asked for and what it measured are JSON. */
+export interface StoredEvaluation {
+  id: string
+  state: RunState
+  json: string
+  /** Questions that were asked, of how many. */
+  asked: number
+  total: number
+  error: string | undefined
+  measures: string | undefined
+  createdAt: number
+  updatedAt: number
+}
+
+export interface EvaluationEnd extends Pick<StoredEvaluation, 'id' | 'asked'> {
+  state: Exclude<RunState, 'running'>
+  error?: string | undefined
+  measures?: string | undefined
+  /** The outcome of each question, which is read apart. */
+  report?: string | undefined
+}
+
+/** The last evaluations. One whose server has been silent for a minute counts as interrupted. */
+export interface EvaluationStore {
+  /** Throws `evaluation_running` while another one runs, on whichever server. */
+  begin(run: Pick<StoredEvaluation, 'id' | 'json' | 'total'>): Promise<StoredEvaluation>
+  /** The newest first. */
+  list(): Promise<StoredEvaluation[]>
+  find(id: string): Promise<(StoredEvaluation & { report: string | undefined }) | undefined>
+  /** Says that it goes on. Returns false if it was ended, by whomever. */
+  goOn(run: Pick<StoredEvaluation, 'id' | 'asked'>): Promise<boolean>
+  /** Returns whether it was running. */
+  end(end: EvaluationEnd): Promise<boolean>
+}
+
+export const MAX_EVALUATIONS = 50
+export const SILENT_MS = 60_000

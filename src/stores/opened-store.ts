@@ -2,7 +2,7 @@ import type { AcceptedTools, SkillCopies } from './accepted.ts'
 import type { ArtifactStore } from './artifact-store.ts'
 import type { ConversationStore } from './conversation-store.ts'
 import type { DocumentStore, EmbeddingModel, KeyedVectors, StoredChunk } from './document-store.ts'
-import type { QuestionStore } from './evaluation-store.ts'
+import type { EvaluationStore, QuestionStore } from './evaluation-store.ts'
 import type { FeedbackStore } from './feedback-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { DocumentLookup } from './lookup.ts'
@@ -34,6 +34,8 @@ export interface OpenedStore extends DocumentStore {
   readonly feedback: FeedbackStore
   /** Questions whose right documents are known. */
   readonly questions: QuestionStore
+  /** What was measured with them. */
+  readonly evaluations: EvaluationStore
   readonly acceptedTools: AcceptedTools
   readonly skillCopies: SkillCopies
 }

@@ -10,8 +10,9 @@ import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
+import { evaluationFailures } from '../support/evaluations.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
-import { askFullOfQuestions, startFilled } from '../support/filled-server.ts'
+import { startFilled } from '../support/filled-server.ts'
 import { openUpload, sendFile } from '../support/forms.ts'
 import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
@@ -102,8 +103,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     })
   },
   feedback_not_found: () => server.request('/feedback/unknown', { method: 'DELETE' }),
-  question_not_found: () => server.request('/evaluation/questions/unknown', { method: 'DELETE' }),
-  too_many_questions: askFullOfQuestions,
+  ...evaluationFailures(server),
   response_not_found: () => server.request('/v1/responses/unknown'),
   batch_not_found: () =>
     server.request(`/v1/vector_stores/vs_birds/file_batches/vsfb_${'0'.repeat(32)}`),

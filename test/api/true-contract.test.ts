@@ -20,9 +20,11 @@ import {
   OIKB_CALLS,
   OLLAMA_CALLS,
   type OperationCall,
+  QUERIED,
   RUN_CALLS,
 } from '../support/contract-calls.ts'
 import { createContractValidator } from '../support/contract-validator.ts'
+import { withEvaluation } from '../support/evaluations.ts'
 import { readAllBlocks } from '../support/event-stream-reader.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
@@ -285,9 +287,6 @@ const NEVER_WELL = [
 /** These take nothing that could be wrong. */
 const NEVER_REFUSED = ['launchServer', 'stopServer', 'restartServer']
 
-/** These take query parameters. */
-const QUERIED = ['listDocuments', 'listConversations', 'listFeedback', 'exportFeedback']
-
 function mayRefuse({ operationId, method, path }: (typeof operations)[number]): boolean {
   if (NEVER_REFUSED.includes(operationId ?? '')) return false
   return method !== 'GET' || path.includes('{') || QUERIED.includes(operationId ?? '')
@@ -339,6 +338,7 @@ async function fill(path: string): Promise<string> {
     const { runs } = RunList.parse(await (await server.request('/admin/runs')).json())
     return path.replace('RUN', runs[0]?.id ?? '')
   }
+  if (path.includes('EVALUATION')) return withEvaluation(path, server)
   if (path.includes('RATED')) {
     const [rating] = feedbackCalls(talk).giveFeedback
     const rated = await server.request('/feedback', { body: rating?.body })

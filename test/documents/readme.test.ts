@@ -40,11 +40,15 @@ const NOT_RUN = new Map([
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   [
     'npm run eval -- <folder> --answers --save before.json',
-    'a pattern; test/scripts/eval/answers.test.ts measures answers',
+    'a pattern; test/operator/evaluation/answers.test.ts measures answers',
   ],
   [
     `curl "$URL/evaluation/questions" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     'needs documents; test/system/web-ui-search.test.ts exports and evaluates such questions',
+  ],
+  [
+    `curl "$URL/evaluation/runs" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    'needs judged questions; test/api/evaluation-runs.test.ts asks the same',
   ],
   [
     'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',

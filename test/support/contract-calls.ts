@@ -119,8 +119,10 @@ export const feedbackCalls = ({
 })
 
 const JUDGED = '/evaluation/questions'
+const EVALUATION = '/evaluation/runs/EVALUATION'
 const JUDGED_QUESTION = { question: 'Who hoots?', relevant: [{ documentId: 'chosen' }] }
 
+/** EVALUATION is the last one. */
 export const EVALUATION_CALLS = {
   createJudgedQuestion: [{ body: JUDGED_QUESTION }, { body: {} }],
   putJudgedQuestion: [
@@ -130,6 +132,17 @@ export const EVALUATION_CALLS = {
   listJudgedQuestions: [{}],
   importJudgedQuestions: [{ body: [JUDGED_QUESTION] }, { body: [] }],
   exportJudgedQuestions: [{}],
+  createEvaluationRun: [{ body: {} }, { body: { mode: 'fast' } }],
+  listEvaluationRuns: [{}],
+  getEvaluationRun: [{ path: EVALUATION }, { path: '/evaluation/runs/unknown' }],
+  cancelEvaluationRun: [
+    { path: `${EVALUATION}/cancel` },
+    { path: '/evaluation/runs/unknown/cancel' },
+  ],
+  compareEvaluationRuns: [
+    { path: '/evaluation/comparison?before=EVALUATION&now=EVALUATION' },
+    { path: '/evaluation/comparison' },
+  ],
   deleteJudgedQuestion: [{ path: `${JUDGED}/owls` }, { path: `${JUDGED}/unknown` }],
 }
 
@@ -162,3 +175,12 @@ export const MCP_CALLS: Record<string, OperationCall[]> = {
     },
   ],
 }
+
+/** Operations that take query parameters. */
+export const QUERIED = [
+  'listDocuments',
+  'listConversations',
+  'listFeedback',
+  'exportFeedback',
+  'compareEvaluationRuns',
+]

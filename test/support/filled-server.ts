@@ -10,10 +10,3 @@ export async function startFilled(fill: (store: OpenedStore) => Promise<unknown>
   await store.close()
   return startServer({ DATA_DIR: directory })
 }
-
-/** Asks a server that has as many judged questions as it may to keep one more. */
-export async function askFullOfQuestions(): Promise<Response> {
-  const many = Array.from({ length: 1_000 }, (_, id) => ({ id: `${id}`, json: '{}' }))
-  const full = await startFilled(({ questions }) => questions.put(many))
-  return full.request('/evaluation/questions', { body: { question: 'Who?', facts: [] } })
-}

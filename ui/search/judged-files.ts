@@ -3,7 +3,7 @@ import { strFromU8, unzipSync } from 'fflate'
 import type { NewJudgedLine } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
-import { readJudged } from './evaluation.ts'
+import { readJudged } from './beir.ts'
 import { addAll, changeJudged, judged } from './judged.ts'
 
 /** Where earlier versions kept the set: in the browser. */

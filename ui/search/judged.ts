@@ -1,8 +1,15 @@
 import { signal } from '@preact/signals'
 import type { JudgedQuestion, NewJudgedLine } from '../../client/src/agent-server.ts'
+import {
+  DEPTH,
+  type Measures,
+  mean,
+  measure,
+  TOP_K,
+} from '../../src/operator/evaluation/measures.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
-import { DEPTH, type JudgedQuery, type Measures, mean, measure, TOP_K } from './evaluation.ts'
+import type { JudgedQuery } from './beir.ts'
 import type { Trial } from './search-state.ts'
 
 /** The judged questions of the server, as this page last read them. */

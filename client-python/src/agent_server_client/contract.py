@@ -934,6 +934,7 @@ class ErrorDetail(TypedDict):
         'conversation_not_found',
         'item_not_found',
         'feedback_not_found',
+        'evaluation_not_found',
         'question_not_found',
         'response_not_found',
         'batch_not_found',
@@ -951,6 +952,7 @@ class ErrorDetail(TypedDict):
         'not_startable',
         'conversation_full',
         'too_many_keys',
+        'evaluation_running',
         'too_many_questions',
         'idempotency_conflict',
         'body_too_large',
@@ -986,6 +988,42 @@ class ErrorDetail(TypedDict):
 class ErrorFrame(TypedDict):
     type: Literal['error']
     error: ErrorDetail
+
+
+class Measures(TypedDict):
+    before: float
+    now: float
+    difference: float
+
+
+class Differs(TypedDict):
+    before: float
+    now: float
+
+
+class Question(TypedDict):
+    id: str
+    text: str
+    differs: dict[str, Differs]
+
+
+class Row(TypedDict):
+    name: str
+    measures: dict[str, Measures]
+    questions: list[Question]
+
+
+class Models(TypedDict):
+    chat: str
+    embedding: NotRequired[str]
+    rerank: NotRequired[str]
+
+
+class Question1(TypedDict):
+    id: str
+    text: str
+    answer: NotRequired[str]
+    values: dict[str, float]
 
 
 FieldCondition = TypedDict(
@@ -1805,6 +1843,7 @@ class Error4(TypedDict):
         'conversation_not_found',
         'item_not_found',
         'feedback_not_found',
+        'evaluation_not_found',
         'question_not_found',
         'response_not_found',
         'batch_not_found',
@@ -1822,6 +1861,7 @@ class Error4(TypedDict):
         'not_startable',
         'conversation_full',
         'too_many_keys',
+        'evaluation_running',
         'too_many_questions',
         'idempotency_conflict',
         'body_too_large',
@@ -3092,6 +3132,14 @@ Filter3 = TypedDict(
 Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
 
 
+class NewEvaluationRun(TypedDict):
+    name: NotRequired[str | None]
+    answers: NotRequired[bool | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    effort: NotRequired[Literal['low', 'medium', 'high'] | None]
+    filter: NotRequired[Filter | None]
+
+
 class OllamaChatRequest(TypedDict):
     messages: NotRequired[list[Message4] | None]
     tools: NotRequired[list[Tool5] | None]
@@ -3302,3 +3350,48 @@ class CompletionRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+
+
+class EvaluationReport(TypedDict):
+    id: str
+    state: Literal['running', 'done', 'failed', 'cancelled', 'interrupted']
+    name: NotRequired[str]
+    answers: bool
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense']]
+    effort: NotRequired[Literal['low', 'medium', 'high']]
+    filter: NotRequired[Filter]
+    models: Models
+    asked: int
+    total: int
+    error: NotRequired[str]
+    measures: NotRequired[dict[str, dict[str, float]]]
+    createdAt: str
+    updatedAt: str
+    questions: NotRequired[dict[str, list[Question1]]]
+
+
+class EvaluationRun(TypedDict):
+    id: str
+    state: Literal['running', 'done', 'failed', 'cancelled', 'interrupted']
+    name: NotRequired[str]
+    answers: bool
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense']]
+    effort: NotRequired[Literal['low', 'medium', 'high']]
+    filter: NotRequired[Filter]
+    models: Models
+    asked: int
+    total: int
+    error: NotRequired[str]
+    measures: NotRequired[dict[str, dict[str, float]]]
+    createdAt: str
+    updatedAt: str
+
+
+class EvaluationRunList(TypedDict):
+    runs: list[EvaluationRun]
+
+
+class EvaluationComparison(TypedDict):
+    before: EvaluationRun
+    now: EvaluationRun
+    rows: list[Row]

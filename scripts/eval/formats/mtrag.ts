@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { readJudged } from '../../../ui/search/evaluation.ts'
+import { readJudged } from '../../../ui/search/beir.ts'
 import type { Collection, Entry } from '../collection.ts'
 
 const Passage = z.object({ _id: z.string(), title: z.string().optional(), text: z.string() })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { DocumentId } from '../document.ts'
 import { boundedText, filledText, optional, optionalOr } from '../fields.ts'
-import { CollectionName } from '../metadata.ts'
+import { CollectionName, Filter } from '../metadata.ts'
 import { ChosenId } from '../new-document.ts'
+import { Effort, SearchMode } from '../query.ts'
 
 const MAX_RELEVANT = 1_000
 const MAX_FACTS = 20
@@ -127,6 +128,107 @@ export const JudgedQuestionList = z
 
 export const QuestionParams = z.object({ id: QuestionId })
 
+export const NewEvaluationRun = z
+  .object({
+    name: optional(boundedText(100)).describe('What is tried, for people.'),
+    answers: optionalOr(z.boolean(), false).describe(
+      'Whether the agent is also asked the questions that have `facts`, which uses the chat model.',
+    ),
+    mode: optional(SearchMode),
+    effort: optional(Effort),
+    filter: optional(Filter),
+  })
+  .meta({ id: 'NewEvaluationRun', examples: [{ name: 'by words alone', mode: 'lexical' }] })
+
+const Values = z.record(z.string(), z.number())
+
+export const EvaluationRun = z
+  .object({
+    id: z.string(),
+    state: z
+      .enum(['running', 'done', 'failed', 'cancelled', 'interrupted'])
+      .describe('`interrupted`: the server stopped.'),
+    name: z.string().optional(),
+    answers: z.boolean(),
+    mode: SearchMode.optional(),
+    effort: Effort.optional(),
+    filter: Filter.optional(),
+    models: z
+      .object({
+        chat: z.string(),
+        embedding: z.string().optional(),
+        rerank: z.string().optional(),
+      })
+      .describe('The models at that time.'),
+    asked: z
+      .int()
+      .describe('Questions asked so far; one that is also put to the agent counts twice.'),
+    total: z.int(),
+    error: z.string().optional().describe('Why it failed.'),
+    measures: z
+      .record(z.string(), Values)
+      .optional()
+      .describe('Of `search` and `answers`, as docs/guides/evaluation.md names them; once done.'),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'EvaluationRun' })
+
+export const EvaluationRunList = z
+  .object({ runs: z.array(EvaluationRun).describe('The last 50, newest first.') })
+  .meta({ id: 'EvaluationRunList' })
+
+const Outcomes = z.array(
+  z.object({
+    id: z.string(),
+    text: z.string(),
+    answer: z.string().optional().describe('What the agent said, at most 1,000 characters.'),
+    values: Values,
+  }),
+)
+
+export const EvaluationReport = EvaluationRun.extend({
+  questions: z
+    .record(z.string(), Outcomes)
+    .optional()
+    .describe('The outcome of each question, of `search` and `answers`; once done.'),
+}).meta({ id: 'EvaluationReport' })
+
+const Difference = z.object({ before: z.number(), now: z.number() })
+
+export const EvaluationComparison = z
+  .object({
+    before: EvaluationRun,
+    now: EvaluationRun,
+    rows: z.array(
+      z.object({
+        name: z.string().describe('`search` or `answers`.'),
+        measures: z.record(z.string(), Difference.extend({ difference: z.number() })),
+        questions: z
+          .array(
+            z.object({
+              id: z.string(),
+              text: z.string(),
+              differs: z.record(z.string(), Difference),
+            }),
+          )
+          .describe('Those asked by both whose outcome differs, with the values that do.'),
+      }),
+    ),
+  })
+  .meta({ id: 'EvaluationComparison' })
+
+const RunId = z.string().min(1).max(64)
+export const EvaluationRunParams = z.object({ id: RunId })
+export const ComparisonQuery = z.object({
+  before: RunId.describe('The `id` of the earlier run.'),
+  now: RunId.describe('The `id` of the run that it is compared with.'),
+})
+
+export type NewEvaluationRun = z.output<typeof NewEvaluationRun>
+export type EvaluationRun = z.output<typeof EvaluationRun>
+export type EvaluationReport = z.output<typeof EvaluationReport>
+export type EvaluationComparison = z.output<typeof EvaluationComparison>
 export type NewJudgedQuestion = z.output<typeof NewJudgedQuestion>
 export type JudgedLine = z.output<typeof JudgedLine>
 export type JudgedQuestion = z.output<typeof JudgedQuestion>

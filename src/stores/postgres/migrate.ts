@@ -11,6 +11,7 @@ export const STEPS: readonly URL[] = [
   './file-digests.sql',
   './chunk-contexts.sql',
   './evaluation.sql',
+  './evaluation-runs.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

@@ -11,6 +11,7 @@ import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './documents.ts'
 import { createQuestionReads } from './evaluation.ts'
+import { createEvaluationReads } from './evaluation-runs.ts'
 import { createFeedbackReads } from './feedback.ts'
 import { createFiles } from './files.ts'
 import type { Claimant, Completed } from './jobs.ts'
@@ -178,6 +179,7 @@ function createServerStores(
   | 'conversations'
   | 'feedback'
   | 'questions'
+  | 'evaluations'
   | 'acceptedTools'
   | 'skillCopies'
 > {
@@ -204,6 +206,12 @@ function createServerStores(
       ...createQuestionReads(read),
       put: write.putQuestions,
       remove: write.removeQuestion,
+    },
+    evaluations: {
+      ...createEvaluationReads(read),
+      begin: write.beginEvaluation,
+      goOn: write.goOnEvaluation,
+      end: write.endEvaluation,
     },
     keys: {
       ...createKeyReads(read),

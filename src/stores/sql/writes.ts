@@ -6,6 +6,7 @@ import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
 import { createQuestionWrites } from './evaluation.ts'
+import { createEvaluationWrites } from './evaluation-runs.ts'
 import { createFeedbackWrites } from './feedback.ts'
 import { FILE_WRITES } from './files.ts'
 import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from './jobs.ts'
@@ -27,6 +28,7 @@ export function createWrites(dialect: Dialect, queueLimit: number) {
     ...createArtifactWrites(dialect),
     ...createContextWrites(dialect),
     ...createConversationWrites(dialect),
+    ...createEvaluationWrites(dialect),
     ...createFeedbackWrites(dialect),
     ...createKeyWrites(dialect),
     ...createOutboxWrites(dialect),

@@ -14,6 +14,7 @@ export const MIGRATIONS: readonly string[] = [
   './file-digests.sql',
   './chunk-contexts.sql',
   './evaluation.sql',
+  './evaluation-runs.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

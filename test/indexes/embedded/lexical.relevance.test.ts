@@ -5,7 +5,7 @@ import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
-import { DEPTH, mean, measure } from '../../../ui/search/evaluation.ts'
+import { DEPTH, mean, measure } from '../../../src/operator/evaluation/measures.ts'
 
 const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)
 

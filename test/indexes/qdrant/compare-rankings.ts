@@ -4,7 +4,7 @@ import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { DEPTH, measure } from '../../../ui/search/evaluation.ts'
+import { DEPTH, measure } from '../../../src/operator/evaluation/measures.ts'
 import { createSource } from '../../contracts/chunk-index.fixture.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mean, measure, percentile, readJudged } from '../../../ui/search/evaluation.ts'
+import { mean, measure, percentile } from '../../../src/operator/evaluation/measures.ts'
+import { readJudged } from '../../../ui/search/beir.ts'
 
 describe('Judged queries', () => {
   it('are read with their grades, in the order of the queries', () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { compareReports, readReport, saveReport } from '../../../scripts/eval/report.ts'
+import { readReport, saveReport } from '../../../scripts/eval/report.ts'
+import { compareReports } from '../../../src/operator/evaluation/report.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const row = (mrr: number, values: Record<string, number>) => ({
@@ -22,7 +23,7 @@ it('two reports are compared by measure, and question by question', () => {
         mrr: { before: 0.5, now: 0.75, difference: 0.25 },
         queries: { before: 2, now: 2, difference: 0 },
       },
-      questions: [{ id: '1', text: 'Q1', differs: { mrr: [0.5, 1] } }],
+      questions: [{ id: '1', text: 'Q1', differs: { mrr: { before: 0.5, now: 1 } } }],
     },
   ])
 })

@@ -1,6 +1,7 @@
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
@@ -11,6 +12,16 @@ describeDocumentStore('SQLite', createSqliteData)
 describeKeyStore('SQLite', createSqliteData)
 describeConversationStore('SQLite', createSqliteData)
 describeQuestionStore('SQLite', createSqliteData)
+describeEvaluationStore('SQLite', createAgeingData)
 describeFeedbackStore('SQLite', createSqliteData)
 describeAccepted('SQLite', createSqliteData)
 describeVectorReplacement('SQLite', createSqliteData)
+
+async function createAgeingData() {
+  const data = await createSqliteData()
+  const age = async (milliseconds: number) => {
+    using database = data.database()
+    database.exec(`UPDATE evaluations SET updated_at = updated_at - ${milliseconds}`)
+  }
+  return { ...data, age }
+}

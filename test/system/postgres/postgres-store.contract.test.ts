@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { describeAccepted } from '../../contracts/accepted.contract.ts'
 import { describeConversationStore } from '../../contracts/conversation-store.contract.ts'
 import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
@@ -12,6 +13,13 @@ describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeKeyStore('PostgreSQL', createPostgresData)
   describeConversationStore('PostgreSQL', createPostgresData)
   describeQuestionStore('PostgreSQL', createPostgresData)
+  describeEvaluationStore('PostgreSQL', createAgeingData)
   describeFeedbackStore('PostgreSQL', createPostgresData)
   describeAccepted('PostgreSQL', createPostgresData)
 })
+
+async function createAgeingData() {
+  const data = await createPostgresData()
+  const older = 'UPDATE agent_server.evaluations SET updated_at = updated_at - $1'
+  return { ...data, age: (milliseconds: number) => data.sql(older, [milliseconds]) }
+}

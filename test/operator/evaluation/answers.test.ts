@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { AgentServer } from '../../../client/src/agent-server.ts'
-import { containsAny, evaluateAnswers } from '../../../scripts/eval/answers.ts'
-import type { JudgedQuestion } from '../../../scripts/eval/collection.ts'
+import { createAsking } from '../../../scripts/eval/asking.ts'
 import { ingestCollection } from '../../../scripts/eval/ingest.ts'
 import { createJudge } from '../../../scripts/eval/judge-model.ts'
+import { containsAny, evaluateAnswers } from '../../../src/operator/evaluation/evaluate-answers.ts'
+import type { AskedQuestion } from '../../../src/operator/evaluation/judged.ts'
 import { promptOf } from '../../support/model-request.ts'
 import { startScriptedUpstream } from '../../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../../support/server.ts'
@@ -13,7 +14,7 @@ const upstream = await startScriptedUpstream()
 const server = await startServer(modelAt(upstream))
 const client = new AgentServer({ baseURL: server.url, apiKey: TEST_KEY })
 
-const question = (id: string, text: string, right: string[], facts: string[]): JudgedQuestion => {
+const question = (id: string, text: string, right: string[], facts: string[]): AskedQuestion => {
   return { id, text, relevant: new Map(right.map((document) => [document, 1])), facts }
 }
 const collection = {
@@ -30,6 +31,7 @@ const collection = {
 }
 const progress = () => undefined
 const { ids } = await ingestCollection(collection, client, progress)
+const { answer: ask } = createAsking({ client, ids })
 
 const numberOf = (prompt: string, title: string) =>
   prompt.indexOf(title) < prompt.indexOf(title === 'Lending' ? 'Opening hours' : 'Lending') ? 1 : 2
@@ -54,7 +56,7 @@ describe('Answers to questions with facts', () => {
         return `The library opens for 7 weeks on weekdays [${hours}].`
       return 'The passages do not say what it charges.'
     })
-    const measured = await evaluateAnswers(collection, { client, ids, progress }, undefined)
+    const measured = await evaluateAnswers(collection.questions, { ask, progress })
     expect(measured).toMatchObject({
       answerable: 2,
       unanswerable: 1,
@@ -79,7 +81,7 @@ describe('Answers to questions with facts', () => {
       asked.push(each)
       return { right: true, abstained: false }
     }
-    const measured = await evaluateAnswers(collection, { client, ids, progress }, judge)
+    const measured = await evaluateAnswers(collection.questions, { ask, progress, judge })
     expect(measured).toMatchObject({ right: 1, abstained: 0, citationRecall: 0 })
     expect(asked[0]).toEqual({
       question: 'When does the library open?',
@@ -89,8 +91,7 @@ describe('Answers to questions with facts', () => {
   })
 
   it('are refused where no question has facts', async () => {
-    const without = { ...collection, questions: collection.questions.slice(3) }
-    const measured = evaluateAnswers(without, { client, ids, progress }, undefined)
+    const measured = evaluateAnswers(collection.questions.slice(3), { ask, progress })
     await expect(measured).rejects.toThrow('No question of the set has facts')
   })
 })

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { AgentServer } from '../../../client/src/agent-server.ts'
-import { evaluateSearch } from '../../../scripts/eval/evaluate.ts'
+import { createAsking } from '../../../scripts/eval/asking.ts'
 import { ingestCollection } from '../../../scripts/eval/ingest.ts'
+import { evaluateSearch } from '../../../src/operator/evaluation/evaluate-search.ts'
 import { startScriptedEmbedder } from '../../support/scripted-embedder.ts'
 import { startServer, TEST_KEY } from '../../support/server.ts'
 
@@ -26,10 +27,14 @@ const collection = {
 }
 const progress = () => undefined
 const { ids, failed } = await ingestCollection(collection, client, progress)
-const options = { client, ids, progress, graded: false }
+const asking = createAsking({ client, ids })
+const options = { progress, graded: false }
 
 it('a search is measured by question, kind and held-out half', async () => {
-  const measured = await evaluateSearch(collection, { ...options, mode: 'lexical' })
+  const measured = await evaluateSearch(collection.questions, {
+    ...options,
+    ask: asking.search('lexical'),
+  })
   expect([ids.size, failed]).toEqual([2, 0])
   expect(measured).toMatchObject({ queries: 2, degraded: 0, mrr: 0.5, recall: 0.5 })
   expect(measured.kinds).toEqual({ exact: { queries: 1, mrr: 1 }, other: { queries: 1, mrr: 0 } })
@@ -41,6 +46,9 @@ it('a search is measured by question, kind and held-out half', async () => {
 
 it('questions that a model was missing for are counted', async () => {
   embedder.reply = () => ({ status: 500, body: { error: { message: 'out of order' } } })
-  const measured = await evaluateSearch(collection, { ...options, mode: 'dense' })
+  const measured = await evaluateSearch(collection.questions, {
+    ...options,
+    ask: asking.search('dense'),
+  })
   expect(measured.degraded).toBe(2)
 })

@@ -1,10 +1,27 @@
-import { mean, percentile } from '../../ui/search/evaluation.ts'
-import type { Collection, JudgedQuestion } from './collection.ts'
-import { type Asking, namesOf } from './evaluate.ts'
-import type { Judge } from './judge-model.ts'
-import type { Measured } from './report.ts'
+import { type AskedQuestion, namesOf, type Place, type Progress } from './judged.ts'
+import { mean, percentile } from './measures.ts'
+import { type Measured, type Row, rowOf } from './report.ts'
 
-const DEADLINE_MS = 600_000
+/** Decides about one answer. */
+export type Judge = (asked: {
+  question: string
+  facts: readonly string[]
+  answer: string
+}) => Promise<{ right: boolean; abstained: boolean }>
+
+export interface Answered {
+  text: string
+  hits: readonly Place[]
+  citations?: readonly { number: number; supported?: boolean | undefined }[] | undefined
+}
+
+interface Options {
+  /** Asks the agent. */
+  ask(question: AskedQuestion): Promise<Answered>
+  progress: Progress
+  /** Without one, an answer must contain the fact. */
+  judge?: Judge | undefined
+}
 
 /** Shares from 0 to 1; NaN where nothing was to be measured. */
 export interface AnswerEvaluation {
@@ -22,11 +39,12 @@ export interface AnswerEvaluation {
   /** Of the unanswerable questions: those whose answer says so. */
   abstained: number
   latency: { p50: number; p95: number }
-  asked: readonly Measured[]
+  asked: Row['asked']
 }
 
 interface Outcome {
-  question: JudgedQuestion
+  question: AskedQuestion
+  answer: string
   milliseconds: number
   isAnswerable: boolean
   right: boolean | undefined
@@ -36,18 +54,19 @@ interface Outcome {
   supported: boolean[]
 }
 
+export const isAnswered = ({ facts }: AskedQuestion): boolean => facts !== undefined
+
 /** Asks the agent the questions that have facts, and measures its answers. Throws if there are none. */
 export async function evaluateAnswers(
-  { questions }: Pick<Collection, 'questions'>,
-  asking: Asking,
-  judge: Judge | undefined,
+  questions: readonly AskedQuestion[],
+  options: Options,
 ): Promise<AnswerEvaluation> {
-  const judged = questions.filter(({ facts }) => facts !== undefined)
+  const judged = questions.filter(isAnswered)
   if (judged.length === 0) throw new Error('No question of the set has facts')
   const outcomes: Outcome[] = []
   for (const question of judged) {
-    outcomes.push(await ask(question, asking, judge))
-    asking.progress(`${outcomes.length} of ${judged.length} questions answered`)
+    outcomes.push(await outcomeOf(question, options))
+    options.progress(outcomes.length, judged.length)
   }
   const answerable = outcomes.filter(({ isAnswerable }) => isAnswerable)
   const others = outcomes.filter(({ isAnswerable }) => !isAnswerable)
@@ -66,9 +85,14 @@ export async function evaluateAnswers(
   }
 }
 
+export function answersRow({ asked, latency, ...shares }: AnswerEvaluation): Row {
+  return rowOf({ ...shares, 'p50 ms': latency.p50, 'p95 ms': latency.p95 }, asked)
+}
+
 const shareOf = (values: readonly boolean[]): number => mean(values.map(Number))
 
-function toMeasured({ question, isAnswerable, right, abstained, cited, supported }: Outcome) {
+function toMeasured({ question, ...outcome }: Outcome): Measured {
+  const { answer, isAnswerable, right, abstained, cited, supported } = outcome
   const { id, text } = question
   const values = isAnswerable
     ? {
@@ -77,19 +101,13 @@ function toMeasured({ question, isAnswerable, right, abstained, cited, supported
         unsupported: supported.filter((is) => !is).length,
       }
     : { abstained: Number(abstained) }
-  return { id, text, values }
+  return { id, text, answer, values }
 }
 
-async function ask(
-  question: JudgedQuestion,
-  { client, ids }: Asking,
-  judge: Judge | undefined,
-): Promise<Outcome> {
-  const { text, relevant, facts = [], collection = null, byPage = false } = question
+async function outcomeOf(question: AskedQuestion, { ask, judge }: Options): Promise<Outcome> {
+  const { text, relevant, facts = [] } = question
   const started = performance.now()
-  const signal = AbortSignal.timeout(DEADLINE_MS)
-  const messages = [{ role: 'user' as const, content: text }]
-  const answer = await client.chat({ messages, collection }, { signal }).result()
+  const answer = await ask(question)
   const milliseconds = performance.now() - started
   const cited = new Set((answer.citations ?? []).map(({ number }) => number))
   const verdict = judge
@@ -100,12 +118,13 @@ async function ask(
       }
   return {
     question,
+    answer: answer.text,
     milliseconds,
     isAnswerable: facts.length > 0,
     ...verdict,
     cited: Array.from(cited, (number) => {
       const hit = answer.hits[number - 1]
-      return hit !== undefined && namesOf(hit, ids, byPage).some((name) => relevant.has(name))
+      return hit !== undefined && namesOf(hit, question).some((name) => relevant.has(name))
     }),
     supported: (answer.citations ?? []).flatMap(({ supported }) => supported ?? []),
   }

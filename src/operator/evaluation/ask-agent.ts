@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RunEnd } from '../../agent/run/agent-event.ts'
+import type { Agent } from '../../agent/run/run-agent.ts'
+import { AppError } from '../../errors.ts'
+import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import { within } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
+import type { Answered } from './evaluate-answers.ts'
+import type { AskedQuestion } from './judged.ts'
+import { TOP_K } from './measures.ts'
+
+/** For one question, with what is tried again. */
+const QUESTION_MS = 600_000
+/** How long a busy part of the server is waited for. */
+const RETRY_MS = 120_000
+const RETRY_AFTER_SECONDS = 2
+/** Statuses of errors that may pass by themselves. */
+const PASSING: readonly number[] = [429, 503, 504]
+
+export interface AgentToAsk {
+  agent: Agent
+  limitedTo: LimitedTo
+  dialects: { defaultTopK: number }
+}
+
+/** Asks the server's own search and agent, for a caller, as a run is set. */
+export function createAgentAsking(
+  { agent, limitedTo, dialects }: AgentToAsk,
+  { mode, effort, filter }: Pick<NewEvaluationRun, 'mode' | 'effort' | 'filter'>,
+  caller: Caller,
+  signal: AbortSignal,
+) {
+  const { retrieval } = limitedTo(caller)
+  const scopeOf = ({ collection }: AskedQuestion) => {
+    return { filter: within({ filter, collection }), mode, effort }
+  }
+  return {
+    search: (question: AskedQuestion) =>
+      patiently(caller, signal, (limit) => {
+        const query = { query: question.text, topK: TOP_K, ...scopeOf(question) }
+        return agent.query(query, { caller, retrieval }, limit)
+      }),
+    answer: (question: AskedQuestion) =>
+      patiently(caller, signal, (limit) => {
+        const messages = [{ role: 'user' as const, content: question.text }]
+        const request = {
+          caller,
+          conversation: { messages, instructions: [] },
+          topK: dialects.defaultTopK,
+          rewrite: true,
+          ...scopeOf(question),
+          sampling: {},
+          clientTools: [],
+        }
+        return readAnswer(agent.run(request, limit))
+      }),
+  }
+}
+
+async function readAnswer(batches: ReturnType<Agent['run']>): Promise<Answered> {
+  let text = ''
+  let end: RunEnd | undefined
+  for await (const batch of batches) {
+    for (const event of batch) {
+      if (event.type === 'text-delta') text += event.text
+      if (event.type === 'run-end') end = event
+    }
+  }
+  return { text, hits: end?.hits ?? [], citations: end?.citations }
+}
+
+const TOO_SLOW = 'A question took longer than ten minutes'
+
+/** Tries again for two minutes where a part of the server is busy or does not answer. */
+async function patiently<Result>(
+  caller: Caller,
+  signal: AbortSignal,
+  ask: (limit: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)])
+  const started = performance.now()
+  for (;;) {
+    signal.throwIfAborted()
+    await caller.verify()
+    try {
+      return await ask(limit)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (limit.aborted) throw new AppError('upstream_timeout', TOO_SLOW, { cause: error })
+      const isPassing = error instanceof AppError && PASSING.includes(error.status)
+      if (!isPassing || performance.now() - started > RETRY_MS) throw error
+      const { retryAfter = RETRY_AFTER_SECONDS } = error
+      await pause(Math.min(retryAfter * 1_000, RETRY_MS), undefined, { signal })
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { AgentDescription } from '../../agent/describe-agent.ts'
+import { AppError } from '../../errors.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import {
+  type EvaluationComparison,
+  type EvaluationReport,
+  EvaluationRun,
+  type NewEvaluationRun,
+} from '../../schemas/operator/evaluation.ts'
+import { newId } from '../../stores/artifact-store.ts'
+import type { EvaluationStore, StoredEvaluation } from '../../stores/evaluation-store.ts'
+import type { AgentToAsk } from './ask-agent.ts'
+import { isAnswered } from './evaluate-answers.ts'
+import { isSearched } from './evaluate-search.ts'
+import { toAsked } from './judged.ts'
+import type { Questions } from './questions.ts'
+import { compareReports, Report } from './report.ts'
+import { type Log, type RunningEvaluation, startEvaluation } from './start-evaluation.ts'
+
+interface Dependencies extends AgentToAsk {
+  evaluationStore: EvaluationStore
+  questions: Pick<Questions, 'list'>
+  description: Pick<AgentDescription, 'capabilities'>
+  log: Log
+}
+
+export type Evaluations = ReturnType<typeof createEvaluations>
+
+/** Measures search and answers with the judged questions, in the background; one evaluation at a time. */
+export function createEvaluations(dependencies: Dependencies) {
+  const { evaluationStore: store, questions, description } = dependencies
+  const running = new Map<string, RunningEvaluation>()
+
+  const find = async (id: string) => {
+    const run = await store.find(id)
+    if (run) return run
+    throw new AppError('evaluation_not_found', `There is no evaluation "${id}"`, { param: 'id' })
+  }
+
+  return {
+    /** Throws `evaluation_running`, and `invalid_request` where there is nothing to ask. */
+    async begin(request: NewEvaluationRun, caller: Caller): Promise<EvaluationRun> {
+      const all = (await questions.list()).map((question) => toAsked(question, question.id))
+      const searched = all.filter(isSearched)
+      const answered = request.answers ? all.filter(isAnswered) : []
+      if (request.answers && answered.length === 0) {
+        throw refusal('answers', 'no judged question has facts')
+      }
+      const total = searched.length + answered.length
+      if (total === 0) throw refusal('', 'There are no judged questions with relevant documents')
+      const models = modelsOf(await description.capabilities())
+      const json = JSON.stringify({ ...request, models })
+      const run = await store.begin({ id: newId('eval'), json, total })
+      const own = startEvaluation(dependencies, { id: run.id, request, caller, searched, answered })
+      running.set(run.id, own)
+      void own.done.then(() => running.delete(run.id))
+      return toRun(run)
+    },
+
+    list: async (): Promise<EvaluationRun[]> => (await store.list()).map(toRun),
+
+    /** Throws `evaluation_not_found`. */
+    async get(id: string): Promise<EvaluationReport> {
+      const run = await find(id)
+      if (run.report === undefined) return toRun(run)
+      const rows = Object.entries(Report.parse(JSON.parse(run.report)))
+      const outcomes = rows.map(([name, { asked }]) => [name, [...asked]])
+      return { ...toRun(run), questions: Object.fromEntries(outcomes) }
+    },
+
+    /** Does nothing if the run has ended. Throws `evaluation_not_found`. */
+    async cancel(id: string): Promise<EvaluationRun> {
+      const { asked } = await find(id)
+      await store.end({ id, asked, state: 'cancelled' })
+      await running.get(id)?.stop()
+      return toRun(await find(id))
+    },
+
+    /** Throws `evaluation_not_found`, and `invalid_request` for one that has no result. */
+    async compare(named: { before: string; now: string }): Promise<EvaluationComparison> {
+      const [before, now] = await Promise.all([find(named.before), find(named.now)])
+      const rows = compareReports(resultOf(before, 'before'), resultOf(now, 'now'))
+      return { before: toRun(before), now: toRun(now), rows }
+    },
+
+    /** Ends what is running, which counts as interrupted. */
+    async close(): Promise<void> {
+      await Promise.all(Array.from(running.values(), ({ stop }) => stop('interrupted')))
+    },
+  }
+}
+
+function modelsOf({
+  chat,
+  embedder,
+  reranker,
+}: Awaited<ReturnType<AgentDescription['capabilities']>>): EvaluationRun['models'] {
+  return { chat: chat.model, embedding: embedder.model, rerank: reranker.model }
+}
+
+function resultOf({ id, report }: { id: string; report: string | undefined }, param: string) {
+  if (report !== undefined) return Report.parse(JSON.parse(report))
+  throw refusal(param, `the evaluation "${id}" has no result`)
+}
+
+const Kept = EvaluationRun.pick({
+  name: true,
+  answers: true,
+  mode: true,
+  effort: true,
+  filter: true,
+  models: true,
+})
+const Measures = z.record(z.string(), z.record(z.string(), z.number()))
+
+function toRun({ id, state, asked, total, ...run }: StoredEvaluation): EvaluationRun {
+  return {
+    id,
+    state,
+    ...Kept.parse(JSON.parse(run.json)),
+    asked,
+    total,
+    ...(run.error !== undefined && { error: run.error }),
+    ...(run.measures !== undefined && { measures: Measures.parse(JSON.parse(run.measures)) }),
+    createdAt: new Date(run.createdAt).toISOString(),
+    updatedAt: new Date(run.updatedAt).toISOString(),
+  }
+}

@@ -1,0 +1,130 @@
+import { AppError } from '../../errors.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
+import type { EvaluationEnd, EvaluationStore } from '../../stores/evaluation-store.ts'
+import { type AgentToAsk, createAgentAsking } from './ask-agent.ts'
+import { answersRow, evaluateAnswers } from './evaluate-answers.ts'
+import { evaluateSearch, searchRow } from './evaluate-search.ts'
+import type { AskedQuestion } from './judged.ts'
+import type { Report, Row } from './report.ts'
+
+/** How often an evaluation says that it goes on, and finds out whether it was cancelled on another server. */
+const GO_ON_MS = 2_000
+/** Of a question and of its answer, in what is kept. */
+const MAX_TEXT = 300
+const MAX_ANSWER = 1_000
+
+export interface Log {
+  error(fields: object, message: string): void
+}
+
+interface Dependencies extends AgentToAsk {
+  evaluationStore: EvaluationStore
+  log: Log
+}
+
+interface Evaluation {
+  id: string
+  request: NewEvaluationRun
+  caller: Caller
+  searched: readonly AskedQuestion[]
+  answered: readonly AskedQuestion[]
+}
+
+/** An evaluation that runs in the background. */
+export interface RunningEvaluation {
+  /** Resolves, never rejects, once its end is kept. */
+  done: Promise<void>
+  stop(as?: 'cancelled' | 'interrupted'): Promise<void>
+}
+
+export function startEvaluation(
+  dependencies: Dependencies,
+  evaluation: Evaluation,
+): RunningEvaluation {
+  const { evaluationStore: store, log } = dependencies
+  const { id } = evaluation
+  const stopped = new AbortController()
+  let asked = 0
+  let stoppedAs: 'cancelled' | 'interrupted' = 'cancelled'
+
+  const goOn = async () => {
+    try {
+      if (!(await store.goOn({ id, asked }))) stopped.abort()
+    } catch (error) {
+      log.error({ err: error, evaluation: id }, 'the progress of an evaluation was not kept')
+    }
+  }
+  const endOf = async (): Promise<Omit<EvaluationEnd, 'id' | 'asked'>> => {
+    try {
+      const onAsked = () => {
+        asked += 1
+      }
+      return toEnd(await measure(dependencies, evaluation, onAsked, stopped.signal))
+    } catch (error) {
+      if (stopped.signal.aborted) return { state: stoppedAs }
+      log.error({ err: error, evaluation: id }, 'an evaluation failed')
+      const reason = error instanceof AppError ? error.message : 'Internal error: see the log'
+      return { state: 'failed', error: reason }
+    }
+  }
+  const run = async () => {
+    const beat = setInterval(goOn, GO_ON_MS)
+    try {
+      const end = await endOf()
+      await store.end({ id, asked, ...end })
+    } catch (error) {
+      log.error({ err: error, evaluation: id }, 'the end of an evaluation was not kept')
+    } finally {
+      clearInterval(beat)
+    }
+  }
+  const done = run()
+  return {
+    done,
+    stop(as = 'cancelled') {
+      stoppedAs = as
+      stopped.abort()
+      return done
+    },
+  }
+}
+
+async function measure(
+  dependencies: Dependencies,
+  { request, caller, searched, answered }: Evaluation,
+  progress: () => void,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { search, answer } = createAgentAsking(dependencies, request, caller, signal)
+  const report: Report = {}
+  if (searched.length > 0) {
+    const found = await evaluateSearch(searched, { ask: search, graded: false, progress })
+    report.search = shortened(searchRow(found))
+  }
+  if (answered.length > 0) {
+    const said = await evaluateAnswers(answered, { ask: answer, progress })
+    report.answers = shortened(answersRow(said))
+  }
+  return report
+}
+
+function shortened({ measures, asked }: Row): Row {
+  return {
+    measures,
+    asked: asked.map(({ text, answer, ...each }) => ({
+      ...each,
+      text: text.slice(0, MAX_TEXT),
+      ...(answer !== undefined && { answer: answer.slice(0, MAX_ANSWER) }),
+    })),
+  }
+}
+
+function toEnd(report: Report) {
+  const measures = Object.entries(report).map(([name, row]) => [name, row.measures])
+  return {
+    state: 'done' as const,
+    measures: JSON.stringify(Object.fromEntries(measures)),
+    report: JSON.stringify(report),
+  }
+}
