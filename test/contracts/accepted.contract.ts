@@ -1,5 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import type { OpenableData } from './key-store.contract.ts'
+import { describe, expect, it } from 'vitest'
+import { openStore, type StoreData } from './open-store.ts'
 
 const SOURCE = 'https://example.org/skills.zip'
 const copyOf = (digest: string, size = 3) => ({ digest, bytes: new Uint8Array(size).fill(size) })
@@ -7,19 +7,9 @@ const copyOf = (digest: string, size = 3) => ({ digest, bytes: new Uint8Array(si
 const URL = 'https://example.org/mcp'
 
 /** What those rely on who compare with what was accepted. */
-export function describeAccepted(name: string, createData: () => Promise<OpenableData>): void {
+export function describeAccepted(name: string, createData: () => Promise<StoreData>): void {
   const openData = async () => {
-    const data = await createData()
-    let store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-      return store
-    }
+    const { store, reopen } = await openStore(createData)
     return { tools: store.acceptedTools, copies: store.skillCopies, reopen }
   }
 

@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ConversationStore, NewItem } from '../../src/stores/conversation-store.ts'
-import type { OpenableData } from './key-store.contract.ts'
+import { openStore, type StoreData } from './open-store.ts'
 
 const MASTER = undefined
 const of = (id: string, owner: string | undefined = MASTER) => ({ id, owner })
@@ -15,21 +15,12 @@ const create = (store: ConversationStore, id: string, owner?: string) =>
 /** What conversations rely on. */
 export function describeConversationStore(
   name: string,
-  createData: () => Promise<OpenableData>,
+  createData: () => Promise<StoreData>,
 ): void {
   const openData = async () => {
-    const data = await createData()
-    let store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-      return store.conversations
-    }
-    return { conversations: store.conversations, keys: store.keys, reopen }
+    const { store, reopen } = await openStore(createData)
+    const { conversations, keys } = store
+    return { conversations, keys, reopen: async () => (await reopen()).conversations }
   }
 
   describe(`${name} as the store of conversations`, () => {

@@ -1,11 +1,12 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { describeBoundedChanges } from './bounded-changes.contract.ts'
 import { describeChunkContexts } from './chunk-contexts.contract.ts'
-import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fixture.ts'
+import { countsOf, FAILURE, useStore } from './document-store.fixture.ts'
 import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
 import { describeChunkLists } from './metadata.contract.ts'
+import { openStore, type StoreData } from './open-store.ts'
 import { describePatchedMetadata } from './patched-metadata.contract.ts'
 import { describeReplacement } from './replacement.contract.ts'
 import { describeSearchedLists } from './searched-lists.contract.ts'
@@ -282,12 +283,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         const identity = await on.store.identity()
         await on.reopen()
         expect(await on.store.identity()).toBe(identity)
-        const data = await createData()
-        const other = await data.open({ queueLimit: 1 })
-        onTestFinished(async () => {
-          await other.close()
-          await data.remove()
-        })
+        const { store: other } = await openStore(createData)
         expect(await other.identity()).not.toBe(identity)
       })
 

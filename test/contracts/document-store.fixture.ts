@@ -1,45 +1,31 @@
-import { afterEach, beforeEach, expect } from 'vitest'
+import { beforeEach, expect } from 'vitest'
 import type {
   DocumentStatus,
-  DocumentStore,
   IngestionJob,
   NewChunk,
   StoreCounts,
 } from '../../src/stores/document-store.ts'
-
-/** One test's own data, empty at first. */
-export interface StoreData {
-  /** Opens the store over the data; the suite closes it. */
-  open(options: { queueLimit: number }): Promise<DocumentStore>
-  remove(): Promise<void>
-}
+import { openStore, type StoreData, type TestStore } from './open-store.ts'
 
 export const QUEUE_LIMIT = 100
 export const FAILURE = { code: 'upstream_failed', message: 'The embedder did not answer' }
 
 export type StoreFixture = ReturnType<typeof useStore>
 
-/** Opens a store before each test and closes it afterwards. */
+/** A store for each test. */
 export function useStore(createData: () => Promise<StoreData>) {
-  let data: StoreData
-  let store: DocumentStore
-
+  let opened: TestStore
   beforeEach(async () => {
-    data = await createData()
-    store = await data.open({ queueLimit: QUEUE_LIMIT })
-  })
-  afterEach(async () => {
-    await store.close()
-    await data.remove()
+    opened = await openStore(createData, { queueLimit: QUEUE_LIMIT })
   })
 
   const claim = async (): Promise<IngestionJob> => {
-    const [job] = await store.claimJobs(1)
+    const [job] = await opened.store.claimJobs(1)
     if (!job) throw new Error('No job is due')
     return job
   }
   const chunksOf = async (...texts: string[]): Promise<NewChunk[]> => {
-    const first = await store.reserveChunkKeys(texts.length)
+    const first = await opened.store.reserveChunkKeys(texts.length)
     return texts.map((text, ordinal) => {
       const start = ordinal * 10
       const end = start + text.length
@@ -49,24 +35,20 @@ export function useStore(createData: () => Promise<StoreData>) {
 
   return {
     get store() {
-      return store
+      return opened.store
     },
-    /** Closes the store and opens it again over the same data, as a restart does. */
-    async reopen(queueLimit = QUEUE_LIMIT): Promise<void> {
-      await store.close()
-      store = await data.open({ queueLimit })
-    },
-    add: (id: string, text = `Text of ${id}`) => store.add({ id, text }),
+    reopen: (queueLimit = QUEUE_LIMIT) => opened.reopen({ queueLimit }),
+    add: (id: string, text = `Text of ${id}`) => opened.store.add({ id, text }),
     claim,
     chunksOf,
     /** Ingests the oldest waiting document, answering its chunks' keys. */
     async ingest(...texts: string[]): Promise<number[]> {
       const job = await claim()
       const chunks = await chunksOf(...texts)
-      expect(await store.completeJob(job, chunks)).toEqual([])
+      expect(await opened.store.completeJob(job, chunks)).toEqual([])
       return chunks.map(({ key }) => key)
     },
-    replaceContent: (id: string, text: string) => store.put({ id, text }),
+    replaceContent: (id: string, text: string) => opened.store.put({ id, text }),
   }
 }
 

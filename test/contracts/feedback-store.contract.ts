@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { FeedbackQuery, NewFeedback } from '../../src/stores/feedback-store.ts'
-import type { OpenableData } from './key-store.contract.ts'
+import { openStore, type StoreData } from './open-store.ts'
 
 const MASTER = undefined
 const keyOf = (id: string) => ({ id, name: id, scopes: [], createdAt: 1, digest: 'd' })
@@ -18,15 +18,10 @@ const onResponse = (id: string, answerId: string, owner?: string) =>
   given(id, answerId, { owner, conversationId: undefined, copy: '{"answer":"Yes."}' })
 
 /** What feedback relies on. */
-export function describeFeedbackStore(name: string, createData: () => Promise<OpenableData>): void {
+export function describeFeedbackStore(name: string, createData: () => Promise<StoreData>): void {
   /** A store with a conversation `c` of three answers. */
   const openData = async () => {
-    const data = await createData()
-    const store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
+    const { store } = await openStore(createData)
     const { conversations, feedback, keys, responses } = store
     const c = { id: 'c', owner: MASTER }
     await conversations.create({ ...c, metadata: {} })

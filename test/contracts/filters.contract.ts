@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
 import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import { createRandom } from '../indexes/embedded/random-chunks.ts'
@@ -6,6 +6,7 @@ import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { isLong, long } from '../support/long.ts'
 import { batchOf, type createSource, nearestIn, searchIn } from './chunk-index.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
+import { openStore } from './open-store.ts'
 import { randomVector, vectorBatch } from './vector-index.contract.ts'
 
 const SEED = 11
@@ -18,7 +19,7 @@ export function describeFilters(current: () => Case): void {
     it('take what the document store takes, whatever they ask for', long, async () => {
       const random = createRandom(SEED)
       const { index } = current()
-      const { store, add } = await openStore(current())
+      const { store, add } = await openFilled(current())
       await add(Array.from({ length: DOCUMENTS }, () => randomMetadata(random)))
       await add([undefined, undefined, {}])
       let taken = 0
@@ -35,7 +36,7 @@ export function describeFilters(current: () => Case): void {
 
     it('take a chunk by the metadata that its document has now, in words and vectors', async () => {
       const { index } = current()
-      const { store, add } = await openStore(current())
+      const { store, add } = await openFilled(current())
       const keys = await add([{ color: 'red' }, { color: 'red' }, { color: 'green' }])
       await store.patchMetadata('document-0', { color: 'blue', size: 3 })
       await index.refreshMetadata(keys)
@@ -51,7 +52,7 @@ export function describeFilters(current: () => Case): void {
 
     it('leave the best their order, and the limit its meaning', async () => {
       const { index } = current()
-      const { add } = await openStore(current())
+      const { add } = await openFilled(current())
       const keys = await add(Array.from({ length: 7 }, (_, i) => ({ even: i % 2 === 0, i })))
       const filter = { field: 'even', eq: true }
       const all = await searchIn(index, ['all'], { limit: 30 })
@@ -77,13 +78,8 @@ async function near(index: ChunkIndex, filter: Filter): Promise<number[]> {
 }
 
 /** A document store beside the index; what is added becomes ready in it, and each chunk is in the index by a word and a vector. */
-async function openStore({ index, source }: Case) {
-  const data = await createSqliteData()
-  const store = await data.open({ queueLimit: 1_000 })
-  onTestFinished(async () => {
-    await store.close()
-    await data.remove()
-  })
+async function openFilled({ index, source }: Case) {
+  const { store } = await openStore(createSqliteData)
   const { matchingKeys, readChunks } = store
   Object.assign(source, { matchingKeys, readChunks })
   let count = 0

@@ -1,12 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { KeyStore, StoredKey } from '../../src/stores/key-store.ts'
-import type { OpenedStore } from '../../src/stores/opened-store.ts'
-
-/** One test's own data, empty at first. */
-export interface OpenableData {
-  open(): Promise<OpenedStore>
-  remove(): Promise<void>
-}
+import { openStore, type StoreData } from './open-store.ts'
 
 const MOST = 5
 const keyOf = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({
@@ -21,20 +15,10 @@ const useOf = (id: string, tokens: number, day = 10) => ({ id, tokens, day, last
 const idsOf = async (keys: KeyStore) => (await keys.list()).map(({ id }) => id)
 
 /** What API keys rely on. */
-export function describeKeyStore(name: string, createData: () => Promise<OpenableData>): void {
+export function describeKeyStore(name: string, createData: () => Promise<StoreData>): void {
   const openData = async () => {
-    const data = await createData()
-    let store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-      return store.keys
-    }
-    return { keys: store.keys, reopen }
+    const { store, reopen } = await openStore(createData)
+    return { keys: store.keys, reopen: async () => (await reopen()).keys }
   }
 
   describe(`${name} as the store of API keys`, () => {

@@ -1,31 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import type { DocumentStore, IngestionJob } from '../../src/stores/document-store.ts'
-import type { Outbox } from '../../src/stores/outbox.ts'
+import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
+import { openStore, type StoreData, type TestStore } from './open-store.ts'
 
 const LEASE = 60_000
 
-interface Opened {
-  store: DocumentStore
-  outbox: Outbox
-  /** As after a restart. */
-  reopen(): Promise<Opened>
-}
-
-/** What every outbox must keep; `open` gives one of its own to each test, which closes itself. */
-export function describeOutbox(name: string, open: () => Promise<Opened>): void {
-  const claim = async ({ store }: Opened): Promise<IngestionJob> => {
+/** What every outbox must keep. */
+export function describeOutbox(name: string, createData: () => Promise<StoreData>): void {
+  const claim = async ({ store }: TestStore): Promise<IngestionJob> => {
     const [job] = await store.claimJobs(1)
     if (!job) throw new Error('No job is due')
     return job
   }
-  const complete = async (opened: Opened) => opened.store.completeJob(await claim(opened), [])
+  const complete = async (opened: TestStore) => opened.store.completeJob(await claim(opened), [])
   const openWanted = async () => {
-    const opened = await open()
-    await opened.outbox.enable(true)
+    const opened = await openStore(createData)
+    await opened.store.outbox.enable(true)
     return opened
   }
-  const take = ({ outbox }: Opened, milliseconds = LEASE) => outbox.takeEvents(9, milliseconds)
+  const take = ({ store }: TestStore, milliseconds = LEASE) =>
+    store.outbox.takeEvents(9, milliseconds)
 
   describe(`The outbox of ${name}`, () => {
     it('holds each document that became ready, or failed, with the reason', async () => {
@@ -61,7 +55,7 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       const second = await take(opened, 0)
       expect(second).toMatchObject([{ documentId: 'a', revision: 2, attempt: 1 }])
       expect(second[0]?.id).not.toBe(first?.id)
-      await opened.outbox.removeEvent(first?.id ?? '')
+      await opened.store.outbox.removeEvent(first?.id ?? '')
       expect(await take(opened)).toHaveLength(1)
     })
 
@@ -88,10 +82,10 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       await complete(opened)
       await complete(opened)
       const [a, b] = await take(opened)
-      await opened.outbox.postponeEvent(a?.id ?? '', Date.now() - 1)
-      await opened.outbox.removeEvent(b?.id ?? '')
+      await opened.store.outbox.postponeEvent(a?.id ?? '', Date.now() - 1)
+      await opened.store.outbox.removeEvent(b?.id ?? '')
       expect(await take(opened)).toMatchObject([{ documentId: 'a', attempt: 2 }])
-      await opened.outbox.postponeEvent(a?.id ?? '', Date.now() + LEASE)
+      await opened.store.outbox.postponeEvent(a?.id ?? '', Date.now() + LEASE)
       expect(await take(opened)).toEqual([])
     })
 
@@ -99,20 +93,20 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       const opened = await openWanted()
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
-      const again = await opened.reopen()
-      expect(await take(again)).toMatchObject([{ documentId: 'a', status: 'ready' }])
+      await opened.reopen()
+      expect(await take(opened)).toMatchObject([{ documentId: 'a', status: 'ready' }])
     })
 
     it('holds nothing where nobody wants to be told, and drops what waited', async () => {
-      const opened = await open()
+      const opened = await openStore(createData)
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
-      await opened.outbox.enable(true)
+      await opened.store.outbox.enable(true)
       expect(await take(opened)).toEqual([])
       await opened.store.put({ id: 'a', text: 'y' })
       await complete(opened)
-      await opened.outbox.enable(false)
-      await opened.outbox.enable(true)
+      await opened.store.outbox.enable(false)
+      await opened.store.outbox.enable(true)
       expect(await take(opened)).toEqual([])
     })
   })

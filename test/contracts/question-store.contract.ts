@@ -1,25 +1,16 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MAX_CHARACTERS, MAX_QUESTIONS } from '../../src/stores/evaluation-store.ts'
-import type { OpenableData } from './key-store.contract.ts'
+import { openStore, type StoreData } from './open-store.ts'
 
 const question = (id: string, json = `{"question":"${id}?"}`) => ({ id, json })
 
 /** What judged questions rely on. */
-export function describeQuestionStore(name: string, createData: () => Promise<OpenableData>): void {
+export function describeQuestionStore(name: string, createData: () => Promise<StoreData>): void {
   const openData = async () => {
-    const data = await createData()
-    let store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-      return store.questions
-    }
-    const ids = async () => (await store.questions.list()).map(({ id }) => id)
-    return { questions: store.questions, ids, reopen }
+    const { store, reopen } = await openStore(createData)
+    const { questions } = store
+    const ids = async () => (await questions.list()).map(({ id }) => id)
+    return { questions, ids, reopen: async () => (await reopen()).questions }
   }
 
   describe(`${name} as the store of judged questions`, () => {

@@ -1,94 +1,84 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedStore } from '../../src/stores/opened-store.ts'
+import { openStore, type StoreData, type TestStore } from './open-store.ts'
 
 const NEXT = { model: 'new', dimension: 3 }
 
-/** A database of its own, which stores open one after the other. */
-interface Data {
-  open(): Promise<OpenedStore>
-  remove(): Promise<void>
-}
-
 /** Vectors made anew while documents come and go. */
-export function describeVectorReplacement(name: string, createData: () => Promise<Data>): void {
+export function describeVectorReplacement(
+  name: string,
+  createData: () => Promise<StoreData>,
+): void {
   describe(`Vectors made anew in ${name}`, () => {
-    let data: Data
-    let store: OpenedStore
+    let on: TestStore
     let keys: number[]
     beforeEach(async () => {
-      data = await createData()
-      store = await data.open()
+      on = await openStore(createData)
       keys = []
-      for (const id of ['a', 'b', 'c']) keys.push(await addReady(store, id))
-      return async () => {
-        await store.close()
-        await data.remove()
-      }
+      for (const id of ['a', 'b', 'c']) keys.push(await addReady(on.store, id))
     })
 
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-    }
     const waiting = async () =>
-      (await store.replacement.chunksWithout(0, 9)).map(({ documentId }) => documentId)
+      (await on.store.replacement.chunksWithout(0, 9)).map(({ documentId }) => documentId)
     const addNew = (some: readonly number[]) =>
-      store.replacement.add({
+      on.store.replacement.add({
         keys: Uint32Array.from(some),
         dimension: 3,
         values: Float32Array.from(some.flatMap(() => [0, 0, 1])),
       })
 
     it('take the place of the old ones at once, and only when each passage has one', async () => {
-      expect(await store.replacement.begin(NEXT)).toBe(0)
+      expect(await on.store.replacement.begin(NEXT)).toBe(0)
       expect(await waiting()).toEqual(['a', 'b', 'c'])
       const [first = 0] = keys
-      expect(await store.replacement.chunksWithout(first, 1)).toMatchObject([{ documentId: 'b' }])
+      expect(await on.store.replacement.chunksWithout(first, 1)).toMatchObject([
+        { documentId: 'b' },
+      ])
       await addNew(keys.slice(0, 2))
-      await expect(store.replacement.finish()).rejects.toThrow(/no new vector/)
-      expect((await store.readVectors(keys)).dimension).toBe(2)
+      await expect(on.store.replacement.finish()).rejects.toThrow(/no new vector/)
+      expect((await on.store.readVectors(keys)).dimension).toBe(2)
       await addNew(keys.slice(2))
-      const generation = await store.vectorsGeneration()
-      await store.replacement.finish()
-      expect(await store.embedding()).toEqual(NEXT)
-      expect(await store.readVectors(keys)).toMatchObject({ dimension: 3 })
-      expect([...(await store.vectorKeys())]).toEqual(keys)
-      expect(await store.vectorsGeneration()).toBeGreaterThan(generation)
+      const generation = await on.store.vectorsGeneration()
+      await on.store.replacement.finish()
+      expect(await on.store.embedding()).toEqual(NEXT)
+      expect(await on.store.readVectors(keys)).toMatchObject({ dimension: 3 })
+      expect([...(await on.store.vectorKeys())]).toEqual(keys)
+      expect(await on.store.vectorsGeneration()).toBeGreaterThan(generation)
     })
 
     it('go on after a restart where they were, and begin afresh for another model', async () => {
-      await store.replacement.begin(NEXT)
+      await on.store.replacement.begin(NEXT)
       await addNew(keys.slice(0, 2))
-      await reopen()
-      expect(await store.replacement.begin(NEXT)).toBe(2)
+      await on.reopen()
+      expect(await on.store.replacement.begin(NEXT)).toBe(2)
       expect(await waiting()).toEqual(['c'])
-      expect(await store.replacement.begin({ ...NEXT, model: 'newer' })).toBe(0)
+      expect(await on.store.replacement.begin({ ...NEXT, model: 'newer' })).toBe(0)
       expect(await waiting()).toEqual(['a', 'b', 'c'])
     })
 
     it('follow what happens to documents meanwhile', async () => {
-      await store.replacement.begin(NEXT)
-      await store.delete('a')
+      await on.store.replacement.begin(NEXT)
+      await on.store.delete('a')
       await addNew(keys)
-      expect(await store.replacement.begun()).toEqual({ ...NEXT, vectors: 2 })
-      const added = await addReady(store, 'd')
+      expect(await on.store.replacement.begun()).toEqual({ ...NEXT, vectors: 2 })
+      const added = await addReady(on.store, 'd')
       expect(await waiting()).toEqual(['d'])
       await addNew([added])
-      await store.replacement.finish()
-      expect([...(await store.vectorKeys())]).toEqual([...keys.slice(1), added])
-      expect(await store.replacement.begun()).toBeUndefined()
+      await on.store.replacement.finish()
+      expect([...(await on.store.vectorKeys())]).toEqual([...keys.slice(1), added])
+      expect(await on.store.replacement.begun()).toBeUndefined()
     })
 
     it('can be made anew again, and documents added and deleted after it', async () => {
       for (const model of ['new', 'newer']) {
-        await store.replacement.begin({ model, dimension: 3 })
+        await on.store.replacement.begin({ model, dimension: 3 })
         await addNew(keys)
-        await store.replacement.finish()
+        await on.store.replacement.finish()
       }
-      await store.delete('b')
-      expect([...(await store.vectorKeys())]).toEqual([keys[0], keys[2]])
-      await reopen()
-      expect(await store.embedding()).toEqual({ model: 'newer', dimension: 3 })
+      await on.store.delete('b')
+      expect([...(await on.store.vectorKeys())]).toEqual([keys[0], keys[2]])
+      await on.reopen()
+      expect(await on.store.embedding()).toEqual({ model: 'newer', dimension: 3 })
     })
   })
 }

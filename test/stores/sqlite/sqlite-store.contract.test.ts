@@ -4,6 +4,7 @@ import { describeDocumentStore } from '../../contracts/document-store.contract.t
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
+import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
 import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createSqliteData } from './store-data.ts'
@@ -14,6 +15,7 @@ describeConversationStore('SQLite', createSqliteData)
 describeQuestionStore('SQLite', createSqliteData)
 describeEvaluationStore('SQLite', createAgeingData)
 describeFeedbackStore('SQLite', createSqliteData)
+describeOutbox('SQLite', createSqliteData)
 describeAccepted('SQLite', createSqliteData)
 describeVectorReplacement('SQLite', createSqliteData)
 

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { onTestFinished } from 'vitest'
 import type { OpenedStore } from '../../../src/stores/opened-store.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import type { StoreData } from '../../contracts/document-store.fixture.ts'
+import { openStore, type StoreData } from '../../contracts/open-store.ts'
 
 export interface SqliteData extends StoreData {
   directory: string
@@ -31,13 +30,7 @@ export function openDirectory(directory: string, { queueLimit } = { queueLimit: 
 
 /** A store that is closed and removed after the test. */
 export async function openSqliteStore(): Promise<OpenedStore> {
-  const data = await createSqliteData()
-  const store = await data.open()
-  onTestFinished(async () => {
-    await store.close()
-    await data.remove()
-  })
-  return store
+  return (await openStore(createSqliteData)).store
 }
 
 function failOnCrash(error: Error): void {

@@ -5,7 +5,9 @@ import { describeDocumentStore } from '../../contracts/document-store.contract.t
 import { describeEvaluationStore } from '../../contracts/evaluation-store.contract.ts'
 import { describeFeedbackStore } from '../../contracts/feedback-store.contract.ts'
 import { describeKeyStore } from '../../contracts/key-store.contract.ts'
+import { describeOutbox } from '../../contracts/outbox.contract.ts'
 import { describeQuestionStore } from '../../contracts/question-store.contract.ts'
+import { describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
@@ -15,7 +17,9 @@ describe.skipIf(!hasPostgres)('The document store (needs PostgreSQL)', () => {
   describeQuestionStore('PostgreSQL', createPostgresData)
   describeEvaluationStore('PostgreSQL', createAgeingData)
   describeFeedbackStore('PostgreSQL', createPostgresData)
+  describeOutbox('PostgreSQL', createPostgresData)
   describeAccepted('PostgreSQL', createPostgresData)
+  describeVectorReplacement('PostgreSQL', createPostgresData)
 })
 
 async function createAgeingData() {

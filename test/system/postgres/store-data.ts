@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import type { StoreData } from '../../contracts/document-store.fixture.ts'
+import type { StoreData } from '../../contracts/open-store.ts'
 
 /** A PostgreSQL server on which databases may be made; `.ci/run` starts one. */
 export const SERVER_URL = process.env.TEST_DATABASE_URL ?? ''

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { untilAborted } from '../../../src/lib/abort.ts'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
-import { addReady, describeVectorReplacement } from '../../contracts/vector-replacement.contract.ts'
+import { addReady } from '../../contracts/vector-replacement.contract.ts'
 import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
 
 const NEXT = { model: 'new', dimension: 3 }
@@ -19,8 +19,6 @@ describe.skipIf(!hasPostgres)('Vectors made anew in a database (needs PostgreSQL
       await data.remove()
     }
   })
-
-  describeVectorReplacement('PostgreSQL', createPostgresData)
 
   it('leave a server that still makes the old ones no place for them', async () => {
     await store.replacement.begin(NEXT)
