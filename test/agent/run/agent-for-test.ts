@@ -31,6 +31,8 @@ interface AgentParts extends Partial<RunGateOptions> {
 
 export const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
+const analyser = createAnalyser('english')
+
 /** What a test gives an agent whose runs it neither counts nor watches. */
 export const UNWATCHED = {
   maxRuns: 100,
@@ -41,7 +43,7 @@ export const UNWATCHED = {
   links: 'all' as const,
   hosts: [],
   isStopWord: (word: string) => ['when', 'does', 'is', 'the'].includes(word),
-  termsOf: (text: string) => createAnalyser('english').query(text).terms,
+  termsOf: (text: string) => analyser.query(text).terms,
 }
 
 export const LIMITS: RunLimits = { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 }
