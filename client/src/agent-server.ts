@@ -24,7 +24,7 @@ export type {
 // biome-ignore lint/performance/noBarrelFile: the one entry of the package
 export * from './errors.ts'
 export type { Fetch, RequestOptions } from './transport.ts'
-export type { UploadSource } from './upload.ts'
+export type { SmallFile, UploadSource } from './upload.ts'
 
 export { ChatStream }
 

@@ -1111,6 +1111,8 @@ export interface paths {
          * @description With `application/json`, send a list; the response comes once all documents that could be stored are durable. If any document is invalid, the whole batch is refused and the error names its position. If the queue or the disk is full, only the affected documents fail.
          *
          *     With `application/x-ndjson`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with `queue_full` and can be sent again later. Documents already acknowledged are kept if you disconnect.
+         *
+         *     With `multipart/form-data`, send several small files, each with the fields that belong to it before it. A file that is invalid or too large fails on its own.
          */
         post: operations["createDocuments"];
         delete?: never;
@@ -4254,7 +4256,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description `low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
+             * @description `low`, the default: one search. `medium`: the chat model splits the question into parts, which are also searched for. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -4308,7 +4310,7 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
             /**
-             * @description `low`, the default: one search. `medium`: the chat model takes the question apart, and its parts are searched for as well. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
+             * @description `low`, the default: one search. `medium`: the chat model splits the question into parts, which are also searched for. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -5090,6 +5092,28 @@ export interface components {
              * @example https://example.org/report
              */
             url?: string;
+        };
+        /**
+         * @description At most 100 files of at most 1000000 bytes each, 20000000 in all. Fields belong to the file that follows them.
+         * @example {
+         *       "title": [
+         *         "Owls"
+         *       ],
+         *       "file": [
+         *         "Owls hunt at night.",
+         *         "Herons wait."
+         *       ]
+         *     }
+         */
+        NewDocumentFiles: {
+            collection?: string[];
+            conversation?: string[];
+            file: string[];
+            /** @description Same as the header of `POST /documents`. */
+            idempotencyKey?: string[];
+            metadata?: string[];
+            title?: string[];
+            url?: string[];
         };
         /**
          * @description A document in a list, or in a stream of JSON objects, one per line: at most 100,000 lines of at most 10,000,000 bytes each.
@@ -7461,6 +7485,7 @@ export type NewConversation = components['schemas']['NewConversation'];
 export type NewConversationItems = components['schemas']['NewConversationItems'];
 export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
+export type NewDocumentFiles = components['schemas']['NewDocumentFiles'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
 export type NewEvaluationRun = components['schemas']['NewEvaluationRun'];
@@ -9127,6 +9152,7 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["NewDocuments"];
                 "application/x-ndjson": components["schemas"]["NewDocumentItem"];
+                "multipart/form-data": components["schemas"]["NewDocumentFiles"];
             };
         };
         responses: {
@@ -9139,7 +9165,7 @@ export interface operations {
                     "application/x-ndjson": components["schemas"]["LineResult"];
                 };
             };
-            /** @description For a list: the result of each document; at least one was stored. */
+            /** @description For a list or a form: the result of each document; at least one was stored. */
             202: {
                 headers: {
                     [name: string]: unknown;

@@ -18,7 +18,13 @@ import { pause } from './deadline.ts'
 import { IngestionError, TimeoutError } from './errors.ts'
 import { randomKey } from './retry.ts'
 import type { Request, RequestOptions, Transport } from './transport.ts'
-import { prepareUpload, type UploadFields, type UploadSource } from './upload.ts'
+import {
+  formOfFiles,
+  prepareUpload,
+  type SmallFile,
+  type UploadFields,
+  type UploadSource,
+} from './upload.ts'
 
 const FIRST_POLL_MS = 100
 const MAX_POLL_MS = 2_000
@@ -131,6 +137,25 @@ export class Documents {
         : { ...document, idempotencyKey: `${key}-${index}` },
     )
     const request: Request = { method: 'POST', path: '/documents/batch', json }
+    const answer = this.#transport.json<DocumentBatchResult>(request, options)
+    return mapCall(answer, ({ results }) => results)
+  }
+
+  /**
+   * Uploads up to 100 small files at once, each of at most 1 MB and 20 MB in all; resolves with a result for each, in
+   * order. Those without an `idempotencyKey` get one, so that a retry adds none twice.
+   */
+  uploadBatch(
+    files: readonly SmallFile[],
+    options: RequestOptions = {},
+  ): Call<DocumentBatchResult['results']> {
+    const key = randomKey()
+    const keyed = files.map((one, index) => ({
+      ...one,
+      idempotencyKey: one.idempotencyKey ?? `${key}-${index}`,
+    }))
+    const body = () => ({ content: formOfFiles(keyed), headers: {} })
+    const request: Request = { method: 'POST', path: '/documents/batch', body }
     const answer = this.#transport.json<DocumentBatchResult>(request, options)
     return mapCall(answer, ({ results }) => results)
   }

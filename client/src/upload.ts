@@ -11,14 +11,24 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /** A path, if there is a file system; a `File` or `Blob`; a stream; or bytes. */
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
 
-export interface UploadFields
-  extends Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection' | 'conversation'> {
+type Facts = Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection' | 'conversation'>
+
+export interface UploadFields extends Facts {
   /** The file's name. Default: that of the path or `File`. The server goes by its extension, so include it. */
   name?: string | undefined
   /** The media type. Default: the server goes by name and content. */
   type?: string | undefined
   /** Called as bytes are sent: how many, and of how many if that is known. Starts at 0 again on a retry. */
   onProgress?: ((sent: number, total: number | undefined) => void) | undefined
+}
+
+/** One of several files that are uploaded together. */
+export interface SmallFile extends Facts {
+  file: Blob
+  /** The file's name. Default: that of the `File`. */
+  name?: string | undefined
+  /** Two files with the same key become one document. */
+  idempotencyKey?: string | undefined
 }
 
 /** The content of a file from any source. */
@@ -110,7 +120,18 @@ async function wholeForm(source: UploadSource, part: Content, fields: UploadFiel
   return { content: form, headers: {} }
 }
 
-function textFields(given: UploadFields): [string, string][] {
+/** A form with each file behind the fields that belong to it. */
+export function formOfFiles(files: readonly SmallFile[]): FormData {
+  const form = new FormData()
+  for (const { file, name, idempotencyKey, ...fields } of files) {
+    for (const [field, value] of textFields(fields)) form.append(field, value)
+    if (idempotencyKey !== undefined) form.append('idempotencyKey', idempotencyKey)
+    form.append('file', file, name ?? (file instanceof File ? file.name : 'document'))
+  }
+  return form
+}
+
+function textFields(given: Facts): [string, string][] {
   const { title, url, metadata, collection, conversation } = given
   const fields: [string, string | null | undefined][] = [
     ['title', title],

@@ -29,10 +29,10 @@ export async function acceptForms(app: FastifyInstance): Promise<void> {
 export async function* formParts(
   request: FastifyRequest,
   maxBytes: number,
+  maxParts = MAX_PARTS,
 ): AsyncGenerator<FormPart> {
   const { raw } = request
-  const declared = declaredBytes(raw.headers)
-  if (Number.isFinite(declared) && declared > maxBytes + MAX_AROUND_BYTES) throw tooLarge(maxBytes)
+  refuseLarge(declaredBytes(raw.headers), maxBytes, maxParts > MAX_PARTS)
 
   const failed = Promise.withResolvers<never>()
   void ignore(failed.promise, 'only counts while a part is awaited')
@@ -42,7 +42,7 @@ export async function* formParts(
     open?.destroy(error)
   }
   const endWatch = watchArrival(raw, fail)
-  const parts = request.parts({ limits: { fileSize: maxBytes } })
+  const parts = request.parts({ limits: { fileSize: maxBytes, parts: maxParts } })
   try {
     for (;;) {
       const { value: part, done } = await Promise.race([parts.next(), failed.promise])
@@ -51,7 +51,7 @@ export async function* formParts(
       yield part.type === 'file' ? fileOf(part, maxBytes) : fieldOf(part)
     }
   } catch (error) {
-    throw explain(error, maxBytes)
+    throw explain(error, maxBytes, maxParts)
   } finally {
     endWatch()
     raw.unpipe()
@@ -59,6 +59,11 @@ export async function* formParts(
     // The rest is discarded, but must be read for the answer to be read.
     raw.resume()
   }
+}
+
+function refuseLarge(declared: number, maxBytes: number, isMany: boolean): void {
+  if (!Number.isFinite(declared) || declared <= maxBytes + MAX_AROUND_BYTES) return
+  throw tooLarge(maxBytes, isMany ? 'The files together are' : undefined)
 }
 
 function fieldOf({ fieldname: name, value, ...field }: MultipartValue): FormPart {
@@ -84,12 +89,12 @@ async function* bytesOf({ file }: MultipartFile, maxBytes: number): AsyncGenerat
 }
 
 /** Translates errors of the plugin and its parser to those of this server. */
-function explain(error: unknown, maxBytes: number): unknown {
+function explain(error: unknown, maxBytes: number, maxParts = MAX_PARTS): unknown {
   if (error instanceof AppError || error instanceof CallerLeft) return error
   const code = codeOf(error)
   if (code === 'FST_MP_PREMATURE_CLOSE' || code === 'ECONNRESET') return new CallerLeft()
   if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge(maxBytes)
-  if (code === 'FST_PARTS_LIMIT') return invalid(`The form has more than ${MAX_PARTS} parts`)
+  if (code === 'FST_PARTS_LIMIT') return invalid(`The form has more than ${maxParts} parts`)
   if (code === 'FST_INVALID_JSON_FIELD_ERROR') return invalid('A form field is not valid JSON')
   if (error instanceof Error && /boundary/i.test(error.message))
     return invalid('The form has no boundary', error)
@@ -100,8 +105,8 @@ function invalid(message: string, cause?: unknown): AppError {
   return new AppError('invalid_request', message, { cause })
 }
 
-function tooLarge(maxBytes: number): AppError {
-  return new AppError('body_too_large', `The file is larger than ${maxBytes} bytes`, {
+function tooLarge(maxBytes: number, what = 'The file is'): AppError {
+  return new AppError('body_too_large', `${what} larger than ${maxBytes} bytes`, {
     param: 'file',
   })
 }

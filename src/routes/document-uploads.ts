@@ -13,7 +13,9 @@ import { Document, DocumentCreated, DocumentParams } from '../schemas/document.t
 import {
   DocumentBatch,
   DocumentBatchResult,
+  DocumentFormBatch,
   DocumentLine,
+  FILES,
   LineResult,
   SiteInput,
   SiteLine,
@@ -113,6 +115,8 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
 }
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
+/** Each file with all its fields. */
+const MAX_BATCH_PARTS = FILES.count * Object.keys(DocumentFormBatch.shape).length
 
 /** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
 const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
@@ -138,6 +142,22 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
     },
   })
 
+  app.post('/documents/batch', {
+    constraints: MULTIPART,
+    config: { scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: {
+      operationId: 'createDocuments',
+      hide: true,
+      response: { 202: DocumentBatchResult },
+    },
+    handler: async (request, reply) => {
+      const parts = formParts(request, FILES.totalBytes, MAX_BATCH_PARTS)
+      const { files } = limitedTo(request.caller)
+      return reply.status(202).send(await files.createAll(parts, maxFileBytes, callSignal(reply)))
+    },
+  })
+
   app.put('/documents/:id', {
     constraints: MULTIPART,
     config: { scopes: ['ingest'] },
@@ -160,14 +180,19 @@ const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
 
 const DESCRIPTION = `With \`application/json\`, send a list; the response comes once all documents that could be stored are durable. If any document is invalid, the whole batch is refused and the error names its position. If the queue or the disk is full, only the affected documents fail.
 
-With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with \`queue_full\` and can be sent again later. Documents already acknowledged are kept if you disconnect.`
+With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with \`queue_full\` and can be sent again later. Documents already acknowledged are kept if you disconnect.
+
+With \`multipart/form-data\`, send several small files, each with the fields that belong to it before it. A file that is invalid or too large fails on its own.`
 
 const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { limitedTo, admission } = services
   const admitBatch = admit(admission)
   acceptNdjson(app)
   app.post('/documents/batch', {
-    config: { alsoTakes: { [NDJSON]: DocumentLine }, scopes: ['ingest'] },
+    config: {
+      alsoTakes: { [NDJSON]: DocumentLine, 'multipart/form-data': DocumentFormBatch },
+      scopes: ['ingest'],
+    },
     // A stream of lines is not refused: it waits for room.
     onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
     schema: {
@@ -181,7 +206,7 @@ const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services)
           content: { [NDJSON]: { schema: LineResult } },
         },
         202: DocumentBatchResult.describe(
-          'For a list: the result of each document; at least one was stored.',
+          'For a list or a form: the result of each document; at least one was stored.',
         ),
         ...errorResponses(429, 507),
       },

@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { DocumentCreated, DocumentError, DocumentId, DocumentStatus } from './document.ts'
 import { boundedText, optional, optionalOr } from './fields.ts'
 import { CollectionName, Metadata } from './metadata.ts'
-import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
+import {
+  ChosenId,
+  DocumentForm,
+  IdempotencyKey,
+  RefreshInterval,
+  TextInput,
+  WebAddress,
+} from './new-document.ts'
 
 /** Limits of an NDJSON stream, whose size BODY_LIMIT does not bound. */
 export const LINES = {
@@ -74,6 +81,37 @@ export const DocumentBatch = z
     id: 'NewDocuments',
     description: `At most ${MAX_BATCH.toLocaleString('en')} documents; BODY_LIMIT also applies.`,
     examples: [[{ text: 'Owls hunt at night.' }, { id: 'herons', text: 'Herons wait.' }]],
+  })
+
+/** Limits of a form with several files. */
+export const FILES = {
+  count: 100,
+  /** Of one file, which is held in memory. */
+  bytes: 1_000_000,
+  /** Of all of them. */
+  totalBytes: 20_000_000,
+} as const
+
+const form = DocumentForm.shape
+const each = <Part extends z.ZodType>(part: Part) => z.array(part).max(FILES.count)
+
+/** As the contract shows it; what arrives is read part by part. */
+export const DocumentFormBatch = z
+  .object({
+    file: each(form.file).min(1),
+    title: each(form.title.unwrap()).optional(),
+    url: each(form.url.unwrap()).optional(),
+    metadata: each(form.metadata.unwrap()).optional(),
+    collection: each(form.collection.unwrap()).optional(),
+    conversation: each(form.conversation.unwrap()).optional(),
+    idempotencyKey: each(IdempotencyKey)
+      .optional()
+      .describe('Same as the header of `POST /documents`.'),
+  })
+  .meta({
+    id: 'NewDocumentFiles',
+    description: `At most ${FILES.count} files of at most ${FILES.bytes} bytes each, ${FILES.totalBytes} in all. Fields belong to the file that follows them.`,
+    examples: [{ title: ['Owls'], file: ['Owls hunt at night.', 'Herons wait.'] }],
   })
 
 const BatchFailure = z

@@ -9,6 +9,26 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const server = await startServer()
 
+it('Small files go up together, each with its result, and none twice when they are sent again', async () => {
+  const { documents } = clientOf(await startServer())
+  const files = [
+    { file: new File(['Owls hunt.'], 'owls.txt'), title: 'Owls', metadata: { year: 2026 } },
+    { file: new Blob(['Herons wait.']), name: 'herons.txt', idempotencyKey: 'herons' },
+    { file: new Blob([]) },
+  ]
+  const [owls, herons, empty] = await documents.uploadBatch(files)
+  expect(empty).toMatchObject({ error: { code: 'invalid_request' } })
+  const [again] = await documents.uploadBatch(files.slice(1, 2))
+  expect(again).toMatchObject({ id: Object(herons).id })
+  expect(await documents.get(Object(owls).id)).toMatchObject({
+    title: 'Owls',
+    file: { name: 'owls.txt' },
+    metadata: { year: 2026 },
+  })
+  const all = await Array.fromAsync(documents.list())
+  expect(all.map(({ title }) => title).toSorted()).toEqual(['Owls', 'herons.txt'])
+})
+
 it('A list is read page by page, and only as far as it is gone through', async () => {
   const { documents } = clientOf(await startServer())
   await documents.batch(Array.from({ length: 5 }, (_, i) => ({ id: `d${i}`, text: `Owl ${i}` })))

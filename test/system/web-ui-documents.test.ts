@@ -23,6 +23,13 @@ async function countOf(server: TestServer, query: string): Promise<number | unde
   return DocumentList.parse(await answer.json()).total
 }
 
+const notes = (count: number, first = 0) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `note-${first + index}.txt`,
+    mimeType: '',
+    buffer: Buffer.from(`Owl ${first + index}`),
+  }))
+
 describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => {
   it('is filtered and sorted by its address, and Back finds filter and place again', async () => {
     const server = await startServer()
@@ -248,24 +255,47 @@ describe.skipIf(!hasBrowser)('The documents as a table (needs Chromium)', () => 
     expect(complaints).toEqual([])
   })
 
-  it('reads the list now and then while many files are sent, not for each', async () => {
+  it('sends small files in batches, of which a bad one fails alone, and reads the list now and then', async () => {
     const server = await startServer()
     const { page } = await openWebUi(browser, server.url, 'documents')
     await page.getByText('No documents yet').waitFor()
     let reads = 0
+    let sent = 0
     page.on('request', (request) => {
-      if (request.method() === 'GET' && request.url().includes('/ui/api/documents?')) reads += 1
+      const { pathname } = new URL(request.url())
+      if (request.method() === 'GET' && pathname === '/ui/api/documents') reads += 1
+      if (request.method() === 'POST' && pathname.startsWith('/ui/api/documents')) sent += 1
     })
-    const notes = Array.from({ length: 60 }, (_, index) => ({
-      name: `note-${index}.txt`,
-      mimeType: '',
-      buffer: Buffer.from(`Owl ${index}`),
-    }))
     const begin = Date.now()
-    await page.getByLabel('Add files').last().setInputFiles(notes)
+    const empty = { name: 'empty.txt', mimeType: '', buffer: Buffer.from('') }
+    const files = [...notes(30), empty, ...notes(30, 30)]
+    await page.getByLabel('Add files').last().setInputFiles(files)
     await page.getByRole('region', { name: '60 files sent' }).waitFor()
     const seconds = (Date.now() - begin) / 1_000
     expect(reads).toBeLessThan(10 + 4 * seconds)
+    expect(sent).toBeLessThan(20)
+    await page.getByText('1 file failed').waitFor()
+    await page.getByText('The file must not be empty').waitFor()
+    expect(await countOf(server, '')).toBe(60)
+  })
+
+  it('sends files one by one where a proxy takes no batch, and the others of one that is cancelled', async () => {
+    const server = await startServer()
+    const { page } = await openWebUi(browser, server.url, 'documents')
+    const held = Promise.withResolvers<void>()
+    let batches = 0
+    await page.route('**/documents/batch', async (route) => {
+      batches += 1
+      await held.promise
+      await route.fulfill({ status: 413, body: 'Too large' }).catch(() => undefined)
+    })
+    await page.getByLabel('Add files').last().setInputFiles(notes(30))
+    await page.getByRole('button', { name: 'Cancel note-0.txt' }).click()
+    await page.getByRole('button', { name: 'Cancel note-0.txt' }).waitFor({ state: 'detached' })
+    held.resolve()
+    await page.getByRole('region', { name: '29 files sent, 1 cancelled' }).waitFor()
+    expect(batches).toBeGreaterThan(0)
+    expect(await countOf(server, '')).toBe(29)
   })
 
   it.each(['light', 'dark'] as const)(

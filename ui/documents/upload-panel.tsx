@@ -19,10 +19,13 @@ import {
 
 /** More are counted, not shown. */
 const MAX_SHOWN = 100
+/** Of those that are being sent, which come and go. */
+const MAX_SENDING = 8
 
 /** What is being sent and what failed; nothing where nothing was sent. */
 export function UploadPanel() {
   const open = useComputed(() => documentUploads.value.filter(isOpen))
+  const sending = useComputed(() => open.value.filter(({ state }) => state === 'sending'))
   const failed = useComputed(() => documentUploads.value.filter(({ state }) => state === 'failed'))
   const copies = useComputed(() =>
     documentUploads.value.filter(({ sameFile }) => sameFile !== undefined),
@@ -46,11 +49,9 @@ export function UploadPanel() {
       </div>
       {open.value.length > 0 && <Overall />}
       <ul class="upload-list">
-        {open.value
-          .filter(({ state }) => state === 'sending')
-          .map((one) => (
-            <Sending key={one.id} upload={one} />
-          ))}
+        {sending.value.slice(0, MAX_SENDING).map((one) => (
+          <Sending key={one.id} upload={one} />
+        ))}
       </ul>
       {failed.value.length > 0 && <Failures failed={failed.value} />}
       {copies.value.length > 0 && <Copies copies={copies.value} />}

@@ -1,14 +1,19 @@
 import { computed, signal } from '@preact/signals'
-import type { DocumentCreated } from '../../client/src/agent-server.ts'
+import { AgentServerError, type DocumentBatchResult } from '../../client/src/agent-server.ts'
+import { randomKey } from '../../client/src/retry.ts'
 import { client, messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
 
 /** Sent at the same time: the server takes 16 in all, and a browser has six connections to one server. */
 const MAX_PARALLEL = 5
+/** Files that go up together: what the server takes in one request is more. */
+const BATCH = { files: 20, fileBytes: 500_000, bytes: 4_000_000 }
 /** Taken at once; a larger folder is what `npm run ingest` is for. */
 export const MAX_FILES = 10_000
 /** Times that a busy server is asked again by the client, after the wait that it names. */
 const MAX_RETRIES = 8
+
+type SendResult = DocumentBatchResult['results'][number]
 
 /** The conversation that files belong to; `arrived` is awaited for each that has become a document. */
 export interface UploadTarget {
@@ -18,6 +23,8 @@ export interface UploadTarget {
 
 export interface Upload {
   id: number
+  /** The same for each attempt, so that it becomes one document. */
+  key: string
   /** With the folders that it was found in. */
   path: string
   file: File
@@ -29,6 +36,8 @@ export interface Upload {
   documentId?: string
   /** Another document that has the same file. */
   sameFile?: string
+  /** Whether it is not sent together with others again: the server has no room, or a proxy takes less. */
+  isAlone?: boolean
 }
 
 /** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
@@ -38,8 +47,13 @@ export const documentUploads = computed(() => uploads.value.filter(({ to }) => !
 /** Grows with each file that has become a document, for whoever shows documents. */
 export const arrivals = signal(0)
 
-const running = new Map<number, AbortController>()
-const waiting: number[] = []
+interface Running {
+  batch: readonly Upload[]
+  controller: AbortController
+}
+
+const running = new Set<Running>()
+const waiting: Upload[] = []
 let lastId = 0
 
 onSignOut(() => {
@@ -59,13 +73,22 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
   const taken = files.slice(0, Math.max(MAX_FILES - open, 0))
   const added = taken.map(({ path, file }): Upload => {
     lastId += 1
-    waiting.push(lastId)
-    return { id: lastId, path, file, to, state: 'waiting', sentBytes: 0, failure: '' }
+    return {
+      id: lastId,
+      key: randomKey(),
+      path,
+      file,
+      to,
+      state: 'waiting',
+      sentBytes: 0,
+      failure: '',
+    }
   })
   uploads.value = [
     ...uploads.value.filter((one) => isOpen(one) || one.state === 'failed' || one.sameFile),
     ...added,
   ]
+  waiting.push(...added)
   startNext()
   return files.length - taken.length
 }
@@ -77,19 +100,16 @@ export function cancelAll(of: readonly Upload[]): void {
 }
 
 export function cancel(id: number): void {
-  const place = waiting.indexOf(id)
+  const place = waiting.findIndex((one) => one.id === id)
   if (place !== -1) waiting.splice(place, 1)
-  update(id, { state: 'cancelled' })
-  running.get(id)?.abort(new Error('Cancelled'))
+  update(new Set([id]), () => ({ state: 'cancelled' }))
+  const request = [...running].find(({ batch }) => batch.some((one) => one.id === id))
+  request?.controller.abort(new Error('Cancelled'))
 }
 
 /** Sends again what failed. */
 export function retryFailed(of: readonly Upload[]): void {
-  const failed = of.filter(({ state }) => state === 'failed')
-  for (const { id } of failed) {
-    update(id, { state: 'waiting', sentBytes: 0, failure: '' })
-    waiting.push(id)
-  }
+  queueAgain(of.filter(({ state }) => state === 'failed'))
   startNext()
 }
 
@@ -115,67 +135,110 @@ export function clearFinished(of: readonly Upload[]): void {
   uploads.value = uploads.value.filter((one) => isOpen(one) || !of.includes(one))
 }
 
-function startNext(): void {
-  while (running.size < MAX_PARALLEL && waiting.length > 0) {
-    const id = waiting.shift()
-    const next = uploads.value.find((one) => one.id === id)
-    if (next) void send(next)
-  }
+function queueAgain(these: readonly Upload[], change: Partial<Upload> = {}): void {
+  const queued: Partial<Upload> = { state: 'waiting', sentBytes: 0, failure: '', ...change }
+  update(idsOf(these), () => queued)
+  waiting.unshift(...these.map((one) => ({ ...one, ...queued })))
 }
 
-async function send({ id, file, path, to }: Upload): Promise<void> {
-  const controller = new AbortController()
-  running.set(id, controller)
-  update(id, { state: 'sending' })
+function startNext(): void {
+  while (running.size < MAX_PARALLEL && waiting.length > 0) void send(takeNext())
+}
+
+/** One file, or small ones that go up together; fewer where that would leave connections without work. */
+function takeNext(): Upload[] {
+  const most = Math.min(BATCH.files, Math.ceil(waiting.length / MAX_PARALLEL))
+  let bytes = 0
+  const tooMuch = waiting.slice(0, most).findIndex(({ file: { size }, isAlone }) => {
+    bytes += size
+    return isAlone || size > BATCH.fileBytes || bytes > BATCH.bytes
+  })
+  return waiting.splice(0, tooMuch === -1 ? most : Math.max(tooMuch, 1))
+}
+
+async function send(batch: readonly Upload[]): Promise<void> {
+  const request = { batch, controller: new AbortController() }
+  running.add(request)
+  const ids = idsOf(batch)
+  update(ids, () => ({ state: 'sending' }))
+  const { signal: cancelled } = request.controller
   try {
-    const upload = { file, path, conversation: to?.conversation, signal: controller.signal }
-    const created = await sendFile(upload, (sentBytes) =>
-      update(id, { sentBytes: Math.min(sentBytes, file.size) }),
-    )
-    await to?.arrived()
-    const isRefused = created.status === 'failed' && !to
-    const failure = isRefused ? (created.error?.message ?? 'The file cannot be read.') : ''
-    const { id: documentId, sameFile } = created
-    update(id, {
-      state: isRefused ? 'failed' : 'sent',
-      sentBytes: file.size,
-      failure,
-      documentId,
-      ...(sameFile !== undefined && { sameFile }),
-    })
-    arrivals.value += 1
+    const results = await sendFiles(batch, cancelled)
+    for (const [index, one] of batch.entries()) await settle(one, results[index])
   } catch (error) {
-    // Of the field that held it, which is the server's word.
-    const failure = messageOf(error).replace(/^file: /, 'The file ')
-    if (!controller.signal.aborted) update(id, { state: 'failed', failure })
+    const left = uploads.value.filter((one) => ids.has(one.id) && one.state === 'sending')
+    if (cancelled.aborted) queueAgain(left)
+    else if (left.length > 1 && isAnswer(error)) queueAgain(left, { isAlone: true })
+    else update(idsOf(left), () => ({ state: 'failed', failure: failureOf(messageOf(error)) }))
   }
-  running.delete(id)
+  running.delete(request)
   startNext()
 }
 
-interface SentFile {
-  file: File
-  path: string
-  conversation: string | undefined
-  signal: AbortSignal
+const isAnswer = (error: unknown) => error instanceof AgentServerError && error.status !== undefined
+
+/** Of the field that held it, which is the server's word. */
+const failureOf = (message: string) => message.replace(/^file: /, 'The file ')
+
+async function settle(one: Upload, result: SendResult | undefined): Promise<void> {
+  if (!result || !('id' in result)) {
+    // What the queue has no room for waits until it has, which the client does for one file.
+    if (result?.error.code === 'queue_full') return queueAgain([one], { isAlone: true })
+    const failure = failureOf(result?.error.message ?? '')
+    return update(idsOf([one]), () => ({ state: 'failed', failure }))
+  }
+  await one.to?.arrived()
+  const { id: documentId, status, error, sameFile } = result
+  const isRefused = status === 'failed' && !one.to
+  const failure = isRefused ? (error?.message ?? 'The file cannot be read.') : ''
+  update(idsOf([one]), () => ({
+    state: isRefused ? 'failed' : 'sent',
+    sentBytes: one.file.size,
+    failure,
+    documentId,
+    ...(sameFile !== undefined && { sameFile }),
+  }))
+  arrivals.value += 1
 }
 
-function sendFile(
-  { file, path, conversation, signal }: SentFile,
-  onProgress: (sent: number) => void,
-): Promise<DocumentCreated> {
+/** Sends one file as it is read, or several in one form. */
+async function sendFiles(batch: readonly Upload[], signal: AbortSignal): Promise<SendResult[]> {
+  const { documents } = uploadingClient((sent) => showSent(batch, sent))
+  const [first] = batch
+  const options = { signal, maxRetries: MAX_RETRIES }
+  if (!first || batch.length > 1) return documents.uploadBatch(batch.map(sentOf), options)
+  return [await documents.upload(first.file, { ...sentOf(first), ...options })]
+}
+
+function sentOf({ file, path, to, key }: Upload) {
   const isInFolder = path.includes('/')
-  return Promise.resolve(
-    uploadingClient(onProgress).documents.upload(file, {
-      signal,
-      ...(conversation !== undefined && { conversation }),
-      maxRetries: MAX_RETRIES,
-      // To filter by, and to tell apart files of one name.
-      ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),
-    }),
-  )
+  return {
+    file,
+    idempotencyKey: key,
+    ...(to && { conversation: to.conversation }),
+    // To filter by, and to tell apart files of one name.
+    ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),
+  }
 }
 
-function update(id: number, change: Partial<Upload>): void {
-  uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, ...change } : one))
+/** Files of a form go up one after the other. */
+function showSent(batch: readonly Upload[], sent: number): void {
+  const before = new Map<number, number>()
+  let bytes = 0
+  for (const { id, file } of batch) {
+    before.set(id, bytes)
+    bytes += file.size
+  }
+  update(before, ({ id, file }) => ({
+    sentBytes: Math.min(Math.max(sent - (before.get(id) ?? 0), 0), file.size),
+  }))
+}
+
+const idsOf = (these: readonly Upload[]) => new Set(these.map(({ id }) => id))
+
+function update(
+  ids: Pick<ReadonlySet<number>, 'has'>,
+  change: (one: Upload) => Partial<Upload>,
+): void {
+  uploads.value = uploads.value.map((one) => (ids.has(one.id) ? { ...one, ...change(one) } : one))
 }

@@ -129,7 +129,14 @@ export async function storeAll(
 ): Promise<DocumentBatchResult> {
   const storeItem = async ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
     id === undefined ? create(input, idempotencyKey) : put(id, input)
-  const settled = await Promise.allSettled(items.map(storeItem))
+  return resultsOf(items.map(storeItem))
+}
+
+/** The outcome of each, in order. Throws the first error if all fail. */
+export async function resultsOf(
+  stored: readonly Promise<DocumentCreated>[],
+): Promise<DocumentBatchResult> {
+  const settled = await Promise.allSettled(stored)
   const failures = settled.filter((outcome) => outcome.status === 'rejected')
   if (failures[0] && failures.length === settled.length) throw failures[0].reason
   return { results: settled.map(toResult) }

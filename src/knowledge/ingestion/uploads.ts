@@ -9,6 +9,7 @@ import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { type Documents, digestOf } from './documents.ts'
+import { createEach } from './upload-batch.ts'
 
 /** Each upload holds a piece or two in memory and shares the disk with all others. */
 const MAX_UPLOADS = 16
@@ -29,12 +30,8 @@ export function createFiles({ store, documents }: Dependencies) {
   /** The owner of each upload in progress. */
   const uploads: (string | undefined)[] = []
 
-  /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; the file is then dropped. */
-  const receive = async (
-    parts: AsyncIterable<FormPart>,
-    take: (received: ReceivedFile) => Promise<DocumentCreated>,
-    owner: string | undefined,
-  ) => {
+  /** Throws `too_many_uploads`. */
+  const inTurn = async <Result>(owner: string | undefined, work: () => Promise<Result>) => {
     const own = uploads.filter((each) => owner !== undefined && each === owner)
     if (uploads.length >= MAX_UPLOADS || own.length >= MAX_OWN_UPLOADS) {
       const message = 'Too many files are being uploaded at the same time'
@@ -42,35 +39,48 @@ export function createFiles({ store, documents }: Dependencies) {
     }
     uploads.push(owner)
     try {
-      const received = await receiveFile(parts, store)
-      return await take(received).catch(async (error: unknown) => {
-        await ignore(store.dropStaged(received.content.file.number), DROPPED_LATER)
-        throw error
-      })
+      return await work()
     } finally {
       uploads.splice(uploads.indexOf(owner), 1)
     }
   }
 
+  /** Throws what `receiveFile` and `take` throw; the file is then dropped. */
+  const receive = async (
+    parts: AsyncIterable<FormPart>,
+    take: (received: ReceivedFile) => Promise<DocumentCreated>,
+  ) => {
+    const received = await receiveFile(parts, store)
+    return take(received).catch(async (error: unknown) => {
+      await ignore(store.dropStaged(received.content.file.number), DROPPED_LATER)
+      throw error
+    })
+  }
+
+  const createIn =
+    (into: Dependencies['documents']) =>
+    (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+      receive(parts, async ({ content, digest }) => {
+        const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
+        // First: what fails after a document is stored would hide that it is.
+        const { documents: found } = await into.list(same)
+        const created = await into.create(content, idempotencyKey, digest)
+        const other = found.find(({ id }) => id !== created.id)
+        return { ...created, ...(other && { sameFile: other.id }) }
+      })
+
   const filesOf = (into: Dependencies['documents'], owner?: string) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      receive(
-        parts,
-        async ({ content, digest }) => {
-          const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
-          // First: what fails after a document is stored would hide that it is.
-          const { documents: found } = await into.list(same)
-          const created = await into.create(content, idempotencyKey, digest)
-          const other = found.find(({ id }) => id !== created.id)
-          return { ...created, ...(other && { sameFile: other.id }) }
-        },
-        owner,
-      ),
+      inTurn(owner, () => createIn(into)(parts, idempotencyKey)),
+
+    /** See `createEach`; all files of a form count as one upload. */
+    createAll: (parts: AsyncIterable<FormPart>, maxFileBytes: number, signal: AbortSignal) =>
+      inTurn(owner, () => createEach(parts, { create: createIn(into), maxFileBytes }, signal)),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      receive(parts, ({ content }) => into.put(id, content), owner),
+      inTurn(owner, () => receive(parts, ({ content }) => into.put(id, content))),
 
     /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
     async read(named: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {

@@ -1,0 +1,105 @@
+import { AppError } from '../../errors.ts'
+import { createBudget } from '../../lib/semaphore.ts'
+import type { DocumentCreated } from '../../schemas/document.ts'
+import { type DocumentBatchResult, FILES } from '../../schemas/document-batch.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import { type FormPart, IdempotencyKey } from '../../schemas/new-document.ts'
+import { resultsOf } from './documents.ts'
+
+/** The most bytes of files being stored at the same time; the last file may exceed it. */
+const MAX_BYTES_UNDER_WAY = 4_000_000
+/** Small files cost a transaction all the same. */
+const MIN_FILE_WEIGHT = MAX_BYTES_UNDER_WAY / 16
+
+type FilePart = Extract<FormPart, { kind: 'file' }>
+type FieldPart = Extract<FormPart, { kind: 'field' }>
+type Create = (parts: AsyncIterable<FormPart>, idempotencyKey?: string) => Promise<DocumentCreated>
+
+/**
+ * Creates a document of each file of a form, with the fields before it. Files are stored in parallel and fail by
+ * themselves; throws what reading the form throws, the reason of `signal`, and the first failure if all fail.
+ */
+export async function createEach(
+  parts: AsyncIterable<FormPart>,
+  { create, maxFileBytes }: { create: Create; maxFileBytes: number },
+  signal: AbortSignal,
+): Promise<DocumentBatchResult> {
+  const budget = createBudget(MAX_BYTES_UNDER_WAY)
+  const stored: Promise<DocumentCreated>[] = []
+  let fields: FieldPart[] = []
+  let total = 0
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') {
+        fields.push(part)
+        continue
+      }
+      if (stored.length === FILES.count) {
+        throw refusal('file', `must be sent at most ${FILES.count} times`)
+      }
+      if (total > FILES.totalBytes) throw tooMuch()
+      const piece = await readWhole(part.bytes, Math.min(maxFileBytes, FILES.bytes))
+      const size = piece?.length ?? 0
+      total += size
+      await budget.room(signal)
+      const done = budget.hold(Math.max(MIN_FILE_WEIGHT, size))
+      const document = createOne(create, fields, { part, piece })
+      stored.push(document)
+      document.then(done, done)
+      fields = []
+    }
+  } finally {
+    // What has begun gets stored, even if reading failed.
+    await Promise.allSettled(stored)
+  }
+  const [left] = fields
+  if (left) throw refusal(left.name, 'must stand before the file that it belongs to')
+  if (stored.length === 0) throw refusal('file', 'is required: a form field for each file')
+  return resultsOf(stored)
+}
+
+interface ReadFile {
+  part: FilePart
+  /** Absent if it is too large. */
+  piece: Uint8Array | undefined
+}
+
+async function createOne(create: Create, fields: readonly FieldPart[], { part, piece }: ReadFile) {
+  if (!piece) {
+    const message = 'The file is too large to be sent with others: send it by itself'
+    throw new AppError('body_too_large', message, { param: 'file' })
+  }
+  const key = fields.find(({ name }) => name === KEY)?.value
+  const { error } = IdempotencyKey.optional().safeParse(key)
+  if (error) throw refusal(KEY, error.issues[0]?.message ?? 'is invalid')
+  async function* form(): AsyncGenerator<FormPart> {
+    yield* fields.filter(({ name }) => name !== KEY)
+    yield { ...part, bytes: one(piece ?? new Uint8Array()) }
+  }
+  return create(form(), key)
+}
+
+function tooMuch(): AppError {
+  const message = `The files together are larger than ${FILES.totalBytes} bytes`
+  return new AppError('body_too_large', message, { param: 'file' })
+}
+
+const KEY = 'idempotencyKey'
+
+async function* one(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}
+
+/** All bytes, or undefined if there are more than `max`; they are read to the end all the same. */
+async function readWhole(
+  bytes: AsyncIterable<Uint8Array>,
+  max: number,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of bytes) {
+    size += piece.length
+    if (size <= max) pieces.push(piece)
+  }
+  return size <= max ? Buffer.concat(pieces) : undefined
+}
