@@ -90,6 +90,10 @@ const NOT_RUN = new Map([
     'needs a file; test/api/lines.test.ts sends the same',
   ],
   [
+    'curl -s "$URL/documents/batch" -H "Authorization: Bearer $KEY" \\',
+    'needs files; test/api/several-files.test.ts sends such forms',
+  ],
+  [
     'agent-server-client add <folder> --metadata language=en',
     'a pattern; test/e2e/ingest.test.ts fills it in',
   ],

@@ -108,7 +108,7 @@ export async function openWebUi(
 
 /** By the navigation, as people do. */
 export const goTo = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name }).click()
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click()
 
 /** Opens a card of the page Agent, unless it is open. */
 export async function openCard(page: Page, title: string): Promise<void> {
@@ -117,6 +117,10 @@ export async function openCard(page: Page, title: string): Promise<void> {
   await heading.waitFor()
   if ((await card.getAttribute('open')) === null) await heading.click()
 }
+
+/** Shows a variable on the page Settings, which otherwise shows a section at a time. */
+export const findSetting = (page: Page, name: string) =>
+  page.getByLabel('Find a setting').fill(name)
 
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click()

@@ -17,6 +17,9 @@ const browser = useBrowser()
 
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().click()
 
+const openSection = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+
 /** Writes a configuration and confirms the difference. */
 async function saveAgent(page: Page, text: string): Promise<void> {
   await openCard(page, 'Advanced')
@@ -105,6 +108,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
   it('sets a variable and a secret that is never shown again', async () => {
     const server = await startServerProcess()
     const { page, complaints } = await openWebUi(browser, server.url, 'settings')
+    await openSection(page, 'Knowledge')
     await page.getByLabel('TOP_K').fill('0')
     await save(page)
     await page
@@ -112,6 +116,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
       .filter({ hasText: /^TOP_K: must be at least 1$/ })
       .waitFor()
     await page.getByLabel('TOP_K').fill('8')
+    await openSection(page, 'Chat model')
     await page.getByLabel(/\bCHAT_API_KEY$/).fill(SECRET)
     await save(page)
     await page
@@ -120,6 +125,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
       .waitFor()
     expect(await page.getByLabel(/\bCHAT_API_KEY$/).inputValue()).toBe('')
     expect(await page.content()).not.toContain(SECRET)
+    await openSection(page, 'Server')
     expect(await page.getByLabel(/\bPORT$/).getAttribute('readonly')).not.toBeNull()
     await expectAccessible(page)
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
@@ -129,7 +135,7 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     // Another start would take another port, where it could choose.
     const PORT = await freePort()
     const server = await startServerProcess({ PORT })
-    const { page } = await openWebUi(browser, server.url, 'settings')
+    const { page } = await openWebUi(browser, server.url, 'settings/knowledge')
     await page.getByLabel('TOP_K').fill('8')
     await save(page)
     const banner = page.getByRole('status').filter({ hasText: 'Restart needed' })

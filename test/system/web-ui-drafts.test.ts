@@ -29,13 +29,16 @@ describe.skipIf(!hasBrowser)('What is not saved yet (needs Chromium)', () => {
   })
 
   it('stays on Settings and Models, which share it, and the browser asks before it is left', async () => {
-    const { page, complaints } = await openWebUi(browser, server.url, 'settings')
+    const { page, complaints } = await openWebUi(browser, server.url, 'settings/knowledge')
     await page.getByLabel('TOP_K').fill('7')
     await goTo(page, 'Models')
     await page.getByText('Changed: TOP_K').waitFor()
     await page.getByLabel('CHAT_MODEL').fill('typed')
     await goTo(page, 'Settings')
     await page.getByText('Changed: TOP_K, CHAT_MODEL').waitFor()
+    const sections = page.getByRole('navigation', { name: 'Sections' })
+    await sections.getByRole('link', { name: 'Chat model 1 changed' }).waitFor()
+    await sections.getByRole('link', { name: 'Knowledge 1 changed' }).click()
     expect(await page.getByLabel('TOP_K').inputValue()).toBe('7')
     await page.evaluate('location.reload()').catch(() => undefined)
     await expect.poll(() => complaints.join()).toContain('dialog')

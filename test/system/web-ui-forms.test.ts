@@ -6,6 +6,7 @@ import { PROBES } from '../../src/agent/sandbox/probes.ts'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import {
   expectAccessible,
+  findSetting,
   goTo,
   hasBrowser,
   openCard,
@@ -137,6 +138,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     expect(guarded.seen).toEqual([])
 
     await goTo(page, 'Settings')
+    await findSetting(page, 'GUARDED_SECRET')
     await page.getByLabel(/\bGUARDED_SECRET$/).fill('not-to-be-seen')
     await page.getByRole('button', { name: 'Save' }).first().click()
     await page.getByText('Saved: GUARDED_SECRET.').waitFor()

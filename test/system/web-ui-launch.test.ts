@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   expectAccessible,
+  findSetting,
   goTo,
   hasBrowser,
   openCard,
@@ -31,6 +32,7 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     await page.getByText('The server is not running').waitFor()
 
     await goTo(page, 'Settings')
+    await findSetting(page, 'TOP_K')
     await page.getByLabel('TOP_K').fill('7')
     await press(page, 'Save')
     await page.getByText('Saved: TOP_K.').waitFor()

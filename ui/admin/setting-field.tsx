@@ -156,7 +156,7 @@ function Amount({ unit, text }: { unit: string; text: string }) {
   const amount = unit === 'bytes' && number >= 1_000 && `, ${formatBytes(number)}`
   return (
     <span class="hint">
-      {formatNumber(number)} {unit}
+      {formatNumber(number)} {number === 1 ? unit.replace(/s$/, '') : unit}
       {amount}
       {unit === 'seconds' && number >= 120 && `, ${formatNumber(number / 60)} minutes`}
     </span>

@@ -1,16 +1,20 @@
 import { useSignal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
-import { useSettings } from '../admin/settings-draft.ts'
+import { type Draft, useSettings } from '../admin/settings-draft.ts'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { href } from '../route.ts'
 
-/** The variables of the server, as `.env` and the environment have them. */
-export function SettingsPage() {
+/** The variables of the server, as `.env` and the environment have them: a section at a time, or what a search finds. */
+export function SettingsPage({ id }: { id?: string | undefined }) {
   const { settings, draft, failure, note, save } = useSettings()
   const words = useSignal('')
   const all = settings.value?.settings ?? []
-  const found = all.filter((setting) => fits(setting, words.value))
+  const sections = groupsOf(all)
+  const isSearch = words.value.trim() !== ''
+  const shown = sections.find(([group]) => slugOf(group) === id) ?? sections[0]
+  const found = isSearch ? groupsOf(all.filter((one) => fits(one, words.value))) : shown && [shown]
   return (
     <>
       <div class="page-head">
@@ -35,7 +39,14 @@ export function SettingsPage() {
       ))}
       {all.length === 0 && <ErrorNote message={failure.value} />}
       {!settings.value && failure.value === '' && <Skeleton rows={8} />}
-      <Sections names={groupsOf(found).map(([group]) => group)} />
+      <Sections
+        sections={sections}
+        current={isSearch ? undefined : shown?.[0]}
+        draft={draft.value}
+        onOpen={() => {
+          words.value = ''
+        }}
+      />
       <form
         class="stack"
         hidden={all.length === 0}
@@ -44,12 +55,10 @@ export function SettingsPage() {
           void save()
         }}
       >
-        {groupsOf(found).map(([group, some]) => (
+        {found?.map(([group, some]) => (
           <fieldset key={group} class="panel">
             <legend>
-              <h2 id={idOf(group)} tabIndex={-1}>
-                {group}
-              </h2>
+              <h2>{group}</h2>
             </legend>
             <div class="settings-grid">
               {some.map((setting) => (
@@ -58,33 +67,49 @@ export function SettingsPage() {
             </div>
           </fieldset>
         ))}
-        {all.length > 0 && found.length === 0 && <Empty title="No matching settings" />}
+        {found?.length === 0 && <Empty title="No matching settings" />}
         <SaveBar draft={draft} failure={failure.value} note={note.value} />
       </form>
     </>
   )
 }
 
-/** Leads to each section. A link would take the place of the page in the address. */
-function Sections({ names }: { names: readonly string[] }) {
-  if (names.length < 2) return null
-  const show = (name: string) => {
-    const heading = document.getElementById(idOf(name))
-    heading?.scrollIntoView()
-    heading?.focus()
-  }
+type Section = readonly [name: string, settings: readonly Setting[]]
+
+/** Leads to each section, and says where something is not saved yet. */
+function Sections({
+  sections,
+  current,
+  draft,
+  onOpen,
+}: {
+  sections: readonly Section[]
+  current: string | undefined
+  draft: Draft
+  onOpen: () => void
+}) {
+  if (sections.length < 2) return null
   return (
     <nav aria-label="Sections" class="settings-sections">
-      {names.map((name) => (
-        <button key={name} type="button" class="quiet" onClick={() => show(name)}>
-          {name}
-        </button>
-      ))}
+      {sections.map(([name, settings]) => {
+        const changed = settings.filter((setting) => setting.name in draft).length
+        return (
+          <a
+            key={name}
+            href={href('settings', slugOf(name))}
+            aria-current={name === current ? 'true' : undefined}
+            onClick={onOpen}
+          >
+            {name}
+            {changed > 0 && <span class="hint"> {changed} changed</span>}
+          </a>
+        )
+      })}
     </nav>
   )
 }
 
-const idOf = (group: string) => `section-${group.replaceAll(' ', '-')}`
+const slugOf = (group: string) => group.toLowerCase().replaceAll(' ', '-')
 
 function fits({ name, label, meaning, group }: Setting, words: string): boolean {
   const text = `${name} ${label} ${meaning} ${group}`.toLowerCase()
