@@ -4224,47 +4224,64 @@ export interface components {
             type: "error";
         };
         EvaluationComparison: {
+            /** @description The earlier run. */
             before: components["schemas"]["EvaluationRun"];
+            /** @description The run that it is compared with. */
             now: components["schemas"]["EvaluationRun"];
+            /** @description One row for the search, and one for answers if both runs asked the agent. */
             rows: {
+                /** @description Each measure that both runs have. */
                 measures: {
                     [key: string]: {
+                        /** @description The value of the earlier run. */
                         before: number;
+                        /** @description `now` minus `before`. */
                         difference: number;
+                        /** @description The value of the run that it is compared with. */
                         now: number;
                     };
                 };
-                /** @description `search` or `answers`. */
+                /** @description What was measured: `search` or `answers`. */
                 name: string;
-                /** @description Those asked by both whose outcome differs, with the values that do. */
+                /** @description Questions of both runs whose outcome differs. */
                 questions: {
+                    /** @description The measures that differ. */
                     differs: {
                         [key: string]: {
+                            /** @description The value of the earlier run. */
                             before: number;
+                            /** @description The value of the run that it is compared with. */
                             now: number;
                         };
                     };
+                    /** @description Identifier of the judged question. */
                     id: string;
+                    /** @description The question. */
                     text: string;
                 }[];
             }[];
         };
         EvaluationReport: {
+            /** @description Whether the agent is also asked. */
             answers: boolean;
             /** @description Questions asked so far; one that is also put to the agent counts twice. */
             asked: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run began.
+             */
             createdAt: string;
             /**
              * @description `low`, the default: one search. `medium`: the chat model splits the question into parts, which are also searched for. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
-            /** @description Why it failed. */
+            /** @description Why the run failed. */
             error?: string;
             filter?: components["schemas"]["Filter"];
+            /** @description Identifier of the run. */
             id: string;
-            /** @description Of `search` and `answers`, as docs/guides/evaluation.md names them; once done. */
+            /** @description The measures of `search` and `answers`, explained in docs/guides/evaluation.md; absent until the run is done. */
             measures?: {
                 [key: string]: {
                     [key: string]: number;
@@ -4275,50 +4292,66 @@ export interface components {
              * @enum {string}
              */
             mode?: "hybrid" | "lexical" | "dense";
-            /** @description The models at that time. */
+            /** @description The models when the run began. */
             models: {
+                /** @description The chat model. */
                 chat: string;
+                /** @description The embedding model. */
                 embedding?: string;
+                /** @description The reranker. */
                 rerank?: string;
             };
+            /** @description What this run tries out. */
             name?: string;
-            /** @description The outcome of each question, of `search` and `answers`; once done. */
+            /** @description The outcome of each question, for `search` and `answers`; absent until the run is done. */
             questions?: {
                 [key: string]: {
-                    /** @description What the agent said, at most 1,000 characters. */
+                    /** @description What the agent answered, cut off after 1,000 characters. */
                     answer?: string;
+                    /** @description Identifier of the judged question. */
                     id: string;
+                    /** @description The question. */
                     text: string;
+                    /** @description The measures of this question. */
                     values: {
                         [key: string]: number;
                     };
                 }[];
             };
             /**
-             * @description `interrupted`: the server stopped.
+             * @description Whether it is running, or how it ended; `interrupted` means that the server stopped.
              * @enum {string}
              */
             state: "running" | "done" | "failed" | "cancelled" | "interrupted";
+            /** @description Questions to ask in all, counted in the same way. */
             total: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run last made progress.
+             */
             updatedAt: string;
         };
         EvaluationRun: {
+            /** @description Whether the agent is also asked. */
             answers: boolean;
             /** @description Questions asked so far; one that is also put to the agent counts twice. */
             asked: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run began.
+             */
             createdAt: string;
             /**
              * @description `low`, the default: one search. `medium`: the chat model splits the question into parts, which are also searched for. `high`: also, the model judges whether the passages are sufficient and searches for what is missing, in at most 3 rounds, 10 searches, 30,000 tokens and 60 seconds. `medium` and `high` are refused without a chat model; their tokens count towards the usage.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
-            /** @description Why it failed. */
+            /** @description Why the run failed. */
             error?: string;
             filter?: components["schemas"]["Filter"];
+            /** @description Identifier of the run. */
             id: string;
-            /** @description Of `search` and `answers`, as docs/guides/evaluation.md names them; once done. */
+            /** @description The measures of `search` and `answers`, explained in docs/guides/evaluation.md; absent until the run is done. */
             measures?: {
                 [key: string]: {
                     [key: string]: number;
@@ -4329,24 +4362,32 @@ export interface components {
              * @enum {string}
              */
             mode?: "hybrid" | "lexical" | "dense";
-            /** @description The models at that time. */
+            /** @description The models when the run began. */
             models: {
+                /** @description The chat model. */
                 chat: string;
+                /** @description The embedding model. */
                 embedding?: string;
+                /** @description The reranker. */
                 rerank?: string;
             };
+            /** @description What this run tries out. */
             name?: string;
             /**
-             * @description `interrupted`: the server stopped.
+             * @description Whether it is running, or how it ended; `interrupted` means that the server stopped.
              * @enum {string}
              */
             state: "running" | "done" | "failed" | "cancelled" | "interrupted";
+            /** @description Questions to ask in all, counted in the same way. */
             total: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the run last made progress.
+             */
             updatedAt: string;
         };
         EvaluationRunList: {
-            /** @description The last 50, newest first. */
+            /** @description The last 50 runs, newest first. */
             runs: components["schemas"]["EvaluationRun"][];
         };
         Feedback: {
@@ -5094,7 +5135,7 @@ export interface components {
             url?: string;
         };
         /**
-         * @description At most 100 files of at most 1000000 bytes each, 20000000 in all. Fields belong to the file that follows them.
+         * @description At most 100 files of at most 1,000,000 bytes each, 20,000,000 in all. Fields belong to the file that follows them.
          * @example {
          *       "title": [
          *         "Owls"
@@ -5106,13 +5147,19 @@ export interface components {
          *     }
          */
         NewDocumentFiles: {
+            /** @description Collection of the file that follows. */
             collection?: string[];
+            /** @description Conversation of the file that follows. */
             conversation?: string[];
+            /** @description The files. */
             file: string[];
             /** @description Same as the header of `POST /documents`. */
             idempotencyKey?: string[];
+            /** @description Metadata of the file that follows, as a JSON object. */
             metadata?: string[];
+            /** @description Title of the file that follows. */
             title?: string[];
+            /** @description Source URL of the file that follows. */
             url?: string[];
         };
         /**
@@ -5165,7 +5212,7 @@ export interface components {
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description What is tried, for people. */
+            /** @description What this run tries out, for people. */
             name?: string | null;
         };
         /**
@@ -9417,6 +9464,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the run. */
                 id: string;
             };
             cookie?: never;
@@ -9439,6 +9487,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Identifier of the run. */
                 id: string;
             };
             cookie?: never;

@@ -98,19 +98,25 @@ const each = <Part extends z.ZodType>(part: Part) => z.array(part).max(FILES.cou
 /** As the contract shows it; what arrives is read part by part. */
 export const DocumentFormBatch = z
   .object({
-    file: each(form.file).min(1),
-    title: each(form.title.unwrap()).optional(),
-    url: each(form.url.unwrap()).optional(),
-    metadata: each(form.metadata.unwrap()).optional(),
-    collection: each(form.collection.unwrap()).optional(),
-    conversation: each(form.conversation.unwrap()).optional(),
+    file: each(form.file).min(1).describe('The files.'),
+    title: each(form.title.unwrap()).optional().describe('Title of the file that follows.'),
+    url: each(form.url.unwrap()).optional().describe('Source URL of the file that follows.'),
+    metadata: each(form.metadata.unwrap())
+      .optional()
+      .describe('Metadata of the file that follows, as a JSON object.'),
+    collection: each(form.collection.unwrap())
+      .optional()
+      .describe('Collection of the file that follows.'),
+    conversation: each(form.conversation.unwrap())
+      .optional()
+      .describe('Conversation of the file that follows.'),
     idempotencyKey: each(IdempotencyKey)
       .optional()
       .describe('Same as the header of `POST /documents`.'),
   })
   .meta({
     id: 'NewDocumentFiles',
-    description: `At most ${FILES.count} files of at most ${FILES.bytes} bytes each, ${FILES.totalBytes} in all. Fields belong to the file that follows them.`,
+    description: `At most ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. Fields belong to the file that follows them.`,
     examples: [{ title: ['Owls'], file: ['Owls hunt at night.', 'Herons wait.'] }],
   })
 

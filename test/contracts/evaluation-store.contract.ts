@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MAX_EVALUATIONS } from '../../src/stores/evaluation-store.ts'
-import type { OpenableData } from './key-store.contract.ts'
+import { openStore, type StoreData } from './open-store.ts'
 
-export interface AgeingData extends OpenableData {
+export interface AgeingData extends StoreData {
   /** Makes all that the store holds of evaluations older. */
   age(milliseconds: number): Promise<unknown>
 }
@@ -13,17 +13,9 @@ const run = (id: string) => ({ id, json: `{"name":"${id}"}`, total: 3 })
 export function describeEvaluationStore(name: string, createData: () => Promise<AgeingData>): void {
   const openData = async () => {
     const data = await createData()
-    let store = await data.open()
-    onTestFinished(async () => {
-      await store.close()
-      await data.remove()
-    })
-    const reopen = async () => {
-      await store.close()
-      store = await data.open()
-      return store.evaluations
-    }
-    return { evaluations: store.evaluations, reopen, age: data.age }
+    const { store, reopen } = await openStore(async () => data)
+    const reopened = async () => (await reopen()).evaluations
+    return { evaluations: store.evaluations, reopen: reopened, age: data.age }
   }
 
   describe(`${name} as the store of evaluations`, () => {

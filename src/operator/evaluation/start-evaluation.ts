@@ -69,7 +69,7 @@ export function startEvaluation(
     }
   }
   const run = async () => {
-    const beat = setInterval(goOn, GO_ON_MS)
+    const beat = setInterval(() => void goOn(), GO_ON_MS)
     try {
       const end = await endOf()
       await store.end({ id, asked, ...end })

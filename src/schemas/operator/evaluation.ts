@@ -130,7 +130,7 @@ export const QuestionParams = z.object({ id: QuestionId })
 
 export const NewEvaluationRun = z
   .object({
-    name: optional(boundedText(100)).describe('What is tried, for people.'),
+    name: optional(boundedText(100)).describe('What this run tries out, for people.'),
     answers: optionalOr(z.boolean(), false).describe(
       'Whether the agent is also asked the questions that have `facts`, which uses the chat model.',
     ),
@@ -141,49 +141,58 @@ export const NewEvaluationRun = z
   .meta({ id: 'NewEvaluationRun', examples: [{ name: 'by words alone', mode: 'lexical' }] })
 
 const Values = z.record(z.string(), z.number())
+const QuestionText = z.string().describe('The question.')
+const QuestionOf = z.string().describe('Identifier of the judged question.')
 
 export const EvaluationRun = z
   .object({
-    id: z.string(),
+    id: z.string().describe('Identifier of the run.'),
     state: z
       .enum(['running', 'done', 'failed', 'cancelled', 'interrupted'])
-      .describe('`interrupted`: the server stopped.'),
-    name: z.string().optional(),
-    answers: z.boolean(),
+      .describe(
+        'Whether it is running, or how it ended; `interrupted` means that the server stopped.',
+      ),
+    name: z.string().optional().describe('What this run tries out.'),
+    answers: z.boolean().describe('Whether the agent is also asked.'),
     mode: SearchMode.optional(),
     effort: Effort.optional(),
     filter: Filter.optional(),
     models: z
       .object({
-        chat: z.string(),
-        embedding: z.string().optional(),
-        rerank: z.string().optional(),
+        chat: z.string().describe('The chat model.'),
+        embedding: z.string().optional().describe('The embedding model.'),
+        rerank: z.string().optional().describe('The reranker.'),
       })
-      .describe('The models at that time.'),
+      .describe('The models when the run began.'),
     asked: z
       .int()
       .describe('Questions asked so far; one that is also put to the agent counts twice.'),
-    total: z.int(),
-    error: z.string().optional().describe('Why it failed.'),
+    total: z.int().describe('Questions to ask in all, counted in the same way.'),
+    error: z.string().optional().describe('Why the run failed.'),
     measures: z
       .record(z.string(), Values)
       .optional()
-      .describe('Of `search` and `answers`, as docs/guides/evaluation.md names them; once done.'),
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+      .describe(
+        'The measures of `search` and `answers`, explained in docs/guides/evaluation.md; absent until the run is done.',
+      ),
+    createdAt: z.iso.datetime().describe('When the run began.'),
+    updatedAt: z.iso.datetime().describe('When the run last made progress.'),
   })
   .meta({ id: 'EvaluationRun' })
 
 export const EvaluationRunList = z
-  .object({ runs: z.array(EvaluationRun).describe('The last 50, newest first.') })
+  .object({ runs: z.array(EvaluationRun).describe('The last 50 runs, newest first.') })
   .meta({ id: 'EvaluationRunList' })
 
 const Outcomes = z.array(
   z.object({
-    id: z.string(),
-    text: z.string(),
-    answer: z.string().optional().describe('What the agent said, at most 1,000 characters.'),
-    values: Values,
+    id: QuestionOf,
+    text: QuestionText,
+    answer: z
+      .string()
+      .optional()
+      .describe('What the agent answered, cut off after 1,000 characters.'),
+    values: Values.describe('The measures of this question.'),
   }),
 )
 
@@ -191,34 +200,46 @@ export const EvaluationReport = EvaluationRun.extend({
   questions: z
     .record(z.string(), Outcomes)
     .optional()
-    .describe('The outcome of each question, of `search` and `answers`; once done.'),
+    .describe(
+      'The outcome of each question, for `search` and `answers`; absent until the run is done.',
+    ),
 }).meta({ id: 'EvaluationReport' })
 
-const Difference = z.object({ before: z.number(), now: z.number() })
+const Difference = z.object({
+  before: z.number().describe('The value of the earlier run.'),
+  now: z.number().describe('The value of the run that it is compared with.'),
+})
 
 export const EvaluationComparison = z
   .object({
-    before: EvaluationRun,
-    now: EvaluationRun,
-    rows: z.array(
-      z.object({
-        name: z.string().describe('`search` or `answers`.'),
-        measures: z.record(z.string(), Difference.extend({ difference: z.number() })),
-        questions: z
-          .array(
-            z.object({
-              id: z.string(),
-              text: z.string(),
-              differs: z.record(z.string(), Difference),
-            }),
-          )
-          .describe('Those asked by both whose outcome differs, with the values that do.'),
-      }),
-    ),
+    before: EvaluationRun.describe('The earlier run.'),
+    now: EvaluationRun.describe('The run that it is compared with.'),
+    rows: z
+      .array(
+        z.object({
+          name: z.string().describe('What was measured: `search` or `answers`.'),
+          measures: z
+            .record(
+              z.string(),
+              Difference.extend({ difference: z.number().describe('`now` minus `before`.') }),
+            )
+            .describe('Each measure that both runs have.'),
+          questions: z
+            .array(
+              z.object({
+                id: QuestionOf,
+                text: QuestionText,
+                differs: z.record(z.string(), Difference).describe('The measures that differ.'),
+              }),
+            )
+            .describe('Questions of both runs whose outcome differs.'),
+        }),
+      )
+      .describe('One row for the search, and one for answers if both runs asked the agent.'),
   })
   .meta({ id: 'EvaluationComparison' })
 
-const RunId = z.string().min(1).max(64)
+const RunId = z.string().min(1).max(64).describe('Identifier of the run.')
 export const EvaluationRunParams = z.object({ id: RunId })
 export const ComparisonQuery = z.object({
   before: RunId.describe('The `id` of the earlier run.'),

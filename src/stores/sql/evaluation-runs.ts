@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import {
   type EvaluationEnd,
@@ -10,9 +9,8 @@ import {
 } from '../evaluation-store.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { integer, optionalText, type Read, type Row, type Tx, text } from './query.ts'
+import { integer, oneOf, optionalText, type Read, type Row, type Tx, text } from './query.ts'
 
-const State = z.enum(RUN_STATES)
 const IS_SILENT = `state = 'running' AND updated_at < now_ms() - ${SILENT_MS}`
 const SELECT = `SELECT id, CASE WHEN ${IS_SILENT} THEN 'interrupted' ELSE state END AS state,
   json, asked, total, error, measures, created_at, updated_at`
@@ -75,7 +73,7 @@ export function createEvaluationWrites(dialect: Dialect) {
 function toEvaluation(row: Row | undefined): StoredEvaluation {
   return {
     id: text(row, 'id'),
-    state: State.parse(text(row, 'state')),
+    state: oneOf(RUN_STATES, row, 'state'),
     json: text(row, 'json'),
     asked: integer(row, 'asked'),
     total: integer(row, 'total'),
