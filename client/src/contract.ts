@@ -3382,7 +3382,7 @@ export interface components {
             quotes: {
                 /** @description End offset in the document (exclusive). */
                 end?: number;
-                /** @description Page or slide, if the whole hit is on one. */
+                /** @description Page or slide on which the quote begins. */
                 page?: number;
                 /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
                 start?: number;
@@ -4490,7 +4490,7 @@ export interface components {
             quotes: {
                 /** @description End offset in the document (exclusive). */
                 end?: number;
-                /** @description Page or slide, if the whole hit is on one. */
+                /** @description Page or slide on which the quote begins. */
                 page?: number;
                 /** @description Start offset in the document, in UTF-16 code units. Absent for rows of tables. */
                 start?: number;

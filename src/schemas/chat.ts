@@ -148,7 +148,7 @@ const Quote = z.object({
     .optional()
     .describe('Start offset in the document, in UTF-16 code units. Absent for rows of tables.'),
   end: z.int().optional().describe('End offset in the document (exclusive).'),
-  page: z.int().optional().describe('Page or slide, if the whole hit is on one.'),
+  page: z.int().optional().describe('Page or slide on which the quote begins.'),
 })
 
 export const Citation = z

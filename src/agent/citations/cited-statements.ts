@@ -1,3 +1,4 @@
+import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import type { Citation } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { TermsOf } from './attribution.ts'
@@ -120,10 +121,17 @@ function isStatement(text: string): boolean {
 function toQuote(hit: Hit, { start, end }: Range): Citation['quotes'][number] {
   const text = hit.text.slice(start, end)
   const isExact = hit.text.length === hit.end - hit.start
-  const isOnOnePage = hit.page !== undefined && (hit.pageEnd ?? hit.page) === hit.page
+  const page = pageAt(hit, isExact ? start : undefined)
   return {
     text,
     ...(isExact && { start: hit.start + start, end: hit.start + end }),
-    ...(isOnOnePage && { page: hit.page }),
+    ...(page !== undefined && { page }),
   }
+}
+
+/** The page at an offset into the text of a hit, or that of the whole hit. */
+function pageAt({ text, page, pageEnd = page }: Hit, offset: number | undefined) {
+  if (page === undefined || pageEnd === page) return page
+  if (offset === undefined) return undefined
+  return page + text.slice(0, offset).split(PAGE_BREAK).length - 1
 }

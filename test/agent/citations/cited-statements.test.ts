@@ -39,10 +39,19 @@ describe('A citation', () => {
     ])
   })
 
-  it('has its page, if the passage is on one', () => {
-    const on = (pageEnd: number) => HITS.map((hit) => ({ ...hit, page: 3, pageEnd }))
-    expect(check('Dogs wait outside [1].', on(3))[0]?.quotes[0]?.page).toBe(3)
-    expect(check('Dogs wait outside [1].', on(4))[0]?.quotes[0]).not.toHaveProperty('page')
+  it('has the page on which its sentence begins', () => {
+    const passage = 'Cats may come in.\n\n\f\n\f\nDogs must wait\n\f\noutside. Birds may not.'
+    const pageOf = (answer: string, pageEnd: number | undefined, end = passage.length) => {
+      const paged = { ...hitOf('1'), text: passage, start: 0, end, page: 3, pageEnd }
+      return check(answer, [paged as (typeof HITS)[number]])[0]?.quotes[0]?.page
+    }
+    expect(pageOf('Cats may come in [1].', 6)).toBe(3)
+    expect(pageOf('Dogs wait outside [1].', 6)).toBe(5)
+    expect(pageOf('Birds may not [1].', 6)).toBe(6)
+    // What is not the text of the document says nothing of its pages, unless there is one.
+    expect(pageOf('Birds may not [1].', 6, 0)).toBeUndefined()
+    expect(pageOf('Birds may not [1].', undefined, 0)).toBe(3)
+    expect(check('Dogs wait outside [1].')[0]?.quotes[0]).not.toHaveProperty('page')
   })
 
   it('has no offsets where the text is not that of the document', () => {
