@@ -53,12 +53,21 @@ export function href(...parts: string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`
 }
 
-/** Where a passage is shown in its document. */
-export const documentAddress = ({ documentId, start, end }: Passage) =>
-  `${href('documents', documentId)}?at=${start}-${end}`
+/** Where a passage is shown in its document, or several parts of it, in order. */
+export const documentAddress = (documentId: string, ...places: readonly Place[]) =>
+  `${href('documents', documentId)}?at=${places.map(({ start, end }) => `${start}-${end}`).join()}`
 
-interface Passage {
-  documentId: string
+interface Place {
   start: number
   end: number
+}
+
+/** The places of an address that `documentAddress` made; none where it is another. */
+export function placesIn(query: string): Place[] {
+  const at = new URLSearchParams(query).get('at') ?? ''
+  if (!/^\d+-\d+(?:,\d+-\d+)*$/.test(at)) return []
+  return at.split(',').map((place) => {
+    const [start = 0, end = 0] = place.split('-').map(Number)
+    return { start, end }
+  })
 }

@@ -23,7 +23,7 @@ const FLAGS = [
 export const hasBrowser = existsSync(EXECUTABLE)
 
 /** What a test needs of a browser. */
-type Profiles = Pick<Browser, 'newContext'>
+export type Profiles = Pick<Browser, 'newContext'>
 
 /** One browser for all tests of the file that calls this at its top; none is started where there is none. */
 export function useBrowser(): Profiles {

@@ -115,7 +115,7 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
     )
   }
   const quoted = citation?.quotes.map(({ text }) => plainText(text)).join(' … ')
-  const place = placeOf(hit)
+  const place = placeOf(hit, citation?.quotes)
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
       <p>

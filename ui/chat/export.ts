@@ -26,16 +26,17 @@ function toMarkdown(title: string | null, turns: readonly Turn[]): string {
 /** The hits that an answer cites, with their marks. */
 export function citedHits({ answer, hits }: Pick<Turn, 'answer' | 'hits'>) {
   return hits
-    .map((hit, index) => ({ hit, mark: `[${index + 1}]` }))
+    .map((hit, index) => ({ hit, number: index + 1, mark: `[${index + 1}]` }))
     .filter(({ mark }) => answer.includes(mark))
 }
 
 /** An answer with a list of the sources that it cites, each once, under the numbers of their marks. */
-export function withSources({ answer, hits }: Pick<Turn, 'answer' | 'hits'>): string {
-  const sources = citedHits({ answer, hits }).map(({ hit, mark }) => {
+export function withSources(turn: Pick<Turn, 'answer' | 'hits' | 'citations'>): string {
+  const sources = citedHits(turn).map(({ hit, number, mark }) => {
+    const quotes = turn.citations.flatMap((one) => (one.number === number ? one.quotes : []))
     const address = hit.url === undefined ? '' : `<${hit.url}>`
-    const facts = [hit.title || hit.documentId, placeOf(hit), address].filter(Boolean)
+    const facts = [hit.title || hit.documentId, placeOf(hit, quotes), address].filter(Boolean)
     return `${mark} ${facts.join(', ')}`
   })
-  return sources.length === 0 ? answer : `${answer}\n\nSources:\n\n${sources.join('\n')}`
+  return sources.length === 0 ? turn.answer : `${turn.answer}\n\nSources:\n\n${sources.join('\n')}`
 }

@@ -8,9 +8,9 @@ import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import type { Place } from '../reader/document-text.tsx'
 import { DocumentView } from '../reader/document-view.tsx'
-import { routeQuery } from '../route.ts'
+import type { Range } from '../reader/find-words.ts'
+import { placesIn, routeQuery } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
 import { EditForm, ReplaceButton } from './change-document.tsx'
 import { isUnsettled, listAddress } from './document-list.ts'
@@ -24,6 +24,8 @@ import {
 
 const POLL_MS = 2_000
 const PAGE_SIZE = 50
+/** Of an address; a citation quotes at most three. */
+const MAX_PLACES = 10
 
 /** One document: its state, and what was made of it. */
 export function DocumentPage({ id }: { id: string }) {
@@ -38,8 +40,7 @@ export function DocumentPage({ id }: { id: string }) {
       failure.value = messageOf(error)
     }
   }
-  const at = new URLSearchParams(routeQuery.value).get('at')
-  const place = readPlace(at)
+  const places = placesIn(routeQuery.value)
   useEffect(() => void read(), [])
   useEffect(() => {
     if (!document.value || !isUnsettled(document.value)) return
@@ -89,10 +90,11 @@ export function DocumentPage({ id }: { id: string }) {
             <Facts document={document.value} />
           )}
           {/* Drawn anew when the revision that is found changes, or another place is asked for. */}
-          {place && document.value.chunks > 0 && (
+          {places.length > 0 && document.value.chunks > 0 && (
             <Shown
-              key={`${document.value.servedRevision} ${at}`}
-              place={{ documentId: id, ...place }}
+              key={`${document.value.servedRevision} ${JSON.stringify(places)}`}
+              id={id}
+              places={places}
             />
           )}
           <Chunks key={document.value.servedRevision} document={document.value} />
@@ -117,18 +119,28 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-/** `?at=<start>-<end>` of the address, as the web UI writes it. */
-function readPlace(at: string | null) {
-  const [, start, end] = /^(\d+)-(\d+)$/.exec(at ?? '') ?? []
-  return start === undefined ? undefined : { start: Number(start), end: Number(end) }
-}
-
-/** The place that the address names. */
-function Shown({ place }: { place: Place }) {
+/** The places that the address names. */
+function Shown({ id, places }: { id: string; places: readonly Range[] }) {
+  const [first, ...others] = places.slice(0, MAX_PLACES)
+  const quotes = useSignal<string[] | undefined>(others.length === 0 ? [] : undefined)
+  useEffect(() => {
+    if (quotes.value || !first) return
+    Promise.all([first, ...others].map((place) => client.documents.text(id, place))).then(
+      (texts) => {
+        quotes.value = texts
+      },
+      () => {
+        // The view says why.
+        quotes.value = []
+      },
+    )
+  }, [])
+  if (!first) return null
+  const place = { documentId: id, start: first.start, end: (others.at(-1) ?? first).end }
   return (
     <section class="panel stack" aria-labelledby="content">
       <h2 id="content">Content</h2>
-      <DocumentView place={place} />
+      {quotes.value && <DocumentView place={place} quotes={quotes.value} />}
     </section>
   )
 }

@@ -1,17 +1,39 @@
-import type { Hit } from '../../client/src/agent-server.ts'
+import type { Citation, Hit } from '../../client/src/agent-server.ts'
 
-type Place = Pick<Hit, 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row'>
+type Place = Pick<Hit, 'text' | 'start' | 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row'>
+type Quotes = Citation['quotes']
 
-/** Where in its document a chunk stands, in words. */
-export function placeOf({ heading, page, pageEnd, sheet, row }: Place): string {
+const HEADING = /^#{1,6} +(.+?)(?: +#+)?$/gm
+/** Lines in it are no headings. */
+const CODE = /^(```|~~~)[\s\S]*?(?:^\1|$(?![\s\S]))/gm
+
+/** Where in its document a chunk stands, in words; or what is quoted of it, as far as that is at one place. */
+export function placeOf(chunk: Place, quotes: Quotes = []): string {
+  const { sheet, row } = chunk
   const facts = [
-    heading,
-    page !== undefined &&
-      (pageEnd && pageEnd !== page ? `pages ${page}–${pageEnd}` : `page ${page}`),
+    headingOf(chunk, quotes),
+    pagesOf(chunk, quotes),
     sheet && `sheet ${sheet}`,
     row !== undefined && `row ${row}`,
   ]
   return facts.filter(Boolean).join(' · ')
+}
+
+function headingOf({ heading, text, start }: Place, quotes: Quotes): string | undefined {
+  if (heading === undefined || quotes.length === 0) return heading
+  const above = quotes.map((quote) => {
+    const before = quote.start === undefined ? '' : text.slice(0, quote.start - start)
+    return [...before.replaceAll(CODE, '').matchAll(HEADING)].at(-1)?.[1] ?? heading
+  })
+  return new Set(above).size === 1 ? above[0] : undefined
+}
+
+function pagesOf({ page, pageEnd = page }: Place, quotes: Quotes): string {
+  const cited = new Set(quotes.flatMap((quote) => quote.page ?? []))
+  if (cited.size === 1) return `page ${[...cited][0]}`
+  if (cited.size > 1) return `pages ${[...cited].toSorted((a, b) => a - b).join(', ')}`
+  if (page === undefined) return ''
+  return pageEnd === page ? `page ${page}` : `pages ${page}–${pageEnd}`
 }
 
 /** The text of a chunk, without the characters that part its pages. */
@@ -23,7 +45,7 @@ export function ChunkText({ text, isExcerpt = false }: { text: string; isExcerpt
   )
 }
 
-export function ChunkFacts({ chunk }: { chunk: Place }) {
-  const facts = placeOf(chunk)
+export function ChunkFacts({ chunk, quotes }: { chunk: Place; quotes?: Quotes }) {
+  const facts = placeOf(chunk, quotes)
   return facts === '' ? null : <p class="hint">{facts}</p>
 }

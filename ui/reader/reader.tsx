@@ -51,9 +51,9 @@ export function Reader({ hit, quotes }: Cited) {
         <h2 ref={heading} id="reader-title" tabIndex={-1}>
           {titleOf(hit)}
         </h2>
-        <ChunkFacts chunk={hit} />
+        <ChunkFacts chunk={hit} quotes={quotes} />
         <div class="row tight">
-          <a class="button quiet" href={documentAddress({ ...hit, ...placeOfFirst(quotes) })}>
+          <a class="button quiet" href={documentAddress(hit.documentId, ...placesOf(hit, quotes))}>
             <Icon name="open" />
             Open document
           </a>
@@ -71,10 +71,12 @@ export function Reader({ hit, quotes }: Cited) {
   )
 }
 
-/** An address has room for one place; the rows of tables have none of their own. */
-function placeOfFirst(quotes: Citation['quotes']) {
-  const { start, end } = quotes[0] ?? {}
-  return start === undefined || end === undefined ? {} : { start, end }
+/** The rows of tables have no places of their own. */
+function placesOf(hit: Hit, quotes: Citation['quotes']) {
+  const places = quotes.flatMap(({ start, end }) =>
+    start === undefined || end === undefined ? [] : [{ start, end }],
+  )
+  return places.length > 0 ? places : [hit]
 }
 
 /** The same in a dialog, for a hit of a search. */
@@ -84,7 +86,7 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
       <ChunkFacts chunk={hit} />
       <DocumentView place={hit} cited={hit.text} />
       <div class="dialog-foot">
-        <a class="button" href={documentAddress(hit)} onClick={onClose}>
+        <a class="button" href={documentAddress(hit.documentId, hit)} onClick={onClose}>
           <Icon name="open" />
           Open document
         </a>

@@ -96,7 +96,7 @@ function HitCard({
       <div class="row spread">
         <h2>
           <span class="place">{place}</span>{' '}
-          <a href={documentAddress(hit)}>{hit.title || hit.documentId}</a>
+          <a href={documentAddress(hit.documentId, hit)}>{hit.title || hit.documentId}</a>
         </h2>
         <span class="score" title="Relevance, from 0 to 1">
           {hit.score.toFixed(3)}
