@@ -128,6 +128,22 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('nests headings without a gap, wherever an answer begins', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    const levels = ['### First', '##### Below', '### Second', '# Last', '## Below it']
+    upstream.always(textReply(levels.join('\n\n')))
+    await askOn(page, 'Show headings')
+    await page.getByText(/tokens/).waitFor()
+    const names = await page
+      .locator('.answer :is(h3, h4, h5, h6)')
+      .evaluateAll((all) => all.map(({ localName, textContent }) => `${localName} ${textContent}`))
+    expect(names).toEqual(['h3 First', 'h4 Below', 'h3 Second', 'h3 Last', 'h4 Below it'])
+    await expectAccessible(page)
+    await upstream.close()
+  })
+
   it('tells notes, formulas and code from citations, as the server does', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

@@ -74,6 +74,84 @@ describe.skipIf(!hasBrowser)('Conversations (need Chromium)', () => {
     await page.getByText('2 / 2').waitFor()
   })
 
+  it('keep each of three edits in a row, which one can go back to', async () => {
+    const { page, upstream } = await open()
+    await say(page, upstream, 'First question', 'First answer.')
+    await say(page, upstream, 'Second question', 'Second answer.')
+    const questions = ['Second question', 'Edit one', 'Edit two', 'Edit three']
+    for (const edited of questions.slice(1)) {
+      await page.getByRole('button', { name: 'Edit question 2' }).click()
+      await page.getByLabel('Question', { exact: true }).first().fill(edited)
+      upstream.always(textReply(`Answer to ${edited}.`))
+      await press(page, 'Ask again')
+      await answered(page, `Answer to ${edited}.`).waitFor()
+    }
+    await page.getByText('4 / 4').waitFor()
+    await page.reload()
+    for (const [place, question] of [...questions.entries()].reverse()) {
+      await page.getByText(`${place + 1} / 4`).waitFor()
+      await asked(page, question).waitFor()
+      expect(await page.locator('.turn').count()).toBe(2)
+      if (place > 0) await page.getByRole('button', { name: 'Previous version' }).click()
+    }
+    await answered(page, 'Second answer.').waitFor()
+    upstream.always(textReply('Third answer.'))
+    await askOn(page, 'Third question')
+    await answered(page, 'Third answer.').waitFor()
+    expect(told(upstream).map(({ content }) => content)).toEqual([
+      'First question',
+      'First answer.',
+      'Second question',
+      'Second answer.',
+      expect.stringContaining('Third question'),
+    ])
+  })
+
+  it('keep an edited question over other pages, and when it could not be asked', async () => {
+    const { page, upstream } = await open()
+    await say(page, upstream, 'First question', 'First answer.')
+    await page.getByRole('button', { name: 'Edit question 1' }).click()
+    const field = page.getByLabel('Question', { exact: true }).first()
+    await field.fill('Half an edit')
+    await goTo(page, 'Documents')
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+    await goTo(page, 'Chat')
+    await expect.poll(() => field.inputValue()).toBe('Half an edit')
+    await page.route('**/chat', (route) => route.abort())
+    await press(page, 'Ask again')
+    await page.locator('form.composer').getByRole('alert').getByText(/./).waitFor()
+    await expect.poll(() => field.inputValue()).toBe('Half an edit')
+    await press(page, 'Cancel')
+    await answered(page, 'First answer.').waitFor()
+    expect(await page.getByLabel('Question', { exact: true }).count()).toBe(1)
+  })
+
+  it('say that they were deleted elsewhere, and keep what was being written', async () => {
+    const { page, upstream, server } = await open()
+    const deleteShown = async () => {
+      const { pathname } = new URL(page.url().replace('/#', ''))
+      await server.request(`/v1/conversations/${pathname.split('/').at(-1)}`, { method: 'DELETE' })
+    }
+    const told = page.getByRole('alert').getByText('This conversation was deleted elsewhere.')
+    const field = page.getByLabel('Question', { exact: true }).last()
+    await say(page, upstream, 'First question', 'First answer.')
+    await deleteShown()
+    await askOn(page, 'Second question')
+    await told.waitFor()
+    expect(await field.inputValue()).toBe('Second question')
+
+    halting(upstream)
+    await page.keyboard.press('Enter')
+    await answered(page, 'The beginning,').waitFor()
+    await field.fill('Third question')
+    await deleteShown()
+    await told.waitFor()
+    expect(page.url()).toMatch(/#\/chat$/)
+    await say(page, upstream, await field.inputValue(), 'Third answer.')
+    await asked(page, 'Third question').waitFor()
+    expect(await told.count()).toBe(0)
+  })
+
   it('go on where they were after a reload in the middle of an answer', async () => {
     const { page, upstream } = await open()
     const rest = halting(upstream)

@@ -62,8 +62,14 @@ describe.skipIf(!hasBrowser)('Feedback in the chat (needs Chromium)', () => {
   })
 
   it('makes a judged question of an answer, with the documents that it cites', async () => {
-    const { page, complaints } = await openAnswered()
-    await press(page, 'Use as judged question')
+    const { page, complaints, thumb } = await openAnswered()
+    await page.getByText('More', { exact: true }).click()
+    const judge = page.getByRole('button', { name: 'Use as judged question' })
+    await judge.waitFor()
+    await page.getByText('More', { exact: true }).click()
+    await judge.waitFor({ state: 'hidden' })
+    await thumb('Good').click()
+    await judge.click()
     await page.getByRole('link', { name: 'Judged question' }).waitFor()
     await goTo(page, 'Search')
     const judged = page.getByRole('region', { name: 'Judged questions' })

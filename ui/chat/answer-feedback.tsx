@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Feedback } from '../../client/src/agent-server.ts'
 import { messageOf } from '../api.ts'
@@ -19,14 +20,30 @@ const RATINGS = [
   ['down', 'Bad answer', 'thumbDown'],
 ] as const
 
+interface AnswerFeedbackProps {
+  turn: Turn
+  place: number
+  /** What else can be done with the answer, before the thumbs. */
+  children: ComponentChildren
+  /** What is needed seldom, and folded. */
+  more: ComponentChildren
+}
+
 /** Takes what somebody thinks of an answer, and makes a judged question of it. */
-export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
+export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackProps) {
   const failure = useSignal('')
   const isBusy = useSignal(false)
   const draft = useSignal<string | undefined>(undefined)
   const answerId = turn.last
   const conversation = conversationId.value
-  if (answerId === undefined || conversation === undefined || turn.answer === '') return null
+  if (answerId === undefined || conversation === undefined || turn.answer === '') {
+    return (
+      <div class="row tight">
+        {children}
+        <More>{more}</More>
+      </div>
+    )
+  }
   const given = feedbackOf.value.get(answerId)
   const attempt = async (work: () => void | Promise<void>) => {
     failure.value = ''
@@ -42,6 +59,7 @@ export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
   return (
     <div class="stack">
       <div class="row tight">
+        {children}
         <Thumbs
           rating={given?.rating}
           place={place}
@@ -66,7 +84,11 @@ export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
             {given.comment === undefined ? 'Add a comment' : 'Change comment'}
           </button>
         )}
-        <JudgedButton turn={turn} attempt={attempt} />
+        {given && <JudgedButton turn={turn} attempt={attempt} />}
+        <More>
+          {more}
+          {!given && <JudgedButton turn={turn} attempt={attempt} />}
+        </More>
       </div>
       {given && draft.value !== undefined && (
         <CommentForm
@@ -86,6 +108,18 @@ export function AnswerFeedback({ turn, place }: { turn: Turn; place: number }) {
       {draft.value === undefined && <Comment given={given} />}
       <ErrorNote message={failure.value} />
     </div>
+  )
+}
+
+function More({ children }: { children: ComponentChildren }) {
+  return (
+    <details class="more">
+      <summary>
+        <Icon name="more" />
+        More
+      </summary>
+      <div class="row tight">{children}</div>
+    </details>
   )
 }
 

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ChatStream } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { closeReader } from '../reader/reader.tsx'
+import { replaceRoute } from '../route.ts'
 import {
   allTurns,
   askedWith,
@@ -18,6 +19,7 @@ import {
   turns,
 } from './conversation.ts'
 import { refreshList } from './conversations.ts'
+import { moveDraft } from './draft.ts'
 import { clearFileNotes } from './files.ts'
 import { tellTabs } from './other-tabs.ts'
 import { type ChangeAnswer, readAnswerEvents } from './read-answer.ts'
@@ -44,6 +46,7 @@ export async function ask(
 ): Promise<boolean> {
   const parent = after === 'start' ? undefined : after
   refusal.value = ''
+  openFailure.value = ''
   if (isAnswering.value || question.trim() === '') return false
   if (question.length > MAX_QUESTION) {
     const length = question.length.toLocaleString('en')
@@ -66,6 +69,10 @@ export async function ask(
     return true
   } catch (error) {
     // The server has not stored it: it is still to be asked.
+    if (isGone(error)) {
+      leaveDeleted()
+      return false
+    }
     refusal.value = messageOf(error)
     allTurns.value = allTurns.value.filter((each) => each.id !== turn.id)
     if (leaf.value === turn.id) leaf.value = before
@@ -163,6 +170,19 @@ export function leaveConversation(): void {
   openFailure.value = ''
 }
 
+const DELETED = 'This conversation was deleted elsewhere. Your next question starts a new one.'
+
+export const isGone = (error: unknown) => Object(error).code === 'conversation_not_found'
+
+/** Shows a new conversation in place of one that was deleted; what was being written goes on there. */
+export function leaveDeleted(): void {
+  const id = conversationId.value
+  leaveConversation()
+  moveDraft(id, undefined)
+  replaceRoute('chat')
+  openFailure.value = DELETED
+}
+
 /** Throws what came before the server had stored the question; a stream that is lost later is taken up again. */
 async function readAnswer(
   id: string,
@@ -185,6 +205,9 @@ async function readAnswer(
       state: 'done',
       milliseconds: milliseconds + performance.now() - started,
     }))
+    const { finishReason } = allTurns.value.find((turn) => turn.id === place.turn) ?? {}
+    // With its conversation, perhaps.
+    if (finishReason === 'cancelled') await leaveIfDeleted(id)
   } catch (error) {
     if (place.answer === undefined) throw error
     // Another conversation is looked at.
@@ -199,6 +222,14 @@ async function readAnswer(
   }
 }
 
+async function leaveIfDeleted(id: string): Promise<void> {
+  try {
+    await client.conversations.get(id)
+  } catch (error) {
+    if (isGone(error) && conversationId.value === id) leaveDeleted()
+  }
+}
+
 /** Looks at what the server has of an answer whose stream broke off. */
 async function takeUp(
   id: string,
@@ -209,7 +240,8 @@ async function takeUp(
   for (let tries = 0; tries < TRIES && conversationId.value === id; tries += 1) {
     try {
       return await refresh(id)
-    } catch {
+    } catch (error) {
+      if (isGone(error)) return leaveDeleted()
       // The server may be restarting.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }

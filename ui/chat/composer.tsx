@@ -5,7 +5,7 @@ import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
 import { conversationId, EFFORTS, isAnswering, settings } from './conversation.ts'
-import { draftOf, picturesOf } from './draft.ts'
+import { draftOf, picturesOf, putBack } from './draft.ts'
 import { FileChips } from './file-chips.tsx'
 import { awaitsFiles } from './files.ts'
 import { add, PictureChips } from './pictures.tsx'
@@ -26,11 +26,7 @@ export function Composer() {
     pictures.value = []
     const images = shown.map(({ url }) => url)
     const wasAsked = await ask(asked.trim(), undefined, images)
-    // What was not asked is still to be.
-    const draft = draftOf(conversationId.value)
-    if (wasAsked || draft.value !== '') return
-    draft.value = asked
-    picturesOf(conversationId.value).value = shown
+    if (!wasAsked) putBack(conversationId.value, asked, shown)
   }
   return (
     <form

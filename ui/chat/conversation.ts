@@ -82,7 +82,7 @@ export async function ensureConversation(title?: string): Promise<string> {
   if (conversationId.value !== undefined) return conversationId.value
   const named = title === undefined ? {} : { title: title.slice(0, MAX_TITLE) }
   const { id }: Conversation = await client.conversations.create(named)
-  moveDraft(id)
+  moveDraft(undefined, id)
   conversationId.value = id
   replaceRoute('chat', id)
   return id

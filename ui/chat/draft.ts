@@ -28,7 +28,7 @@ onSignOut(() => {
 const unkept = signal<ReadonlySet<string>>(new Set())
 guardUnsaved(computed(() => unkept.value.size > 0))
 
-/** The question that is being written in a conversation or a new one; this tab keeps it. */
+/** The question that is being written in a conversation or a new one, or in place of an earlier one; this tab keeps it. */
 export function draftOf(conversation = 'new'): Signal<string> {
   const known = drafts.get(conversation)
   if (known) return known
@@ -50,15 +50,20 @@ export function picturesOf(conversation = 'new'): Signal<readonly Picture[]> {
   return chosen
 }
 
-/** What was begun as a new conversation goes on in the one that the server has created. */
-export function moveDraft(conversation: string): void {
-  const begun = draftOf()
-  draftOf(conversation).value = begun.value
-  begun.value = ''
-  const shown = picturesOf().value
+/** What was begun in one conversation, or a new one, goes on in another. */
+export function moveDraft(from: string | undefined, to: string | undefined): void {
+  const [text, images] = [draftOf(from).value, picturesOf(from).value]
   // The tab has room for them once.
-  picturesOf().value = []
-  picturesOf(conversation).value = shown
+  draftOf(from).value = ''
+  picturesOf(from).value = []
+  putBack(to, text, images)
+}
+
+/** Puts what was not asked before what has been written since. */
+export function putBack(to: string | undefined, text: string, images: readonly Picture[]): void {
+  const [draft, shown] = [draftOf(to), picturesOf(to)]
+  draft.value = [text, draft.value].filter(Boolean).join('\n\n')
+  shown.value = [...images, ...shown.value]
 }
 
 function keep(key: string, text: string): void {

@@ -85,6 +85,7 @@ export function renderMarkdown(text: string, hits: number): DocumentFragment {
     ALLOW_ARIA_ATTR: false,
     RETURN_DOM_FRAGMENT: true,
   })
+  nestHeadings(fragment)
   for (const block of fragment.querySelectorAll<HTMLElement>(BLOCKS)) block.dir = 'auto'
   for (const item of fragment.querySelectorAll('li')) {
     item.classList.toggle('task', /^[☑☐] /.test(item.textContent ?? ''))
@@ -97,6 +98,21 @@ export function renderMarkdown(text: string, hits: number): DocumentFragment {
     if (!node.parentElement?.closest(NO_CITATIONS_IN)) markCitations(node, hits)
   }
   return fragment
+}
+
+/** No heading stands more than one level below the one that it belongs to, wherever the text begins. */
+function nestHeadings(fragment: DocumentFragment): void {
+  const above: string[] = []
+  for (const heading of fragment.querySelectorAll('h3, h4, h5, h6')) {
+    const own = heading.localName
+    while ((above.at(-1) ?? '') >= own) above.pop()
+    above.push(own)
+    const nested = `h${2 + above.length}`
+    if (nested === own) continue
+    const replacement = document.createElement(nested)
+    replacement.append(...heading.childNodes)
+    heading.replaceWith(replacement)
+  }
 }
 
 /** A link says where it leads: its words may say something else, and its address may carry what was said. */

@@ -14,7 +14,15 @@ import { href } from '../route.ts'
 import { AnswerFeedback } from './answer-feedback.tsx'
 import { ask, decide } from './answering.ts'
 import { Citations, markUnsupported } from './citations.tsx'
-import { allTurns, chooseVersion, isAnswering, requestFor, turns } from './conversation.ts'
+import {
+  allTurns,
+  chooseVersion,
+  conversationId,
+  isAnswering,
+  requestFor,
+  turns,
+} from './conversation.ts'
+import { draftOf, putBack } from './draft.ts'
 import { withSources } from './export.ts'
 import { drawFormulas } from './formulas.ts'
 import { highlightCode } from './highlighting.ts'
@@ -65,9 +73,10 @@ export function WholeAnswer({
 
 /** Can be changed and asked again, as another version beside it. */
 function Question({ turn, place }: { turn: Turn; place: number }) {
-  const draft = useSignal<string | undefined>(undefined)
+  const draft = draftOf(turn.id)
+  const isOpen = useSignal(false)
   const text = draft.value
-  if (text === undefined) {
+  if (!isOpen.value && text === '') {
     return (
       <div class="question">
         <div class="stack">
@@ -84,6 +93,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
             disabled={isAnswering.value}
             onClick={() => {
               draft.value = turn.question
+              isOpen.value = true
             }}
           >
             <Icon name="edit" />
@@ -93,16 +103,24 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
       </div>
     )
   }
-  const send = () => {
-    draft.value = undefined
-    void ask(text, turns.value[place - 1] ?? 'start', turn.images)
+  const close = () => {
+    draft.value = ''
+    isOpen.value = false
+  }
+  const send = async () => {
+    close()
+    const wasAsked = await ask(text, turns.value[place - 1] ?? 'start', turn.images)
+    if (wasAsked) return
+    // The conversation is gone.
+    if (conversationId.value === undefined) putBack(undefined, text, [])
+    else draft.value = text
   }
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        void send()
       }}
     >
       <textarea
@@ -114,16 +132,11 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
         }}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={text.trim() === ''}>
+        <button type="submit" class="primary" disabled={text.trim() === '' || isAnswering.value}>
           <Icon name="send" />
           Ask again
         </button>
-        <button
-          type="button"
-          onClick={() => {
-            draft.value = undefined
-          }}
-        >
+        <button type="button" onClick={close}>
           <Icon name="cancel" />
           Cancel
         </button>
@@ -288,11 +301,18 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       <ErrorNote message={failure} />
       {finishReason === 'cancelled' && <p class="hint">Stopped.</p>}
       {finishReason && ENDINGS[finishReason] && <p class="note">{ENDINGS[finishReason]}</p>}
-      <div class="row tight">
+      <AnswerFeedback
+        turn={turn}
+        place={place}
+        more={
+          <>
+            <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
+            <CopyButton text={() => codeOf('chat', request())} label="Copy as code" icon="code" />
+          </>
+        }
+      >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         <CopyButton text={withSources(turn)} name="answer" />
-        <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
-        <CopyButton text={() => codeOf('chat', request())} label="Copy as code" icon="code" />
         <button
           type="button"
           class="quiet"
@@ -311,8 +331,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
             Show run
           </a>
         )}
-      </div>
-      <AnswerFeedback turn={turn} place={place} />
+      </AnswerFeedback>
     </div>
   )
 }

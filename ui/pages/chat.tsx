@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import {
+  isGone,
   leaveConversation,
+  leaveDeleted,
   openConversation,
   openFailure,
   refresh,
@@ -132,7 +134,7 @@ function useShown(id: string | undefined): void {
         if (shown === undefined || (changed !== undefined && changed !== shown)) return
         void refreshFiles()
         refresh(shown).catch((error: unknown) => {
-          if (isGone(error)) leaveConversation()
+          if (isGone(error)) leaveDeleted()
         })
       }),
     [],
@@ -151,8 +153,6 @@ function useEscapeToStop(): void {
     return () => document.removeEventListener('keydown', look, { capture: true })
   }, [])
 }
-
-const isGone = (error: unknown) => Object(error).code === 'conversation_not_found'
 
 /** Scrolls to a new question and with an answer that grows, unless somebody has scrolled away from its end. */
 function useReadingAlong(): void {
