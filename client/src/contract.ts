@@ -3300,7 +3300,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TurnStartFrame"] | components["schemas"]["DraftFrame"] | components["schemas"]["TextDeltaFrame"] | components["schemas"]["SearchStepFrame"] | components["schemas"]["RetrievedFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ReasoningDeltaFrame"] | components["schemas"]["ProgressFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -6394,6 +6394,14 @@ export interface components {
             /** @description The `state` received with the pending calls. It works once. Send it with the `messages` of the original request. */
             state: string;
         };
+        /** @description The documents were searched: for the question, before the model is asked, or by a tool call, before its result. Only with `includeSteps`. */
+        RetrievedFrame: {
+            /** @description Number of hits. */
+            found: number;
+            query: string;
+            /** @constant */
+            type: "retrieved";
+        };
         /** @description What led to an answer. Long texts are cut, with a note of how much is missing. */
         Run: {
             /** @description The answer in a stored conversation. */
@@ -7581,6 +7589,7 @@ export type ResponseOutputItemMessage = components['schemas']['ResponseOutputIte
 export type ResponseRequest = components['schemas']['ResponseRequest'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];
+export type RetrievedFrame = components['schemas']['RetrievedFrame'];
 export type Run = components['schemas']['Run'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunList = components['schemas']['RunList'];

@@ -233,6 +233,18 @@ const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchS
     'A step of the search before the answer. Only with `includeSteps`, and `effort` medium or high.',
 })
 
+const RetrievedFrame = z
+  .object({
+    type: z.literal('retrieved'),
+    query: z.string(),
+    found: z.int().describe('Number of hits.'),
+  })
+  .meta({
+    id: 'RetrievedFrame',
+    description:
+      'The documents were searched: for the question, before the model is asked, or by a tool call, before its result. Only with `includeSteps`.',
+  })
+
 const ToolCallFrame = z
   .object({
     type: z.literal('tool-call'),
@@ -312,6 +324,7 @@ export const ChatFrame = z
     DraftFrame,
     TextDeltaFrame,
     SearchStepFrame,
+    RetrievedFrame,
     ToolCallFrame,
     ToolResultFrame,
     ReasoningDeltaFrame,

@@ -38,9 +38,9 @@ beforeEach(() => {
 /** Asks until the call waits; answers what it waits with. */
 async function askUntilItWaits() {
   const { frames, done } = await ask(server, QUESTION, { includeSteps: true })
-  expect(frames.map(({ frame }) => frame.type)).toEqual(['approval-required', 'done'])
+  expect(frames.map(({ frame }) => frame.type)).toEqual(['retrieved', 'approval-required', 'done'])
   expect(done?.finishReason).toBe('approval_required')
-  const [first] = frames
+  const first = frames[1]
   if (first?.frame.type !== 'approval-required') throw new Error('Nothing waits')
   expect(first.event).toBe('message')
   return first.frame

@@ -259,6 +259,13 @@ describe('A model that calls semantic search', () => {
 
   it('is seen with includeSteps', verifies('chat.steps'), async () => {
     const { frames } = await ask(server, 'Which stair has the tower?', { includeSteps: true })
+    const types = frames.map(({ frame }) => frame.type).filter((type) => type !== 'text-delta')
+    expect(types).toEqual(['retrieved', 'tool-call', 'retrieved', 'tool-result', 'done'])
+    expect(frames[0]?.frame).toEqual({
+      type: 'retrieved',
+      query: 'Which stair has the tower?',
+      found: 3,
+    })
     const steps = frames.filter(({ frame }) => frame.type.startsWith('tool-'))
     expect(steps).toEqual([
       {

@@ -68,6 +68,7 @@ describe('What an MCP server asks before it goes on with a call', () => {
   it('waits for the client, while the other calls of the round are done', async () => {
     const { frames, calls } = await askUntilItAsks()
     expect(frames.map(({ type }) => type)).toEqual([
+      'retrieved',
       'tool-call',
       'tool-call',
       'tool-result',

@@ -49,9 +49,20 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
   it('says what it waits for and how long, and stops with Escape', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
     const { page } = await openWebUi(browser, server.url, 'chat')
-    upstream.always(streamReply(chunk({ reasoning_content: 'Hm.' }), { hang: true }))
-    await askOn(page, 'First question')
+    const [search, thought] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/chat', async (route) => {
+      await search.promise
+      await route.continue()
+    })
+    const thinking = chunk({ reasoning_content: 'Hm.' })
+    upstream.always(streamReply({ until: thought.promise }, thinking, { hang: true }))
+    await askOn(page, 'When do owls hoot?')
+    await page.getByText('Searching the documents').first().waitFor()
+    search.resolve()
+    await page.getByText('1 passage found, waiting for the model').first().waitFor()
+    thought.resolve()
     await page.getByText('The model is thinking').first().waitFor()
     await page.getByText(/[3-9] s, Esc to stop/).waitFor()
     await page.keyboard.press('Escape')

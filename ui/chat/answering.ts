@@ -88,6 +88,7 @@ export async function decide(turn: Turn, decision: Decision): Promise<void> {
   refusal.value = ''
   changeTurn(turn.id, ({ answer: text }) => ({
     state: 'answering',
+    progress: 'Waiting for the model',
     approval: undefined,
     answer: text === '' ? '' : `${text}\n\n`,
   }))

@@ -1,4 +1,5 @@
 import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
+import { counted } from '../format.ts'
 import type { Turn } from './turns.ts'
 
 /** Between two drawings of an answer that grows: often enough to read along. */
@@ -85,6 +86,10 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
     }
     case 'search-step':
       return { progress: searchProgressOf(event) }
+    case 'retrieved': {
+      const found = event.found === 0 ? 'No passages' : counted(event.found, 'passage')
+      return { progress: `${found} found, waiting for the model` }
+    }
     case 'progress':
       return { progress: progressOf(event) }
     case 'reasoning-delta':

@@ -197,7 +197,7 @@ function Answer({ turn }: { turn: Turn }) {
 }
 
 /** Says what is waited for, and how long already. */
-function Progress({ turn: { progress = 'Answering' } }: { turn: Turn }) {
+function Progress({ turn: { progress = 'Searching the documents' } }: { turn: Turn }) {
   const seconds = useSignal(0)
   useEffect(() => {
     const timer = setInterval(() => {

@@ -1859,6 +1859,12 @@ class Resume(TypedDict):
     answers: NotRequired[list[Answer] | None]
 
 
+class RetrievedFrame(TypedDict):
+    type: Literal['retrieved']
+    query: str
+    found: int
+
+
 class Error4(TypedDict):
     code: Literal[
         'invalid_request',
@@ -3126,6 +3132,7 @@ ChatFrame: TypeAlias = (
     | DraftFrame
     | TextDeltaFrame
     | SearchStepFrame
+    | RetrievedFrame
     | ToolCallFrame
     | ToolResultFrame
     | ReasoningDeltaFrame

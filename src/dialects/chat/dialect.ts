@@ -88,7 +88,10 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
     case 'reasoning-delta':
     case 'progress':
       return includeSteps ? event : undefined
-    case 'retrieved':
+    case 'retrieved': {
+      const { type, query, hits } = event
+      return includeSteps ? { type, query, found: hits.length } : undefined
+    }
     case 'client-tool-calls':
       return undefined
     case 'run-end': {

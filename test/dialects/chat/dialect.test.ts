@@ -63,6 +63,7 @@ describe('an event as a chat frame', () => {
     delta,
     call,
     result,
+    { type: 'retrieved', query: 'owls', hits: [hitOf('a')], known: [hitOf('a')] },
     { type: 'run-end', reason: 'round_limit', hits: [hitOf('a')], usage, ...NOTHING_MORE },
   ])('fits its schema: $type', (event) => {
     const frame = toChatFrame(event, true)
