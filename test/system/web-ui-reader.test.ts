@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, press, useBrowser } from '../support/browser.ts'
 import { FEES, isInView, openAnswer, SENTENCE } from '../support/cited-answer.ts'
+import { fixture } from '../support/forms.ts'
 
 const browser = useBrowser()
 
@@ -46,6 +47,20 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await marks.first().waitFor()
     expect(await page.locator('.reader td mark').allInnerTexts()).toEqual(['Lost card', '4 euros'])
     expect(await marks.count()).toBe(2)
+  })
+
+  it('shows the rows of a CSV file as a list', async () => {
+    const { page } = await openAnswer(browser, 'There are 1550 pairs of Arctic terns [1].', {
+      file: { name: 'terns.csv', bytes: fixture('terns.csv'), type: 'text/csv' },
+      question: 'How many pairs of Arctic terns are there?',
+    })
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    const rows = page.locator('.reader li')
+    await rows.first().waitFor()
+    expect(await rows.count()).toBe(2)
+    expect(await rows.locator('mark').allInnerTexts()).toEqual([
+      'Species: Arctic tern; Colony: Farne; Inner; Pairs: 1550',
+    ])
   })
 
   it('draws formulas, within a marked sentence, too', async () => {

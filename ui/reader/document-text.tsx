@@ -11,7 +11,8 @@ import { scrollTo } from './scroll-to.ts'
 /** Read on each side of the place that is shown, in UTF-16 code units. */
 const MARGIN = 20_000
 /** Files whose text has no Markdown of its own; that of all others is written as Markdown, or was. */
-const PLAIN = /^(?:text\/(?!markdown|html)|application\/(?:pdf|json)|image\/|message\/)/
+const PLAIN =
+  /^(?:text\/(?!markdown|html|csv|tab-separated-values)|application\/(?:pdf|json)|image\/|message\/)/
 
 export interface Place extends Range {
   documentId: string
