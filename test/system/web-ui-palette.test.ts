@@ -27,6 +27,18 @@ describe.skipIf(!hasBrowser)('The palette (needs Chromium)', () => {
     await page.keyboard.press('Enter')
     await heading('Owls').waitFor()
 
+    await server.request('/v1/conversations', { body: { title: 'About zebras' } })
+    await page.keyboard.press('Control+k')
+    await field.fill('zebra')
+    await page.getByRole('option', { name: 'About zebras Conversation' }).waitFor()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toMatch(/#\/chat\/conv_/)
+    await page.keyboard.press('Control+k')
+    await field.fill('new conv')
+    await page.getByRole('option', { name: 'New conversation Action' }).waitFor()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toMatch(/#\/chat$/)
+
     await page.keyboard.press('Control+k')
     await field.waitFor()
     await page.keyboard.press('ArrowDown')

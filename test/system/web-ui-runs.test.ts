@@ -8,9 +8,9 @@ import {
   useBrowser,
 } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt } from '../support/server.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
-import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+import { errorReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
 
@@ -31,7 +31,12 @@ describe.skipIf(!hasBrowser)('The view of a run (needs Chromium)', () => {
     const first = page.locator('details', { hasText: '“When do owls hunt?”: 1 passage' })
     await first.getByText('Owls hunt at night.').waitFor()
     await first.getByText('Words', { exact: true }).waitFor()
-    await page.getByText('Searched the documents for “owls”: 1 passage').waitFor()
+    await page.getByText('Searched the documents for “owls”: 1 passage').click()
+    const call = page.locator('.steps details[open]')
+    expect(await call.locator('.step-input').innerText()).toMatch(/^query\s+owls$/)
+    await call.getByText('Owls hunt at night.').waitFor()
+    expect(await call.locator('summary').innerText()).toMatch(/\d+(?:\.\d)? m?s$/)
+    await page.getByText('22 read, 14 written').waitFor()
     await page.getByText(/^Call 1: /).click()
     await page
       .getByText(/<passages>\s+\[1\] Owls hunt at night\./)
@@ -52,5 +57,18 @@ describe.skipIf(!hasBrowser)('The view of a run (needs Chromium)', () => {
     await page.goto(`${server.url}/#/activity/run_unknown`)
     await page.getByText('This run is no longer available').waitFor()
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+  })
+
+  it('tells why it failed', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(errorReply(401, 'Wrong key'))
+    await askOn(page, 'When do owls hunt?')
+    await page.getByRole('link', { name: 'Show run' }).click()
+    await page.getByRole('heading', { name: 'Run', level: 1 }).waitFor()
+    await page.getByRole('alert').getByText('upstream_unauthorized').waitFor()
+    await page.getByText('Call 1: did not finish').waitFor()
+    await expectAccessible(page)
   })
 })

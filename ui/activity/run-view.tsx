@@ -119,11 +119,18 @@ function inputOf({ input }: Run['toolCalls'][number]): unknown {
   }
 }
 
+/** Those that are no error code, and whose names are not plain. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  stop: 'complete',
+  length: 'cut off because the answer became too long',
+  abandoned: 'stopped because the client disconnected',
+}
+
 function Facts({ run }: { run: Run }) {
   const { startedAt, outcome, milliseconds, firstDelta, usage, key, conversationId, answerId } = run
   const facts = [
     ['Started', formatDate(startedAt)],
-    ['Outcome', outcome.replaceAll('_', ' ')],
+    ['Outcome', OUTCOMES[outcome] ?? outcome.replaceAll('_', ' ')],
     ['Duration', formatSeconds(milliseconds)],
     ['Time to first text', firstDelta === undefined ? '' : formatSeconds(firstDelta)],
     ['Tokens', usage ? tokensOf(usage) : ''],
