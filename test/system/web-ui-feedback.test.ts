@@ -63,10 +63,10 @@ describe.skipIf(!hasBrowser)('Feedback in the chat (needs Chromium)', () => {
 
   it('makes a judged question of an answer, with the documents that it cites', async () => {
     const { page, complaints, thumb } = await openAnswered()
-    await page.getByText('More', { exact: true }).click()
+    await page.locator('summary', { hasText: 'More' }).click()
     const judge = page.getByRole('button', { name: 'Use as judged question' })
     await judge.waitFor()
-    await page.getByText('More', { exact: true }).click()
+    await page.locator('summary', { hasText: 'More' }).click()
     await judge.waitFor({ state: 'hidden' })
     await thumb('Good').click()
     await judge.click()

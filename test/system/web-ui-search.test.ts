@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.getByLabel('Question', { exact: true }).fill("Who hoots at night? It's dark.")
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Source 1' }).waitFor()
-    await page.getByText('More', { exact: true }).click()
+    await page.locator('summary', { hasText: 'More' }).click()
     expect(await runCopied(page, 'Copy as code')).toMatch(
       /Owls hoot at night.*\[1\][\s\S]*\[1\] Owls/,
     )
