@@ -166,6 +166,17 @@ describe.skipIf(!hasBrowser)('The reader (needs Chromium)', () => {
     await reader.waitFor({ state: 'detached' })
   })
 
+  it.each([1_280, 1_600])('leaves room beside the chat, %d pixels wide', async (width) => {
+    const viewport = { width, height: 800 }
+    const answer = 'On Saturdays the library opens at ten [1].'
+    const { page } = await openAnswer(browser, answer, { viewport })
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    const reader = await page.getByRole('complementary', { name: 'Handbook' }).boundingBox()
+    const question = await page.locator('.question').boundingBox()
+    if (!reader || !question) throw new Error('Nothing is shown')
+    expect(reader.x - question.x - question.width).toBeGreaterThan(16)
+  })
+
   it('copies an answer with the sources that it cites, each once', async () => {
     const { page, context } = await openAnswer(browser, 'At ten [1]. On Saturdays, at ten [1].')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])

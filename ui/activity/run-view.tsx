@@ -121,9 +121,9 @@ function inputOf({ input }: Run['toolCalls'][number]): unknown {
 
 /** Those that are no error code, and whose names are not plain. */
 const OUTCOMES: Readonly<Record<string, string>> = {
-  stop: 'complete',
-  length: 'cut off because the answer became too long',
-  abandoned: 'stopped because the client disconnected',
+  stop: 'Complete',
+  length: 'Cut off because the answer became too long',
+  abandoned: 'Stopped because the client disconnected',
 }
 
 function Facts({ run }: { run: Run }) {
