@@ -139,6 +139,36 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('writes each text from its own side: question, answer, source, sentence and document', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const sentence = 'تفتح المكتبة أبوابها في الساعة التاسعة.'
+    await server.ingest({ title: 'المكتبة', text: sentence })
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.always(textReply('تفتح المكتبة في الساعة التاسعة [1].'))
+    await page.getByLabel('Question', { exact: true }).fill('متى تفتح المكتبة؟')
+    const isRightToLeft = (selector: string) =>
+      page
+        .locator(selector)
+        .last()
+        .evaluate((element) => element.matches(':dir(rtl)'))
+    expect(await isRightToLeft('textarea')).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByText(/tokens/).waitFor()
+    const source = page.getByRole('button', { name: 'Source 1' })
+    await source.focus()
+    await page.getByRole('tooltip').waitFor()
+    for (const selector of ['.question p', '.answer p', '.citation-card .quoted', 'aside li a']) {
+      expect(await isRightToLeft(selector), selector).toBe(true)
+    }
+    await source.press('Enter')
+    await page.locator('.reader mark').first().waitFor()
+    for (const selector of ['.reader h2', '.document-text p']) {
+      expect(await isRightToLeft(selector), selector).toBe(true)
+    }
+    await upstream.close()
+  })
+
   it('nests headings without a gap, wherever an answer begins', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

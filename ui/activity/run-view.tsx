@@ -79,7 +79,9 @@ function Shown({ run }: { run: Run }) {
       <ErrorNote message={error ? `${error.message} (${error.code})` : ''} />
       <section class="stack" aria-labelledby="asked">
         <h2 id="asked">Question</h2>
-        <p class="chunk-text">{question}</p>
+        <p class="chunk-text" dir="auto">
+          {question}
+        </p>
         {searchedFor !== undefined && searchedFor !== question && (
           <p class="hint">Searched for: {searchedFor}</p>
         )}

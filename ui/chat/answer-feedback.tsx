@@ -149,7 +149,11 @@ function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
 }
 
 function Comment({ given }: { given: Feedback | undefined }) {
-  return given?.comment === undefined ? null : <p class="hint chunk-text">{given.comment}</p>
+  return given?.comment === undefined ? null : (
+    <p class="hint chunk-text" dir="auto">
+      {given.comment}
+    </p>
+  )
 }
 
 interface CommentFormProps {
@@ -179,6 +183,7 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
         ref={field}
         rows={2}
         aria-label="Comment on the answer"
+        dir="auto"
         placeholder="What is right or wrong with the answer?"
         maxLength={MAX_COMMENT}
         value={text}

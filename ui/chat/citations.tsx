@@ -119,10 +119,12 @@ function CitationCard({ id, card: { hit, citation, left, top } }: { id: string; 
   return (
     <div id={id} role="tooltip" class="citation-card" style={style}>
       <p>
-        <strong>{hit.title || hit.documentId}</strong>
+        <strong dir="auto">{hit.title || hit.documentId}</strong>
         {place && <span class="hint"> {place}</span>}
       </p>
-      <p class="quoted">{quoted || plainText(hit.text)}</p>
+      <p class="quoted" dir="auto">
+        {quoted || plainText(hit.text)}
+      </p>
       {citation?.supported === false && <p class="doubt">{UNSUPPORTED}</p>}
     </div>
   )

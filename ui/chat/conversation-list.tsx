@@ -130,6 +130,7 @@ function ManageDialog({
         <label class="field">
           <span class="label">Title</span>
           <input
+            dir="auto"
             value={title.value}
             maxLength={200}
             onInput={({ currentTarget }) => {

@@ -20,6 +20,7 @@ export function QuestionField({
       ref={field}
       rows={2}
       aria-label={label}
+      dir="auto"
       placeholder={placeholder}
       value={question.value}
       onInput={({ currentTarget }) => {

@@ -63,7 +63,7 @@ function Input({ input }: { input: unknown }) {
       {fieldsOf(input).map(([name, text]) => (
         <div key={name}>
           <dt>{nameInWords(name)}</dt>
-          <dd>
+          <dd dir="auto">
             <Text text={text} />
           </dd>
         </div>
@@ -81,7 +81,7 @@ function Output({ output }: { output: string }) {
           {passages.slice(0, MAX_PASSAGES).map(({ number, text, source }) => (
             <li key={number}>
               <span class="place">{number}</span>
-              <span>
+              <span dir="auto">
                 {source && <strong>{source}: </strong>}
                 {excerpt(text, MAX_PASSAGE)}
               </span>

@@ -80,7 +80,9 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
     return (
       <div class="question">
         <div class="stack">
-          <p class="chunk-text">{turn.question}</p>
+          <p class="chunk-text" dir="auto">
+            {turn.question}
+          </p>
           {turn.images.map((url, index) => (
             <DataPicture key={index} url={url} alt={`Attachment ${index + 1}`} />
           ))}
@@ -126,6 +128,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
       <textarea
         rows={3}
         aria-label="Question"
+        dir="auto"
         value={text}
         onInput={({ currentTarget }) => {
           draft.value = currentTarget.value
@@ -270,7 +273,12 @@ function Sources({ hits }: { hits: readonly Hit[] }) {
         {hits.map((hit, index) => (
           <li key={hit.id}>
             <span class="place">{index + 1}</span>
-            <button type="button" class="link" onClick={() => openReader({ hit, quotes: [] })}>
+            <button
+              type="button"
+              class="link"
+              dir="auto"
+              onClick={() => openReader({ hit, quotes: [] })}
+            >
               {hit.title || hit.documentId}
             </button>
             <span class="hint">{placeOf(hit)}</span>

@@ -48,7 +48,7 @@ export function Reader({ hit, quotes }: Cited) {
   return (
     <aside class="reader" aria-labelledby="reader-title">
       <div class="reader-head">
-        <h2 ref={heading} id="reader-title" tabIndex={-1}>
+        <h2 ref={heading} id="reader-title" tabIndex={-1} dir="auto">
           {titleOf(hit)}
         </h2>
         <ChunkFacts chunk={hit} quotes={quotes} />
