@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
         .locator(selector)
         .last()
         .evaluate((element) => element.matches(':dir(rtl)'))
-    expect(await isRightToLeft('textarea')).toBe(true)
+    expect(await isRightToLeft('.search-form textarea')).toBe(true)
     await page.keyboard.press('Enter')
     await page.getByText(/tokens/).waitFor()
     const source = page.getByRole('button', { name: 'Source 1' })
