@@ -56,7 +56,7 @@ describe('GET /admin/settings', verifies('admin.settings.read', 'admin.settings.
       value: '7',
       default: '5',
       restartRequired: true,
-      meaning: 'Number of chunks that chat retrieves by default.',
+      meaning: 'Passages that chat retrieves by default.',
     })
     expect(find(settings, 'CORS_ORIGIN')).toMatchObject({
       source: 'environment',
