@@ -209,10 +209,13 @@ describe.skipIf(!hasProgram('curl'))('The commands of the README (needs curl)', 
   })
 })
 
-describe('Every guide', () => {
-  const guides = allPages().filter(({ path }) => /^docs\/(?:start|guides)\//.test(path))
+/** Lists of what is somewhere else, and pages of a screen. */
+const LISTS = /^README|^docs\/(?:README|internals\/(?:decisions|dependencies))/
 
-  it.each(guides)(
+describe('Every page', () => {
+  const read = allPages().filter(({ path }) => !LISTS.test(path))
+
+  it.each(read)(
     'is read in ten minutes, has an example and says what to read next: $path',
     ({ text }) => {
       expect(text.split(/\s+/).length).toBeLessThan(TEN_MINUTES_OF_WORDS)
@@ -220,6 +223,12 @@ describe('Every guide', () => {
       expect(text).toMatch(/^Next: .+\.$/m)
     },
   )
+
+  it('is of at most a screen if it is about a decision', () => {
+    const decisions = allPages().filter(({ path }) => path.includes('/decisions/'))
+    expect(decisions.length).toBeGreaterThan(12)
+    expect(decisions.filter(({ text }) => text.split('\n').length > 30)).toEqual([])
+  })
 })
 
 describe('The configuration table of the README', () => {
