@@ -28,6 +28,8 @@ export default defineConfig({
     // `npm run coverage`: of what runs within the tests' own threads; jobs and servers in processes are not counted.
     coverage: {
       include: ['src/**/*.ts'],
+      // A failed test is told by the tests; which lines were reached is told all the same.
+      reportOnFailure: true,
       reporter: ['text-summary', ['text-summary', { file: 'summary.txt' }], 'html'],
     },
     expect: { poll: { timeout: 20_000 } },
