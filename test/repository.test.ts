@@ -155,7 +155,7 @@ describe('The table of docs/internals/clients-tried.md', () => {
 
   it('names the versions that the tests run with', () => {
     const folder = 'test/e2e/clients/python'
-    const python = ['', '/aider', '/older_openai']
+    const python = ['', '/aider', '/claude_agent', '/older_openai']
       .flatMap((environment) => read(`${folder}${environment}/requirements.txt`).split('\n'))
       .map((line) => `${line.replace(/(?:\[.+\])?==/, '@')}.`)
     const npm = Object.entries(dependencies).map(([name, version]) =>

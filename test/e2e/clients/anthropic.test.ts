@@ -1,4 +1,9 @@
-import Anthropic, { APIError, AuthenticationError, BadRequestError } from '@anthropic-ai/sdk'
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+} from '@anthropic-ai/sdk'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AgentExtra } from '../../../src/dialects/completions/answer-schema.ts'
@@ -73,6 +78,19 @@ describe.each(ways)('Anthropic’s package, %s,', (_how, create) => {
 })
 
 describe('Anthropic’s package', () => {
+  it('sends instructions and images', async () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const
+    const content = [{ type: 'image', source } as const, { type: 'text', text: QUESTION } as const]
+    await client.messages.create({
+      ...ask,
+      system: 'Be brief.',
+      messages: [{ role: 'user', content }],
+    })
+    const sent = JSON.stringify(upstream.requests.at(-1)?.body)
+    expect(sent).toContain('Be brief.')
+    expect(sent).toContain('data:image/png;base64,iVBORw0KGgo=')
+  })
+
   it('is given the hits, and counts tokens', async () => {
     const message: unknown = await client.messages.create(ask)
     const { agent } = z.object({ agent: AgentExtra }).parse(message)
@@ -95,6 +113,14 @@ describe('Anthropic’s package', () => {
     upstream.always(streamReply(chunk({ content: 'Half of ' }), { cut: true }))
     const failing = client.messages.stream(ask).finalMessage()
     await expect(failing).rejects.toBeInstanceOf(APIError)
+  })
+
+  it('is told what to use instead of batches', async () => {
+    const refused = client.messages.batches.create({ requests: [{ custom_id: 'a', params: ask }] })
+    await expect(refused).rejects.toBeInstanceOf(NotFoundError)
+    await expect(refused).rejects.toThrow(
+      '/v1/messages/batches is not supported. Use /v1/messages.',
+    )
   })
 
   it('leaves, and so is the model left', async () => {

@@ -1,3 +1,5 @@
+import { HumanMessage, ToolMessage } from '@langchain/core/messages'
+import { ChatOllama, OllamaEmbeddings } from '@langchain/ollama'
 import { Ollama } from 'ollama'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -104,5 +106,46 @@ describe('The ollama package', () => {
     const request = await asked
     await request.closed
     expect(request.disconnected).toBe(true)
+  })
+})
+
+describe('LangChain’s provider of Ollama', () => {
+  const at = { model, baseUrl: url, headers, maxRetries: 0 }
+  const agent = new ChatOllama(at)
+  type Model = Pick<ChatOllama, 'invoke' | 'stream'>
+  type Messages = Parameters<ChatOllama['invoke']>[0]
+  const ways = [
+    ['invoked', (chat: Model, input: Messages) => chat.invoke(input)],
+    [
+      'streamed',
+      async (chat: Model, input: Messages) =>
+        (await Array.fromAsync(await chat.stream(input))).reduce((sum, part) => sum.concat(part)),
+    ],
+  ] as const
+
+  it.each(ways)('reads the answer and its usage, %s', async (_how, ask) => {
+    const message = await ask(agent, QUESTION)
+    expect(message.text).toBe('At ten [1].')
+    expect(message.usage_metadata).toMatchObject({ input_tokens: 11, output_tokens: 7 })
+  })
+
+  it.each(ways)('calls its tools and answers from their results, %s', async (_how, ask) => {
+    upstream.script(toolCallReply({ name: 'lamp', arguments: { on: true } }))
+    const calling = agent.bindTools([LAMP])
+    const question = new HumanMessage('Light, please.')
+    const message = await ask(calling, [question])
+    const [call] = message.tool_calls ?? []
+    expect(call).toMatchObject({ name: 'lamp', args: { on: true } })
+    upstream.always(textReply('The lamp is on.'))
+    const result = new ToolMessage({ content: 'the lamp is on', tool_call_id: call?.id ?? '' })
+    expect((await ask(calling, [question, message, result])).text).toBe('The lamp is on.')
+    expect(rolesSent()).toEqual(['system', 'user', 'assistant', 'tool'])
+  })
+
+  it('embeds by the model of the documents', async () => {
+    const embeddings = new OllamaEmbeddings(at)
+    const [owls = [], herons] = await embeddings.embedDocuments(['Owls hunt.', 'Herons fish.'])
+    expect(owls.length).toBeGreaterThan(1)
+    expect(owls).not.toEqual(herons)
   })
 })

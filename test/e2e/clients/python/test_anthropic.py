@@ -63,6 +63,15 @@ def test_it_calls_its_tools(client: Anthropic, model: Model, *, stream: bool) ->
     assert model.roles() == ["system", "user", "assistant", "tool"]
 
 
+def test_it_sends_instructions_and_images(client: Anthropic, model: Model) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    content = [{"type": "image", "source": source}, {"type": "text", "text": QUESTION}]
+    ask(client, [{"role": "user", "content": content}], stream=False, system="Be brief.")
+    sent = str(model.requests[-1])
+    assert "Be brief." in sent
+    assert "data:image/png;base64,iVBORw0KGgo=" in sent
+
+
 def test_it_counts_tokens(client: Anthropic) -> None:
     asked: Any = [{"role": "user", "content": QUESTION}]
     assert client.messages.count_tokens(model="agent", messages=asked).input_tokens > 5
