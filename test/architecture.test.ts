@@ -100,6 +100,21 @@ describe('The layers of src/', () => {
     expect(threads).toContain('src/stores/sqlite/writer-thread.ts')
     expect(threads.filter((path) => loadedBy(path, files).has('zod'))).toEqual([])
   })
+  it.each(['messages', 'ollama', 'oikb'])(
+    'know %s by the registration of its routes',
+    (dialect) => {
+      const folder = `src/dialects/${dialect}/`
+      const known = edges(files).filter(
+        ({ from, to }) => to.startsWith(folder) && !from.startsWith(folder),
+      )
+      expect(known).toEqual([{ from: 'src/app.ts', to: `${folder}routes.ts` }])
+      const app = files.find(({ path }) => path === 'src/app.ts')?.text ?? ''
+      const [, routes = ''] =
+        new RegExp(`import { (\\w+) } from './dialects/${dialect}/routes.ts'`).exec(app) ?? []
+      const lines = app.split('\n').filter((line) => line.includes(routes))
+      expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(['import', 'await'])
+    },
+  )
   it('import only files that exist', () => expect(missingFiles(files)).toEqual([]))
 })
 

@@ -78,7 +78,9 @@ describe('AI SDK’s provider of Anthropic', () => {
     const image = { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' }
     const content = [{ type: 'text', text: QUESTION }, image]
     await plain({ prompt: [{ role: 'user', content }] })
-    expect(JSON.stringify(sent().at(-1))).toContain('data:image/png;base64,iVBORw0KGgo=')
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain(
+      'data:image/png;base64,iVBORw0KGgo=',
+    )
   })
 
   it('is told a wrong key', async () => {
