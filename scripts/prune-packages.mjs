@@ -20,6 +20,8 @@ const UNREAD = [
   /^pdfjs-dist\/(legacy|web|image_decoders|iccs)\//,
   /^pdfjs-dist\/standard_fonts\/(?!Foxit(Dingbats|Symbol)\.pfb$|LICENSE_FOXIT$)/,
   /^pdfjs-dist\/build\/.*\.min\.mjs$/,
+  // One vocabulary is read, of those for tokens.
+  /^js-tiktoken\/dist\/(?!ranks\/cl100k_base\.)/,
   // Icons are read one by one.
   /^lucide\/dist\/(?!esm\/icons\/)/,
   /^highlight\.js\/(styles|scss)\//,

@@ -195,6 +195,20 @@ describe('Embeddings', () => {
     const others = clientOf(own).embeddings.create({ model: 'any', input, dimensions: 7 })
     const message = expect.stringContaining(`must be ${dimensions}, which the model determines`)
     await expect(others).rejects.toMatchObject({ status: 400, param: 'dimensions', message })
+    const tokensOf = { owls: [46, 10209, 11757, 13], none: [100_300] }
+    const vectorsOf = async (input: OpenAI.EmbeddingCreateParams['input']) =>
+      (await clientOf(own).embeddings.create({ model: 'any', input })).data.map(
+        ({ embedding }) => embedding,
+      )
+    const [offering] = await vectorsOf('O offering_work.')
+    expect(await vectorsOf(tokensOf.owls)).toEqual([offering])
+    expect(await vectorsOf([tokensOf.owls, tokensOf.owls])).toEqual([offering, offering])
+    await expect(vectorsOf([tokensOf.owls, tokensOf.none])).rejects.toMatchObject({
+      status: 400,
+      param: 'input',
+      message: expect.stringContaining('holds 100300, which is not a token of cl100k_base'),
+    })
+    await expect(vectorsOf([220])).rejects.toMatchObject({ status: 400, param: 'input' })
     await own.close()
     await embedder.close()
   })

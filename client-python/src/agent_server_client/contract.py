@@ -900,12 +900,12 @@ class Embeddings2(TypedDict):
     usage: Usage1
 
 
-InputItem: TypeAlias = str
+InputItem: TypeAlias = int
 
 
 class EmbeddingsRequest(TypedDict):
     model: NotRequired[str | None]
-    input: str | list[InputItem]
+    input: str | list[str | list[InputItem]] | list[InputItem]
     encoding_format: NotRequired[Literal['float', 'base64'] | None]
     dimensions: NotRequired[int | None]
 
@@ -1476,9 +1476,12 @@ class Options(TypedDict):
     seed: NotRequired[int | None]
 
 
+InputItem2: TypeAlias = str
+
+
 class OllamaEmbedRequest(TypedDict):
     model: NotRequired[str | None]
-    input: str | list[InputItem]
+    input: str | list[InputItem2]
     dimensions: NotRequired[int | None]
 
 

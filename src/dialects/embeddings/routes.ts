@@ -3,6 +3,7 @@ import { callSignal } from '../../http/shutdown.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { type Embed, toEmbeddings } from './embeddings.ts'
 import { Embeddings, EmbeddingsRequest } from './schema.ts'
+import { textsOf } from './tokens.ts'
 
 interface Services {
   embed: Embed
@@ -24,7 +25,7 @@ export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { em
     },
     handler: async ({ body, caller }, reply) => {
       const { input, dimensions, encoding_format } = body
-      const texts = [input].flat()
+      const texts = await textsOf(input)
       const embedded = await embed({ texts, dimensions }, caller, callSignal(reply))
       return toEmbeddings(embedded, encoding_format)
     },

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { filledText, optional, optionalOr } from '../../schemas/fields.ts'
 
-const Text = filledText(200_000)
+export const EmbeddedText = filledText(200_000)
+const Tokens = z.array(z.int().min(0).max(200_000)).min(1).max(8_192)
 
 export const DIMENSIONS = z
   .int()
@@ -14,10 +15,20 @@ export const EmbeddingsRequest = z
   .object({
     model: optional(z.string().max(256)).describe('Ignored; the configured model is used.'),
     input: z
-      .union([Text, z.array(Text).min(1).max(256)], {
-        error: 'must be a text or a list of up to 256 texts; token arrays are not supported',
-      })
-      .describe('The text or the texts to embed.'),
+      .union(
+        [
+          EmbeddedText,
+          z
+            .array(z.union([EmbeddedText, Tokens]))
+            .min(1)
+            .max(256),
+          Tokens,
+        ],
+        {
+          error: 'must be a text or a list of up to 256 texts; a text may be up to 8,192 tokens',
+        },
+      )
+      .describe('The text or the texts to embed; each may also be an array of tokens of `cl100k_base`.'),
     encoding_format: optionalOr(z.enum(['float', 'base64']), 'float').describe(
       'How each vector is encoded.',
     ),

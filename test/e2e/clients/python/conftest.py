@@ -38,6 +38,7 @@ class Model:
 
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
+    embedded: list[list[str]] = field(default_factory=list)
 
     def roles(self) -> list[str]:
         """Of the messages that came last, but for the server's own example of a question and an answer."""
@@ -95,6 +96,7 @@ def model() -> Iterator[Model]:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             if self.path.endswith("/embeddings"):
                 texts = request["input"]
+                state.embedded.append(texts)
                 data = [{"index": n, "embedding": vector_of(text)} for n, text in enumerate(texts)]
                 self.say("application/json", json.dumps({"object": "list", "data": data}))
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -74,10 +75,18 @@ def test_it_searches_the_store_that_its_file_search_names(base_url: str) -> None
     assert '"owls.txt"' in json.dumps(message.content)
 
 
-def test_it_embeds_by_the_model_of_the_documents(base_url: str) -> None:
+# By default it sends tokens; litellm holds the vocabulary that tiktoken would otherwise fetch.
+@pytest.mark.parametrize("as_tokens", [True, False], ids=["tokens", "texts"])
+def test_it_embeds_by_the_model_of_the_documents(
+    base_url: str, model: Model, monkeypatch: pytest.MonkeyPatch, *, as_tokens: bool
+) -> None:
+    vocabulary = files("litellm") / "litellm_core_utils/tokenizers"
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(vocabulary))
     embeddings = OpenAIEmbeddings(
-        model="any", base_url=base_url, api_key=KEY, check_embedding_ctx_length=False
+        model="any", base_url=base_url, api_key=KEY, check_embedding_ctx_length=as_tokens
     )
     owls, herons = embeddings.embed_documents(["Owls hunt.", "Herons fish."])
     assert len(owls) > 1
     assert owls != herons
+    assert embeddings.embed_query("Owls hunt.") == owls
+    assert model.embedded[-1] == ["Owls hunt."]
