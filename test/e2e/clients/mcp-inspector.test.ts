@@ -1,8 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseJson } from '../../../src/lib/text/json.ts'
 import { TEST_KEY } from '../../support/server.ts'
+import { freePort } from '../../support/server-process.ts'
+import { hasProgram } from '../../support/shell.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { startOneServer } from './one-server.ts'
 
@@ -32,4 +35,32 @@ describe('The MCP Inspector', () => {
     const answer = await inspect(...call, '--tool-arg', 'query=When does the library open?')
     expect(JSON.stringify(answer)).toContain('The library opens at nine')
   })
+
+  it.skipIf(!hasProgram('script'))(
+    'signs in with OAuth, and calls with the key that it is given (needs script)',
+    { timeout: 60_000 },
+    async () => {
+      const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`
+      const call = `${program} --cli ${server.url}/mcp --method tools/list --callback-url ${callback}`
+      const env = { ...process.env, HOME: home, BROWSER: 'true', TERM: 'dumb' }
+      const terminal = spawn('script', ['-qec', call, '/dev/null'], { env })
+      onTestFinished(() => void terminal.kill())
+      let shown = ''
+      terminal.stdout.on('data', (data) => {
+        shown += data
+      })
+      const page = /http:\S+?\/oauth\/authorize\?[\w=&%.~-]+(?=[^\w=&%.~-])/
+      await expect.poll(() => page.exec(shown)?.[0], { timeout: 30_000 }).toBeDefined()
+      const { origin, pathname, searchParams } = new URL(page.exec(shown)?.[0] ?? '')
+      const form = new URLSearchParams([...searchParams, ['key', TEST_KEY], ['decision', 'allow']])
+      const allowed = await fetch(origin + pathname, {
+        method: 'POST',
+        body: form,
+        redirect: 'manual',
+      })
+      expect((await fetch(allowed.headers.get('location') ?? '')).status).toBe(200)
+      expect(await once(terminal, 'close')).toEqual([0, null])
+      expect(shown).toContain('"name": "query"')
+    },
+  )
 })

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import zlib
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -136,8 +137,14 @@ async def connected(base_url: str) -> AsyncIterator[AsyncOpenAI]:
 
 @pytest.fixture(scope="session")
 def base_url(model: Model) -> Iterator[str]:
-    """Of a server whose chat model and embedder are ``model``; it knows when the library opens."""
-    settings = {"SERVER_API_KEY": KEY, "PORT": "0", "UI": "off", "SHUTDOWN_GRACE": "1"}
+    with run_server(model, {}) as url:
+        yield url
+
+
+@contextmanager
+def run_server(model: Model, more: dict[str, str]) -> Iterator[str]:
+    """A server whose chat model and embedder are ``model``; it knows when the library opens."""
+    settings = {"SERVER_API_KEY": KEY, "PORT": "0", "UI": "off", "SHUTDOWN_GRACE": "1", **more}
     for kind in ("CHAT", "EMBEDDING"):
         settings |= {f"{kind}_BASE_URL": model.url, f"{kind}_API_KEY": "k", f"{kind}_MODEL": "any"}
     with tempfile.TemporaryDirectory() as directory:
