@@ -43,6 +43,9 @@ def test_documents_are_created_read_replaced_listed_and_deleted(client: AgentSer
     documents.replace("herons", {"text": "Herons fish."}, wait=20)
     assert documents.wait_until_ready("herons")["revision"] == 1
     assert {"herons", created["id"]} <= {each["id"] for each in documents.list(limit=1)}
+    first = documents.list(limit=1, total=True).page()
+    assert (len(first), first.total) == (1, len([*documents.list()]))
+    assert {each["id"] for each in documents.list(limit=1).page(first.next_cursor)} != {first[0]["id"]}
     assert [each["text"] for each in documents.chunks("herons")] == ["Herons fish."]
     found = client.query({"query": "hunt", "filter": {"field": "kind", "eq": "bird"}})
     assert [hit["documentId"] for hit in found["hits"]] == [created["id"]]

@@ -17,7 +17,7 @@ from .errors import (
     TimeoutError,
     UpstreamError,
 )
-from .results import Answer, Hits, Outcome, QueryResult
+from .results import Answer, Hits, Outcome, Page, QueryResult
 from .synchronous import AgentServer
 from .synchronous_transport import ChatStream
 
@@ -36,6 +36,7 @@ __all__ = [
     "InvalidRequestError",
     "NotFoundError",
     "Outcome",
+    "Page",
     "PermissionDeniedError",
     "QueryResult",
     "RateLimitError",

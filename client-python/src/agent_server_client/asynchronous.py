@@ -200,9 +200,11 @@ class AsyncDocuments:
         conversation: str | None = None,
         sort: DocumentSort | None = None,
         limit: int = 100,
+        total: bool = False,
     ) -> AsyncPages[Document]:
         """Lists documents, newest first, and fetches further pages of ``limit`` documents as you iterate.
 
+        With ``total``, each page also counts the documents of all pages: ``list(total=True).page().total``.
         ``media_type`` and ``sha256`` are those of the document's file: ``application/pdf`` or ``image/*``, and the
         digest in hexadecimal.
         """
@@ -210,7 +212,8 @@ class AsyncDocuments:
 
         def read(cursor: str | None) -> Awaitable[Any]:
             page = {"limit": limit, "cursor": cursor, "sort": sort}
-            query = {**selection, **page, "conversation": conversation}
+            counted = "true" if total else None
+            query = {**selection, **page, "conversation": conversation, "total": counted}
             return self._transport.json(Request("GET", "/documents", query))
 
         return AsyncPages("documents", read)

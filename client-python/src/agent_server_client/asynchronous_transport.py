@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,7 +13,7 @@ from . import protocol
 from .contract import ChatFrame
 from .errors import AgentServerError, NotFoundError
 from .protocol import Request, Settings
-from .results import Answer, load_pandas
+from .results import Answer, Page, load_pandas
 
 Item = TypeVar("Item")
 
@@ -136,13 +136,19 @@ class AsyncPages(Generic[Item]):
         self._name = name
         self._read = read
 
-    async def pages(self) -> AsyncIterator[Sequence[Item]]:
+    async def page(self, cursor: str | None = None) -> Page[Item]:
+        """Reads one page: the first, or the one at another page's ``next_cursor``."""
+        page = await self._read(cursor)
+        # Lists of conversations are those of OpenAI's API.
+        following = page.get("nextCursor") or (page["last_id"] if page.get("has_more") else None)
+        return Page(page[self._name], following, page.get("total"))
+
+    async def pages(self) -> AsyncIterator[Page[Item]]:
         cursor: str | None = None
         while True:
-            page = await self._read(cursor)
-            yield page[self._name]
-            # Lists of conversations are those of OpenAI's API.
-            cursor = page.get("nextCursor") or (page["last_id"] if page.get("has_more") else None)
+            page = await self.page(cursor)
+            yield page
+            cursor = page.next_cursor
             if cursor is None:
                 return
 

@@ -32,6 +32,15 @@ class Outcome(Generic[Data]):
     request_id: str | None
 
 
+class Page(list[Data]):
+    """One page of a list. ``next_cursor`` is None on the last; ``total`` counts all pages, if it was asked for."""
+
+    def __init__(self, items: Iterable[Data], next_cursor: str | None, total: int | None) -> None:
+        super().__init__(items)
+        self.next_cursor = next_cursor
+        self.total = total
+
+
 class Hits(list[Hit]):
     """Passages, best first. A notebook shows them with their places; text of documents is never markup there."""
 

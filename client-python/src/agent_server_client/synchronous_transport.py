@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import sleep
-from collections.abc import Generator, Iterator, Callable, Sequence
+from collections.abc import Generator, Iterator, Callable
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,7 +13,7 @@ from . import protocol
 from .contract import ChatFrame
 from .errors import AgentServerError, NotFoundError
 from .protocol import Request, Settings
-from .results import Answer, load_pandas
+from .results import Answer, Page, load_pandas
 
 Item = TypeVar("Item")
 
@@ -136,13 +136,19 @@ class Pages(Generic[Item]):
         self._name = name
         self._read = read
 
-    def pages(self) -> Iterator[Sequence[Item]]:
+    def page(self, cursor: str | None = None) -> Page[Item]:
+        """Reads one page: the first, or the one at another page's ``next_cursor``."""
+        page = self._read(cursor)
+        # Lists of conversations are those of OpenAI's API.
+        following = page.get("nextCursor") or (page["last_id"] if page.get("has_more") else None)
+        return Page(page[self._name], following, page.get("total"))
+
+    def pages(self) -> Iterator[Page[Item]]:
         cursor: str | None = None
         while True:
-            page = self._read(cursor)
-            yield page[self._name]
-            # Lists of conversations are those of OpenAI's API.
-            cursor = page.get("nextCursor") or (page["last_id"] if page.get("has_more") else None)
+            page = self.page(cursor)
+            yield page
+            cursor = page.next_cursor
             if cursor is None:
                 return
 
