@@ -42,6 +42,7 @@ it.each([
     { anyOf: [{ description: 'Text.' }, { type: 'null' }] },
     true,
   ],
+  ['of its items', { type: 'array', items: { description: 'Text.' } }, true],
   ['of the schema that it references', { $ref: '#/components/schemas/ErrorDetail' }, true],
   ['that this schema lacks', { $ref: '#/components/schemas/Hit' }, false],
   [
@@ -80,6 +81,7 @@ function* fieldsOf({ place, schema }: Place): Generator<Place> {
 function isDescribed(schema: unknown): boolean {
   if (!isSchema(schema)) return false
   if (schema.description || 'const' in schema) return true
+  if ('items' in schema) return isDescribed(schema.items)
   const values = listOf(schema, 'anyOf').filter(
     (value) => !isSchema(value) || value.type !== 'null',
   )
