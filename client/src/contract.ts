@@ -4189,8 +4189,8 @@ export interface components {
              * @default float
              */
             encoding_format?: ("float" | "base64") | null;
-            /** @description The text or the texts to embed. */
-            input: string | string[];
+            /** @description The text or the texts to embed; each may also be an array of tokens of `cl100k_base`. */
+            input: string | (string | number[])[] | number[];
             /** @description Ignored; the configured model is used. */
             model?: string | null;
         };
@@ -6398,6 +6398,7 @@ export interface components {
         RetrievedFrame: {
             /** @description Number of hits. */
             found: number;
+            /** @description What was searched for. */
             query: string;
             /** @constant */
             type: "retrieved";

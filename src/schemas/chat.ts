@@ -236,7 +236,7 @@ const SearchStepFrame = z.object({ type: z.literal('search-step'), step: SearchS
 const RetrievedFrame = z
   .object({
     type: z.literal('retrieved'),
-    query: z.string(),
+    query: z.string().describe('What was searched for.'),
     found: z.int().describe('Number of hits.'),
   })
   .meta({
