@@ -104,7 +104,10 @@ const NEXT =
 
 function rowsOf(field: Field, path: string, root: Root): string[] {
   const target = resolveField(field, root)
-  const values = [defaultOf(field, target), `(${valuesOf(target, root)})`].filter(Boolean).join(' ')
+  const values = [defaultOf(field, target), `(${valuesOf(target, root)})`]
+    // The fields of an object have rows of their own.
+    .filter((each) => each !== '' && each !== '(object)')
+    .join(' ')
   const row = `| \`${path}\` | ${values} | ${cell(field.description ?? target.description ?? '')} |`
   const variants = [target, ...(target.anyOf ?? []).map((each) => resolveField(each, root))]
   const inner = variants.flatMap(({ properties = {}, additionalProperties }) => [
