@@ -164,8 +164,8 @@ describe('A vector store', () => {
     ['/v1/vector_stores/corpus/search', { query: 'a', rewrite_query: true }, 'rewrite_query'],
     ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters'],
     ['/v1/embeddings', { input: 'a' }, 'model'],
-    ['/v1/embeddings', { input: [1, 2] }, 'input'],
-    ['/v1/embeddings', { input: [[1, 2]] }, 'input'],
+    ['/v1/embeddings', { input: [1, 'a'] }, 'input'],
+    ['/v1/embeddings', { input: [[]] }, 'input.0'],
     ['/v1/files', {}, null],
   ])('%s refuses %j', async (path, body, param) => {
     const response = await server.request(path, { body })
