@@ -6,7 +6,15 @@ import { strToU8, zipSync } from 'fflate'
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { JudgedQuestion, JudgedQuestionList } from '../../src/schemas/operator/evaluation.ts'
-import { expectAccessible, goTo, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import {
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  openWebUi,
+  press,
+  useBrowser,
+} from '../support/browser.ts'
+import { endedEvaluation } from '../support/evaluations.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -62,16 +70,24 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.getByLabel('Compare two settings').check()
     const second = page.getByRole('region', { name: 'Second setting' })
     await second.getByLabel('Mode').selectOption('lexical')
-    await page.getByRole('button', { name: 'Evaluate 2 questions' }).click()
-    const table = page.getByRole('table')
-    await table.getByRole('columnheader', { name: 'Second' }).waitFor()
+    const evaluations = page.getByRole('region', { name: 'Evaluations' })
+    const done = evaluations.getByRole('listitem').filter({ hasText: 'Done' })
+    await press(page, 'Evaluate the first setting')
+    await done.first().waitFor()
+    await press(page, 'Evaluate the second setting')
+    await done.nth(1).waitFor()
     await expectAccessible(page)
     await page.emulateMedia({ colorScheme: 'dark' })
     await expectAccessible(page)
-    const shown = await table
-      .getByRole('row', { name: /nDCG@10/ })
+    const shown = await done.getByText(/^nDCG@10/).allInnerTexts()
+    for (const box of await page.getByLabel(/^Compare .*,/).all()) await box.check()
+    const compared = page.getByRole('region', { name: 'Comparison: search' })
+    await compared.getByText('Every question came out the same.').waitFor()
+    const [, mrr] = await compared
+      .getByRole('row', { name: /^MRR@10/ })
       .getByRole('cell')
-      .allInnerTexts()
+      .all()
+    await expectAccessible(page)
 
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
@@ -81,8 +97,11 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     const command = ['scripts/eval.ts', exported, '--json', '--url', server.url, '--key', TEST_KEY]
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: new URL(ROOT) })
     expect(JSON.parse(stdout)).toMatchObject({ queries: 2, documents: 0 })
-    expect(shown).toEqual([JSON.parse(stdout).ndcg.toFixed(4), JSON.parse(stdout).ndcg.toFixed(4)])
+    const ndcg = `nDCG@10 ${JSON.parse(stdout).ndcg.toFixed(4)}`
+    expect(shown).toEqual([expect.stringContaining(ndcg), expect.stringContaining(ndcg)])
+    expect(Number(await mrr?.innerText())).toBeCloseTo(JSON.parse(stdout).mrr, 3)
 
+    await page.getByLabel('Compare two settings').uncheck()
     await page.getByRole('button', { name: 'Remove birds such as owls' }).click()
     await page.getByRole('button', { name: 'Evaluate 1 question', exact: true }).waitFor()
     const take = (name: string, bytes: Uint8Array) =>
@@ -106,6 +125,55 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Server key').waitFor()
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('birds')
+  })
+
+  it('takes facts of judged questions, asks the agent, and shows what differs between two evaluations', async () => {
+    const server = await startServer()
+    const owls = await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
+    await addQuestion(server, { question: 'Who hoots at night?', relevant: [{ documentId: owls }] })
+    const { page, complaints } = await openWebUi(browser, server.url, 'search', {
+      viewport: { width: 390, height: 844 },
+    })
+    await page.getByRole('button', { name: 'Add the fact of Who hoots at night?' }).click()
+    const wordings = page.getByLabel('Wordings of the fact, one per line, of Who hoots at night?')
+    await wordings.fill(' Larks \n\nlarks of the night')
+    await press(page, 'Save')
+    await page.getByRole('button', { name: '2 wordings' }).waitFor()
+    await page.getByLabel('Question that no document answers').fill('Who counts quaggas?')
+    await press(page, 'Add')
+    await page.getByText('No document has the answer').waitFor()
+    expect(await questionsOf(server)).toMatchObject([
+      { facts: ['Larks', 'larks of the night'], relevant: [{ documentId: owls }] },
+      { question: 'Who counts quaggas?', facts: [], relevant: [] },
+    ])
+
+    const evaluations = page.getByRole('region', { name: 'Evaluations' })
+    const done = evaluations.getByRole('listitem').filter({ hasText: 'Done' })
+    await page.getByLabel('Name of the evaluation').fill('Wrong fact')
+    await page.getByLabel('Ask the agent those that have a fact').check()
+    await press(page, 'Evaluate 2 questions')
+    await done.first().waitFor()
+    await page.getByRole('button', { name: '2 wordings' }).click()
+    await wordings.fill('owls')
+    await press(page, 'Save')
+    await page.getByRole('button', { name: '1 wording' }).waitFor()
+    await page.getByLabel('Name of the evaluation').fill('Right fact')
+    await press(page, 'Evaluate 2 questions')
+    await done.nth(1).waitFor()
+    expect(await endedEvaluation(server)).toMatchObject({ name: 'Right fact', answers: true })
+
+    await page.getByRole('button', { name: 'Results of Wrong fact' }).click()
+    const results = page.getByRole('region', { name: 'Results: answers' })
+    await results.getByText('Owls hoot at night').waitFor()
+    await results.getByText('Right 0 · Right document cited 1').waitFor()
+    for (const box of await page.getByLabel(/^Compare .*,/).all()) await box.check()
+    const compared = page.getByRole('region', { name: 'Comparison: answers' })
+    await compared.getByRole('row', { name: 'Right 0 1 +1' }).waitFor()
+    await compared.getByText('1 question came out differently:').waitFor()
+    await compared.getByRole('listitem').getByText('Right 0 → 1').waitFor()
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(complaints).toEqual([])
   })
 
   it('gives the server the questions that an earlier version kept in the browser, and loses none', async () => {

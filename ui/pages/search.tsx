@@ -1,4 +1,5 @@
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
+import { EvaluationRuns } from '../search/evaluation-runs.tsx'
 import { Results, SearchForm } from '../search/hits.tsx'
 import { JudgedSet } from '../search/judged-set.tsx'
 import { MODES, runSearch, search, type Trial } from '../search/search-state.ts'
@@ -38,6 +39,7 @@ export function SearchPage() {
         )}
       </div>
       <JudgedSet />
+      <EvaluationRuns />
     </>
   )
 }

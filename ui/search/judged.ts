@@ -1,16 +1,8 @@
 import { signal } from '@preact/signals'
 import type { JudgedQuestion, NewJudgedLine } from '../../client/src/agent-server.ts'
-import {
-  DEPTH,
-  type Measures,
-  mean,
-  measure,
-  TOP_K,
-} from '../../src/operator/evaluation/measures.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { JudgedQuery } from './beir.ts'
-import type { Trial } from './search-state.ts'
 
 /** The judged questions of the server, as this page last read them. */
 export const judged = signal<readonly JudgedQuestion[]>([])
@@ -96,33 +88,4 @@ export function addAll(queries: readonly Pick<JudgedQuery, 'text' | 'relevant'>[
     }
     if (merged.size > 0) await client.evaluation.questions.import([...merged.values()])
   })
-}
-
-/** Each question by itself, by its id, as `npm run eval` measures it; the mean of all under an empty id. */
-export type Evaluation = ReadonlyMap<string, Measures>
-
-/** Asks every question as the trial is set. Throws what a query throws. */
-export async function evaluate(
-  trial: Pick<Trial, 'requestOf'>,
-  onProgress: (done: number) => void,
-  signal: AbortSignal,
-): Promise<Evaluation> {
-  const measured = new Map<string, Measures>()
-  for (const { id, question, collection, relevant: documents } of judged.value) {
-    const relevant = new Map(documents.map(({ documentId, grade }) => [documentId, grade]))
-    if (relevant.size === 0) continue
-    const request = {
-      ...trial.requestOf(question),
-      collection: collection ?? null,
-      topK: TOP_K,
-      explain: false,
-    }
-    const { hits } = await client.query(request, { signal })
-    const ranking = [...new Set(hits.map(({ documentId }) => documentId))].slice(0, DEPTH)
-    measured.set(id, measure(ranking, { relevant, graded: false }))
-    onProgress(measured.size)
-  }
-  const all = [...measured.values()]
-  const meanOf = (name: keyof Measures) => mean(all.map((one) => one[name]))
-  return measured.set('', { ndcg: meanOf('ndcg'), recall: meanOf('recall'), mrr: meanOf('mrr') })
 }

@@ -1,0 +1,175 @@
+import { useSignal } from '@preact/signals'
+import type { EvaluationRun } from '../../client/src/agent-server.ts'
+import { counted, formatDate } from '../format.ts'
+import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'
+import { usePolled } from '../poll.ts'
+import { Comparison, Results } from './evaluation-results.tsx'
+import {
+  begin,
+  cancel,
+  choose,
+  chosen,
+  evaluations,
+  failure,
+  isRunning,
+  open,
+  opened,
+  readEvaluations,
+} from './evaluations.ts'
+import { judged } from './judged.ts'
+import { search, type Trial } from './search-state.ts'
+
+const POLL_MS = 2_000
+
+/** Measures settings with the judged questions, on the server. */
+export function EvaluationRuns() {
+  const polled = usePolled(readEvaluations, POLL_MS)
+  return (
+    <section class="panel stack" aria-labelledby="evaluations">
+      <h2 id="evaluations">Evaluations</h2>
+      <p class="hint">
+        The server asks all judged questions with the mode and the filter of the settings above, and
+        goes on when you leave this page. Choose two evaluations to compare them.
+      </p>
+      <ErrorNote message={failure.value || polled.failure.value} />
+      {judged.value.length > 0 && <Begin />}
+      {evaluations.value.length > 0 && (
+        <ul class="judged">
+          {evaluations.value.map((run) => (
+            <Run key={run.id} run={run} />
+          ))}
+        </ul>
+      )}
+      <Comparison />
+    </section>
+  )
+}
+
+function Begin() {
+  const name = useSignal('')
+  const answers = useSignal(false)
+  const isBusy = evaluations.value.some(isRunning)
+  const [first, second] = search.trials
+  const evaluate = (trial: Trial) =>
+    begin(() => {
+      const { filter = null, mode = null } = trial.requestOf('')
+      return { name: name.value.trim() || null, answers: answers.value, filter, mode }
+    })
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isBusy) void evaluate(first)
+      }}
+    >
+      <input
+        type="text"
+        class="grow"
+        maxLength={100}
+        aria-label="Name of the evaluation"
+        placeholder="Name (optional)"
+        value={name.value}
+        onInput={({ currentTarget }) => {
+          name.value = currentTarget.value
+        }}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={answers.value}
+          onChange={({ currentTarget }) => {
+            answers.value = currentTarget.checked
+          }}
+        />
+        Ask the agent those that have a fact
+      </label>
+      <button type="submit" class="primary" disabled={isBusy}>
+        {search.isComparing.value
+          ? 'Evaluate the first setting'
+          : `Evaluate ${counted(judged.value.length, 'question')}`}
+      </button>
+      {search.isComparing.value && (
+        <button type="button" disabled={isBusy} onClick={() => void evaluate(second)}>
+          Evaluate the second setting
+        </button>
+      )}
+    </form>
+  )
+}
+
+const MEASURES = [
+  ['nDCG@10', 'search', 'nDCG@10'],
+  ['Recall@10', 'search', 'recall@10'],
+  ['MRR@10', 'search', 'MRR@10'],
+  ['Right', 'answers', 'right'],
+  ['Abstained', 'answers', 'abstained'],
+] as const
+
+function Run({ run }: { run: EvaluationRun }) {
+  const title = titleOf(run)
+  const isOpen = opened.value?.id === run.id
+  const measures = MEASURES.flatMap(([label, row, measure]) => {
+    const value = run.measures?.[row]?.[measure]
+    return value === undefined ? [] : `${label} ${value.toFixed(4)}`
+  })
+  return (
+    <li class="stack">
+      <div class="row spread">
+        <label class="check grow">
+          <input
+            type="checkbox"
+            aria-label={`Compare ${title}`}
+            disabled={run.state !== 'done'}
+            checked={chosen.value.includes(run.id)}
+            onChange={() => void choose(run.id)}
+          />
+          {title}
+        </label>
+        <State run={run} />
+        {run.state === 'done' && (
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={isOpen}
+            onClick={() => void open(isOpen ? undefined : run.id)}
+          >
+            Results<span class="visually-hidden"> of {title}</span>
+          </button>
+        )}
+      </div>
+      {measures.length > 0 && <p class="hint">{measures.join(' · ')}</p>}
+      {isOpen && <Results />}
+    </li>
+  )
+}
+
+function titleOf({ name, mode, models, createdAt }: EvaluationRun): string {
+  const about = name ?? [mode, models.chat].filter(Boolean).join(', ')
+  return `${about}, ${formatDate(createdAt)}`
+}
+
+const STATES: Record<EvaluationRun['state'], [Tone, string]> = {
+  running: ['busy', 'Running'],
+  done: ['good', 'Done'],
+  failed: ['bad', 'Failed'],
+  cancelled: ['off', 'Cancelled'],
+  interrupted: ['off', 'Interrupted: the server stopped'],
+}
+
+function State({ run }: { run: EvaluationRun }) {
+  const [tone, word] = STATES[run.state]
+  if (!isRunning(run)) {
+    return <Status tone={tone}>{run.error ? `${word}: ${run.error}` : word}</Status>
+  }
+  return (
+    <>
+      <Status tone={tone}>
+        {run.asked} of {run.total} asked
+      </Status>
+      <button type="button" class="quiet" onClick={() => void cancel(run.id)}>
+        Cancel
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { signal } from '@preact/signals'
+import type {
+  EvaluationComparison,
+  EvaluationReport,
+  EvaluationRun,
+  NewEvaluationRun,
+} from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { onSignOut } from '../session.ts'
+
+/** The evaluations of the server, the newest first, as this page last read them. */
+export const evaluations = signal<readonly EvaluationRun[]>([])
+/** The one whose results are shown. */
+export const opened = signal<EvaluationReport | undefined>(undefined)
+/** Those that are compared, at most two, by their ids; and what differs. */
+export const chosen = signal<readonly string[]>([])
+export const comparison = signal<EvaluationComparison | undefined>(undefined)
+/** What was wrong with the last thing that was tried, in words. */
+export const failure = signal('')
+
+onSignOut(() => {
+  evaluations.value = []
+  opened.value = undefined
+  chosen.value = []
+  comparison.value = undefined
+})
+
+export const isRunning = ({ state }: EvaluationRun): boolean => state === 'running'
+
+/** Throws what the server says. */
+export async function readEvaluations(): Promise<void> {
+  evaluations.value = await client.evaluation.runs.list()
+}
+
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  failure.value = ''
+  try {
+    await work()
+  } catch (error) {
+    failure.value = messageOf(error)
+  }
+}
+
+/** `options` is made within, since it may throw what is wrong with the filter. */
+export const begin = (options: () => NewEvaluationRun) =>
+  attempt(async () => {
+    await client.evaluation.runs.create(options())
+    await readEvaluations()
+  })
+
+export const cancel = (id: string) =>
+  attempt(async () => {
+    await client.evaluation.runs.cancel(id)
+    await readEvaluations()
+  })
+
+/** Shows the results of one, or none. */
+export const open = (id: string | undefined) =>
+  attempt(async () => {
+    opened.value = id === undefined ? undefined : await client.evaluation.runs.get(id)
+  })
+
+/** Takes one into the comparison, or out of it; of three, the first goes. */
+export const choose = (id: string) =>
+  attempt(async () => {
+    const others = chosen.value.filter((one) => one !== id)
+    chosen.value = others.length < chosen.value.length ? others : [...others, id].slice(-2)
+    comparison.value = undefined
+    // The list begins with the newest.
+    const [now, before] = evaluations.value.filter((one) => chosen.value.includes(one.id))
+    if (now && before) comparison.value = await client.evaluation.runs.compare(before.id, now.id)
+  })
