@@ -12,7 +12,7 @@ import { createAsking } from './eval/asking.ts'
 import { CORPUS, isQuestions } from './eval/collection.ts'
 import { readCollection } from './eval/formats.ts'
 import { ingestCollection } from './eval/ingest.ts'
-import { createJudge } from './eval/judge-model.ts'
+import { judgeAt } from './eval/judge-model.ts'
 import { startLocalServer } from './eval/local-server.ts'
 import { readReport, saveReport } from './eval/report.ts'
 
@@ -77,7 +77,7 @@ const model = values['judge-model']
 const judge =
   model === undefined
     ? undefined
-    : createJudge({ model, url: values['judge-url'] ?? '', key: values['judge-key'] ?? '' })
+    : judgeAt({ model, url: values['judge-url'] ?? '', key: values['judge-key'] ?? '' })
 const earlier = values.compare === undefined ? undefined : await readReport(values.compare)
 const collection = await readCollection(resolve(folder), values.format)
 const directory = await mkdtemp(join(tmpdir(), 'agent-server-eval-'))

@@ -36,6 +36,7 @@ import { installShutdown } from './http/shutdown.ts'
 import { installFieldWarnings } from './http/unknown-fields.ts'
 import type { LimitedTo } from './knowledge/corpus-access.ts'
 import type { Admission } from './knowledge/ingestion/documents.ts'
+import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
 import { createEvaluations } from './operator/evaluation/evaluations.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
 import type { ClientDocuments } from './operator/keys/client-documents.ts'
@@ -79,6 +80,7 @@ export interface Services {
   questionStore: QuestionStore
   /** Keeps what was measured with them. */
   evaluationStore: EvaluationStore
+  judgeModel: AgentToAsk['judgeModel']
   embed: Embed
   artifacts: ArtifactReader
   artifactLinks: Pick<ArtifactLinks, 'opens'>

@@ -5211,6 +5211,11 @@ export interface components {
             answers?: boolean | null;
             effort?: ("low" | "medium" | "high") | null;
             filter?: components["schemas"]["Filter"] | null;
+            /**
+             * @description Whether the chat model decides if an answer is right; otherwise it must contain a fact.
+             * @default false
+             */
+            judge?: boolean | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description What this run tries out, for people. */
             name?: string | null;

@@ -79,6 +79,7 @@ export async function composeAgent(parts: Parts) {
       feedbackStore: store.feedback,
       questionStore: store.questions,
       evaluationStore: store.evaluations,
+      judgeModel: model,
       dialects: dialectsOf(configuration, shared),
       description: describeAgent({
         loaded,

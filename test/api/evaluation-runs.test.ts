@@ -59,13 +59,17 @@ const finished = async (body: object) => {
 }
 
 describe('An evaluation', () => {
-  it('is refused where there is nothing to ask', async () => {
+  it('is refused where there is nothing to ask, or no model for it', async () => {
     const empty = await startServer()
     const refused = await failureOf(await empty.request(RUNS, { body: {} }))
     expect(refused).toMatchObject({ status: 400, code: 'invalid_request' })
     await judge([{ question: 'Who?', relevant: [{ documentId: 'owls' }] }], empty)
     const withAnswers = await empty.request(RUNS, { body: { answers: true } })
     expect(await failureOf(withAnswers)).toMatchObject({ status: 400, param: 'answers' })
+    for (const body of [{ judge: true }, { judge: true, answers: true }, { effort: 'high' }]) {
+      const refused = await failureOf(await empty.request(RUNS, { body }))
+      expect(refused).toMatchObject({ status: 400, param: Object.keys(body)[0] })
+    }
     expect(await evaluationsOf(empty)).toEqual([])
   })
 
@@ -138,6 +142,17 @@ describe('An evaluation', () => {
     expect(EvaluationRun.parse(await cancelled.json())).toMatchObject({ state: 'cancelled' })
     expect(await reportOf(id)).toMatchObject({ state: 'cancelled' })
     expect(await reportOf(id)).not.toHaveProperty('measures')
+  })
+
+  it('lets the chat model judge the answers where that is asked for', async () => {
+    await judge([QUESTION])
+    const verdict = 'The fact is there. {"right": true, "abstained": false}'
+    upstream.script(textReply('Once the sun has set [1].'), textReply(verdict))
+    const judged = await finished({ answers: true, judge: true })
+    expect(judged).toMatchObject({ judge: true, measures: { answers: { right: 1 } } })
+    expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Once the sun has set')
+    upstream.script(textReply('Once the sun has set [1].'))
+    expect(await finished({ answers: true })).toMatchObject({ measures: { answers: { right: 0 } } })
   })
 
   it('fails with the reason of the model', async () => {

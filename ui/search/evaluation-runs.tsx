@@ -48,12 +48,19 @@ export function EvaluationRuns() {
 function Begin() {
   const name = useSignal('')
   const answers = useSignal(false)
+  const judge = useSignal(false)
   const isBusy = evaluations.value.some(isRunning)
   const [first, second] = search.trials
   const evaluate = (trial: Trial) =>
     begin(() => {
       const { filter = null, mode = null } = trial.requestOf('')
-      return { name: name.value.trim() || null, answers: answers.value, filter, mode }
+      return {
+        name: name.value.trim() || null,
+        answers: answers.value,
+        judge: answers.value && judge.value,
+        filter,
+        mode,
+      }
     })
   return (
     <form
@@ -84,6 +91,18 @@ function Begin() {
         />
         Ask the agent those that have a fact
       </label>
+      {answers.value && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={judge.value}
+            onChange={({ currentTarget }) => {
+              judge.value = currentTarget.checked
+            }}
+          />
+          Let the chat model judge
+        </label>
+      )}
       <button type="submit" class="primary" disabled={isBusy}>
         {search.isComparing.value
           ? 'Evaluate the first setting'

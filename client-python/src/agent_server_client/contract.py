@@ -3176,6 +3176,7 @@ Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
 class NewEvaluationRun(TypedDict):
     name: NotRequired[str | None]
     answers: NotRequired[bool | None]
+    judge: NotRequired[bool | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     filter: NotRequired[Filter | None]
@@ -3398,6 +3399,7 @@ class EvaluationReport(TypedDict):
     state: Literal['running', 'done', 'failed', 'cancelled', 'interrupted']
     name: NotRequired[str]
     answers: bool
+    judge: bool
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense']]
     effort: NotRequired[Literal['low', 'medium', 'high']]
     filter: NotRequired[Filter]
@@ -3416,6 +3418,7 @@ class EvaluationRun(TypedDict):
     state: Literal['running', 'done', 'failed', 'cancelled', 'interrupted']
     name: NotRequired[str]
     answers: bool
+    judge: bool
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense']]
     effort: NotRequired[Literal['low', 'medium', 'high']]
     filter: NotRequired[Filter]

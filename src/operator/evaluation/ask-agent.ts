@@ -3,10 +3,14 @@ import type { RunEnd } from '../../agent/run/agent-event.ts'
 import type { Agent } from '../../agent/run/run-agent.ts'
 import { AppError } from '../../errors.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import { askModel } from '../../models/ask-model.ts'
+import type { ChatModel, Spend } from '../../models/chat-model.ts'
+import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import { within } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
 import type { Answered } from './evaluate-answers.ts'
+import { createJudge } from './judge.ts'
 import type { AskedQuestion } from './judged.ts'
 import { TOP_K } from './measures.ts'
 
@@ -15,6 +19,9 @@ const QUESTION_MS = 600_000
 /** How long a busy part of the server is waited for. */
 const RETRY_MS = 120_000
 const RETRY_AFTER_SECONDS = 2
+/** Ample for a verdict and some thinking before it. */
+const VERDICT_TOKENS = 2_000
+const VERDICT_CHARACTERS = 10_000
 /** Statuses of errors that may pass by themselves. */
 const PASSING: readonly number[] = [429, 503, 504]
 
@@ -22,11 +29,13 @@ export interface AgentToAsk {
   agent: Agent
   limitedTo: LimitedTo
   dialects: { defaultTopK: number }
+  /** The chat model, which may judge answers. */
+  judgeModel: Pick<ChatModel, 'stream' | 'generates'>
 }
 
 /** Asks the server's own search and agent, for a caller, as a run is set. */
 export function createAgentAsking(
-  { agent, limitedTo, dialects }: AgentToAsk,
+  { agent, limitedTo, dialects, judgeModel: model }: AgentToAsk,
   { mode, effort, filter }: Pick<NewEvaluationRun, 'mode' | 'effort' | 'filter'>,
   caller: Caller,
   signal: AbortSignal,
@@ -34,6 +43,10 @@ export function createAgentAsking(
   const { retrieval } = limitedTo(caller)
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
+  }
+  const spend: Spend = (usage, bytes = 0) => {
+    const tokens = usage && usage.promptTokens + usage.completionTokens
+    caller.spend(tokens ?? Math.ceil(bytes / BYTES_PER_TOKEN))
   }
   return {
     search: (question: AskedQuestion) =>
@@ -55,6 +68,13 @@ export function createAgentAsking(
         }
         return readAnswer(agent.run(request, limit))
       }),
+    judge: createJudge((rules, prompt) =>
+      patiently(caller, signal, async (limit) => {
+        await caller.verify(true)
+        const task = { rules, prompt, tokens: VERDICT_TOKENS, characters: VERDICT_CHARACTERS }
+        return askModel({ model, spend }, task, limit)
+      }),
+    ),
   }
 }
 

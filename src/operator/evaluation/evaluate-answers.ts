@@ -1,13 +1,7 @@
+import type { Judge } from './judge.ts'
 import { type AskedQuestion, namesOf, type Place, type Progress } from './judged.ts'
 import { mean, percentile } from './measures.ts'
 import { type Measured, type Row, rowOf } from './report.ts'
-
-/** Decides about one answer. */
-export type Judge = (asked: {
-  question: string
-  facts: readonly string[]
-  answer: string
-}) => Promise<{ right: boolean; abstained: boolean }>
 
 export interface Answered {
   text: string

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
+import { checkEffort } from '../../agent/run/search-by-effort.ts'
 import { AppError } from '../../errors.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
@@ -40,8 +41,9 @@ export function createEvaluations(dependencies: Dependencies) {
   }
 
   return {
-    /** Throws `evaluation_running`, and `invalid_request` where there is nothing to ask. */
+    /** Throws `evaluation_running`, and `invalid_request` where there is nothing to ask, or no model for it. */
     async begin(request: NewEvaluationRun, caller: Caller): Promise<EvaluationRun> {
+      checkModel(request, dependencies.judgeModel)
       const all = (await questions.list()).map((question) => toAsked(question, question.id))
       const searched = all.filter(isSearched)
       const answered = request.answers ? all.filter(isAnswered) : []
@@ -92,6 +94,17 @@ export function createEvaluations(dependencies: Dependencies) {
   }
 }
 
+/** Throws `invalid_request` if the evaluation takes a model that generates, and there is none. */
+function checkModel(
+  { answers, judge, effort = 'low' }: NewEvaluationRun,
+  model: AgentToAsk['judgeModel'],
+): void {
+  checkEffort(effort, model)
+  if (!judge) return
+  if (!answers) throw refusal('judge', 'needs answers')
+  if (!model.generates) throw refusal('judge', 'requires a chat model, and CHAT_MODEL is not set')
+}
+
 function modelsOf({
   chat,
   embedder,
@@ -108,6 +121,7 @@ function resultOf({ id, report }: { id: string; report: string | undefined }, pa
 const Kept = EvaluationRun.pick({
   name: true,
   answers: true,
+  judge: true,
   mode: true,
   effort: true,
   filter: true,

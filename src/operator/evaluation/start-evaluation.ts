@@ -96,14 +96,15 @@ async function measure(
   progress: () => void,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { search, answer } = createAgentAsking(dependencies, request, caller, signal)
+  const { search, answer, judge } = createAgentAsking(dependencies, request, caller, signal)
   const report: Report = {}
   if (searched.length > 0) {
     const found = await evaluateSearch(searched, { ask: search, graded: false, progress })
     report.search = shortened(searchRow(found))
   }
   if (answered.length > 0) {
-    const said = await evaluateAnswers(answered, { ask: answer, progress })
+    const judged = request.judge ? judge : undefined
+    const said = await evaluateAnswers(answered, { ask: answer, judge: judged, progress })
     report.answers = shortened(answersRow(said))
   }
   return report

@@ -134,6 +134,9 @@ export const NewEvaluationRun = z
     answers: optionalOr(z.boolean(), false).describe(
       'Whether the agent is also asked the questions that have `facts`, which uses the chat model.',
     ),
+    judge: optionalOr(z.boolean(), false).describe(
+      'Whether the chat model decides if an answer is right; otherwise it must contain a fact.',
+    ),
     mode: optional(SearchMode),
     effort: optional(Effort),
     filter: optional(Filter),
@@ -154,6 +157,7 @@ export const EvaluationRun = z
       ),
     name: z.string().optional().describe('What this run tries out.'),
     answers: z.boolean().describe('Whether the agent is also asked.'),
+    judge: z.boolean().describe('Whether the chat model judges the answers.'),
     mode: SearchMode.optional(),
     effort: Effort.optional(),
     filter: Filter.optional(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AgentServer } from '../../../client/src/agent-server.ts'
 import { createAsking } from '../../../scripts/eval/asking.ts'
 import { ingestCollection } from '../../../scripts/eval/ingest.ts'
-import { createJudge } from '../../../scripts/eval/judge-model.ts'
+import { judgeAt } from '../../../scripts/eval/judge-model.ts'
 import { containsAny, evaluateAnswers } from '../../../src/operator/evaluation/evaluate-answers.ts'
 import type { AskedQuestion } from '../../../src/operator/evaluation/judged.ts'
 import { promptOf } from '../../support/model-request.ts'
@@ -111,7 +111,7 @@ describe('A fact', () => {
 
 describe('A judge', () => {
   const asked = { question: 'When?', facts: ['nine'], answer: 'At nine.' }
-  const judge = createJudge({ model: 'judge', url: upstream.url, key: 'k' })
+  const judge = judgeAt({ model: 'judge', url: upstream.url, key: 'k' })
 
   it('is asked with the fact, and may think aloud', async () => {
     upstream.always(completion('Well {so} it is right.\n{"right": true, "abstained": false}'))
