@@ -1,12 +1,12 @@
 import type { EvaluationComparison } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
-import { comparison, opened } from './evaluations.ts'
+import { comparison, opened, titleOf } from './evaluations.ts'
 
 /** What each question came to in the evaluation that is open. */
 export function Results() {
   return Object.entries(opened.value?.questions ?? {}).map(([name, questions]) => (
     <section key={name} class="stack" aria-label={`Results: ${name}`}>
-      <h3>{titleOf(name)}</h3>
+      <h3>{nameOf(name)}</h3>
       <ul class="judged">
         {questions.map(({ id, text, answer, values }) => (
           <li key={id} class="row spread">
@@ -28,31 +28,39 @@ export function Results() {
 
 /** Two evaluations side by side, and the questions that came out differently. */
 export function Comparison() {
-  return comparison.value?.rows.map((row) => (
-    <section key={row.name} class="stack" aria-label={`Comparison: ${row.name}`}>
-      <h3>{titleOf(row.name)}: before and after</h3>
-      <Measures row={row} />
-      <p>
-        {row.questions.length === 0
-          ? 'Every question came out the same.'
-          : `${counted(row.questions.length, 'question')} came out differently:`}
-      </p>
-      <ul class="judged">
-        {row.questions.map(({ id, text, differs }) => (
-          <li key={id} class="row spread">
-            <span class="grow">{text}</span>
-            <span class="hint">
-              {Object.entries(differs)
-                .map(([name, { before, now }]) => {
-                  return `${labelOf(name)} ${shown(name, before)} → ${shown(name, now)}`
-                })
-                .join(' · ')}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  ))
+  if (!comparison.value) return null
+  const { before, now, rows } = comparison.value
+  return (
+    <>
+      <h3>
+        {titleOf(before)} → {titleOf(now)}
+      </h3>
+      {rows.map((row) => (
+        <section key={row.name} class="stack" aria-label={`Comparison: ${row.name}`}>
+          <Measures row={row} />
+          <p>
+            {row.questions.length === 0
+              ? 'Every question came out the same.'
+              : `${counted(row.questions.length, 'question')} came out differently:`}
+          </p>
+          <ul class="judged">
+            {row.questions.map(({ id, text, differs }) => (
+              <li key={id} class="row spread">
+                <span class="grow">{text}</span>
+                <span class="hint">
+                  {Object.entries(differs)
+                    .map(([name, { before, now }]) => {
+                      return `${labelOf(name)} ${shown(name, before)} → ${shown(name, now)}`
+                    })
+                    .join(' · ')}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  )
 }
 
 function Measures({ row }: { row: EvaluationComparison['rows'][number] }) {
@@ -60,7 +68,7 @@ function Measures({ row }: { row: EvaluationComparison['rows'][number] }) {
     <table class="figures">
       <thead>
         <tr>
-          <th scope="col">Measure</th>
+          <th scope="col">{nameOf(row.name)}</th>
           <th scope="col">Before</th>
           <th scope="col">After</th>
           <th scope="col">Difference</th>
@@ -80,7 +88,7 @@ function Measures({ row }: { row: EvaluationComparison['rows'][number] }) {
   )
 }
 
-const titleOf = (row: string) => (row === 'answers' ? 'Answers' : 'Search')
+const nameOf = (row: string) => (row === 'answers' ? 'Answers' : 'Search')
 
 const LABELS: Record<string, string> = {
   queries: 'Questions',

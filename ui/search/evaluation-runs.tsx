@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { EvaluationRun } from '../../client/src/agent-server.ts'
-import { counted, formatDate } from '../format.ts'
+import { counted } from '../format.ts'
 import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Comparison, Results } from './evaluation-results.tsx'
@@ -15,6 +15,7 @@ import {
   open,
   opened,
   readEvaluations,
+  titleOf,
 } from './evaluations.ts'
 import { judged } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
@@ -161,11 +162,6 @@ function Run({ run }: { run: EvaluationRun }) {
       {isOpen && <Results />}
     </li>
   )
-}
-
-function titleOf({ name, mode, models, createdAt }: EvaluationRun): string {
-  const about = name ?? [mode, models.chat].filter(Boolean).join(', ')
-  return `${about}, ${formatDate(createdAt)}`
 }
 
 const STATES: Record<EvaluationRun['state'], [Tone, string]> = {

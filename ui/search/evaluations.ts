@@ -6,6 +6,7 @@ import type {
   NewEvaluationRun,
 } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { formatDate } from '../format.ts'
 import { onSignOut } from '../session.ts'
 
 /** The evaluations of the server, the newest first, as this page last read them. */
@@ -26,6 +27,11 @@ onSignOut(() => {
 })
 
 export const isRunning = ({ state }: EvaluationRun): boolean => state === 'running'
+
+export function titleOf({ name, mode, models, createdAt }: EvaluationRun): string {
+  const about = name ?? [mode, models.chat].filter(Boolean).join(', ')
+  return `${about}, ${formatDate(createdAt)}`
+}
 
 /** Throws what the server says. */
 export async function readEvaluations(): Promise<void> {
