@@ -12,14 +12,19 @@ import {
   withPageBreaks,
 } from './extracted.ts'
 import type { PictureKind } from './formats/image.ts'
+import type { Pictures } from './pictures.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
 
 /** Extracts the text of a file; its type is detected by content, then by name. Throws `ExtractionError`. */
-export async function extractFile(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
+export async function extractFile(
+  file: SourceFile,
+  recognition?: Recognition,
+  pictures?: Pictures,
+): Promise<Extracted> {
   try {
-    const extracted = withPageBreaks(await extractKnown(file, recognition))
+    const extracted = withPageBreaks(await extractKnown(file, { recognition, pictures }))
     if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
     return extracted
   } catch (error) {
@@ -27,7 +32,13 @@ export async function extractFile(file: SourceFile, recognition?: Recognition): 
   }
 }
 
-type Read<Input> = (input: Input, recognition: Recognition | undefined) => Promise<Extracted>
+/** What is done with pictures. */
+interface Sight {
+  recognition: Recognition | undefined
+  pictures: Pictures | undefined
+}
+
+type Read<Input> = (input: Input, sight: Sight) => Promise<Extracted>
 
 /** Some programs write a few bytes of their own before the PDF signature. */
 const PDF_PREFIX_BYTES = 1_024
@@ -43,26 +54,28 @@ const BINARY: readonly Format[] = [
   {
     name: 'image',
     fits: (content) => pictureKind(content) !== undefined,
-    async read({ bytes }, recognition) {
+    async read({ bytes }, { recognition, pictures }) {
       const kind = pictureKind(bytes)
-      if (!recognition || !kind) throw unsupported('it is an image, and OCR is disabled')
-      return (await import('./formats/image.ts')).extractImage(bytes, kind, recognition)
+      if (!(recognition || pictures) || !kind) {
+        throw unsupported('it is an image, and OCR is disabled')
+      }
+      return (await import('./formats/image.ts')).extractImage(bytes, kind, recognition, pictures)
     },
   },
   {
     name: 'pdf',
     fits: (content) => content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-'),
-    read: async ({ bytes }, recognition) =>
-      (await import('./formats/pdf.ts')).extractPdf(bytes, recognition),
+    read: async ({ bytes }, { recognition, pictures }) =>
+      (await import('./formats/pdf.ts')).extractPdf(bytes, recognition, pictures),
   },
   {
     name: 'zip',
     fits: (content) => startsWith(content, ZIP_MARK),
-    async read({ bytes }, recognition) {
+    async read({ bytes }, sight) {
       const zip = await openZip(bytes)
       const format = ZIPPED.find(({ part }) => zip.has(part))
       if (!format) throw unsupported('it is an archive: send its files one by one')
-      return format.read({ bytes, zip }, recognition)
+      return format.read({ bytes, zip }, sight)
     },
   },
   {
@@ -95,18 +108,18 @@ interface ZippedFile {
 const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   {
     part: 'word/document.xml',
-    async read({ zip }, recognition) {
+    async read({ zip }, sight) {
       await zip.verify()
       const { extractDocx } = await import('./formats/docx.ts')
-      return extractDocx(zip, await seePicture(recognition))
+      return extractDocx(zip, await seePicture(sight))
     },
   },
   {
     part: 'ppt/presentation.xml',
-    async read({ zip }, recognition) {
+    async read({ zip }, sight) {
       await zip.verify()
       const { extractPptx } = await import('./formats/pptx.ts')
-      return extractPptx(zip, await seePicture(recognition))
+      return extractPptx(zip, await seePicture(sight))
     },
   },
   {
@@ -131,8 +144,8 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   },
 ]
 
-async function seePicture(recognition: Recognition | undefined) {
-  return (await import('./formats/image.ts')).createSeePicture(recognition, pictureKind)
+async function seePicture(sight: Sight) {
+  return (await import('./formats/image.ts')).createSeePicture(sight, pictureKind)
 }
 
 interface TextFile extends SourceFile {
@@ -146,7 +159,7 @@ type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
 
 const TEXTS: Record<TextKind, Read<TextFile>> = {
   html: async ({ text }) => (await import('./formats/html.ts')).extractHtml(text),
-  mail: async ({ bytes }, recognition) =>
+  mail: async ({ bytes }, { recognition }) =>
     (await import('./formats/mail.ts')).extractMail(bytes, (attachment) =>
       extractFile(attachment, recognition),
     ),
@@ -157,9 +170,9 @@ const TEXTS: Record<TextKind, Read<TextFile>> = {
   text: async ({ text }) => ({ text }),
 }
 
-async function extractKnown(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
+async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> {
   const format = formatOf(file.bytes)
-  if (format) return format.read(file, recognition)
+  if (format) return format.read(file, sight)
   // The beginning of a table is enough: the agent's tools read the whole table.
   const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
   const { decodeText } = await import('./decode-text.ts')
@@ -172,7 +185,7 @@ async function extractKnown(file: SourceFile, recognition?: Recognition): Promis
   )
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const isCut = file.bytes.length > maxBytes
-  const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, recognition)
+  const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, sight)
   return warnings.length > 0 ? { ...extracted, warnings } : extracted
 }
 

@@ -7,10 +7,12 @@ import {
   ExtractionError,
   type FromReader,
   type OcrEngine,
+  type ReadingOptions,
   type Recognition,
   type SourceFile,
   type ToReader,
 } from './extracted.ts'
+import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './pictures.ts'
 
 // The entry point of a separate process, so that a file can take no more memory or time than it is
 // allowed. It does not use src/lib/processes/job-process.ts, since it reads many files, and neither
@@ -24,7 +26,7 @@ const MAX_RECOGNITION_MS = 2 * 3_600_000
 /** The niceness while recognising: under load less than half the processor time of a query, but always some. */
 const NICE = 4
 endWithParent()
-let file: (SourceFile & { filled: number; ocr?: OcrEngine | undefined }) | undefined
+let file: (SourceFile & ReadingOptions & { filled: number }) | undefined
 /** What is still to be sent of a long text. */
 let pieces: Iterator<string> | undefined
 
@@ -44,13 +46,25 @@ process.on('message', (message: ToReader) => {
 
 async function finish(): Promise<void> {
   if (!file) return
-  const { name, mediaType, bytes, ocr } = file
+  const { name, mediaType, bytes, ocr, pictures } = file
   file = undefined
+  const source = { name, mediaType, bytes }
   try {
+    if (Array.isArray(pictures)) {
+      await findPictures(source, pictures)
+      answer({ kind: 'extracted', text: '', length: 0, warnings: [] })
+      return
+    }
     const unreadable: string[] = []
+    const leftOut: string[] = []
     const seen = recognition(ocr, (what) => unreadable.push(what))
-    const extracted = await extractFile({ name, mediaType, bytes }, seen)
-    const warnings = [...(extracted.warnings ?? []), ...warningsOf(unreadable)]
+    const marks = pictures ? createPictureMarks((mark) => leftOut.push(mark)) : undefined
+    const extracted = await extractFile(source, seen, marks)
+    const warnings = [
+      ...(extracted.warnings ?? []),
+      ...warningOf('unreadable_pictures', 'Could not be read, and was left out', unreadable),
+      ...warningOf('pictures_not_described', NOT_DESCRIBED, leftOut),
+    ]
     const { length } = extracted.text
     const isShort = length <= MAX_WHOLE_CHARACTERS
     if (!isShort) pieces = segmentsOf(extracted.text)
@@ -61,6 +75,19 @@ async function finish(): Promise<void> {
     const { code, message, cause } = error
     const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined
     answer({ kind: 'refused', code, message, cause: stack?.slice(0, MAX_CAUSE) })
+  }
+}
+
+const NOT_DESCRIBED = `Too large to be described, or beyond the first ${MAX_PICTURES}`
+
+/** Answers with each of these pictures. */
+async function findPictures(source: SourceFile, marks: readonly string[]): Promise<void> {
+  const search = createPictureSearch(marks, (picture) => answer({ kind: 'picture', ...picture }))
+  try {
+    await extractFile(source, undefined, search)
+  } catch (error) {
+    // Nothing but pictures is in it.
+    if (!(error instanceof ExtractionError && error.code === 'empty_document')) throw error
   }
 }
 
@@ -81,12 +108,11 @@ function recognition(
   return { engine, onPage, onUnreadable }
 }
 
-function warningsOf(unreadable: readonly string[]): DocumentWarning[] {
-  if (unreadable.length === 0) return []
-  const more = unreadable.length - MAX_NAMED
-  const named = `${unreadable.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const message = `Could not be read, and was left out: ${named}`
-  return [{ code: 'unreadable_pictures', message }]
+function warningOf(code: string, what: string, pictures: readonly string[]): DocumentWarning[] {
+  if (pictures.length === 0) return []
+  const more = pictures.length - MAX_NAMED
+  const named = `${pictures.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return [{ code, message: `${what}: ${named}` }]
 }
 
 function answer(message: FromReader): void {

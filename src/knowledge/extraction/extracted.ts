@@ -1,5 +1,6 @@
 import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
+import type { PictureFile } from './pictures.ts'
 
 /** What was read out of a file. */
 export interface Extracted {
@@ -141,9 +142,15 @@ export function tabled(rows: readonly (readonly string[])[]): string {
 /** Formats lines as a Markdown list. */
 export const listed = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
+export interface ReadingOptions {
+  ocr?: OcrEngine | undefined
+  /** Whether the text is to have marks for pictures; or the marks of those that are wanted instead of the text. */
+  pictures?: boolean | readonly string[] | undefined
+}
+
 /** Messages to the reading process for a file: its properties, its bytes in order, the end, and for more of its text. */
 export type ToReader =
-  | { kind: 'begin'; name: string; mediaType: string; size: number; ocr?: OcrEngine | undefined }
+  | ({ kind: 'begin'; name: string; mediaType: string; size: number } & ReadingOptions)
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
   | { kind: 'more' }
@@ -152,6 +159,8 @@ export type ToReader =
 export type FromReader =
   /** Sent before a page is recognised, which may take as long as a whole file; `page` counts such pages. */
   | { kind: 'page'; page: number }
+  /** Sent for each picture that is wanted, before the text, which is then empty. */
+  | ({ kind: 'picture' } & PictureFile)
   | ({ kind: 'extracted'; text: string | undefined } & Omit<ReadText, 'pieces' | 'close'>)
   /** The next piece of a text that is too long for one message. */
   | { kind: 'piece'; text: string }

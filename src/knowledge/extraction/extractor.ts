@@ -8,9 +8,11 @@ import {
   ExtractionError,
   type FromReader,
   type OcrEngine,
+  type ReadingOptions,
   type ReadText,
   type ToReader,
 } from './extracted.ts'
+import type { PictureFile } from './pictures.ts'
 
 export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
 /** What one file may use beyond the memory that the process already held. */
@@ -36,6 +38,8 @@ export interface ExtractorOptions {
   limits?: ProcessLimits
   /** What recognises text in images; absent if recognition is off. */
   ocr?: OcrEngine | undefined
+  /** Whether pictures are marked in the text, to be described. */
+  marksPictures?: boolean
   log?: { warn(fields: object, message: string): void }
 }
 
@@ -43,7 +47,7 @@ export type Extractor = ReturnType<typeof createExtractor>
 
 /** Reads files in separate processes, which are replaced when a file is too much for one. */
 export function createExtractor(options: ExtractorOptions) {
-  const { processes, deadlineMs, limits = READING, ocr, log } = options
+  const { processes, deadlineMs, limits = READING, ocr, marksPictures, log } = options
   const closing = new AbortController()
   const semaphore = createSemaphore(processes)
   const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
@@ -61,13 +65,15 @@ export function createExtractor(options: ExtractorOptions) {
   }
 
   async function readIn(reader: Reader, file: StoredFile, source: FileSource, signal: AbortSignal) {
-    const { open, onPage } = source
+    const { open, onPage, marks, onPicture } = source
+    const options = marks ? { pictures: marks } : { ocr, pictures: marksPictures }
     using deadline = startDeadline(deadlineMs, signal)
     const ofPage = (page: number) => {
       deadline.renew()
       onPage?.(page)
     }
-    const reading = open().then((bytes) => reader.read({ ...file, ocr }, bytes, ofPage))
+    const on = { onPage: ofPage, onPicture }
+    const reading = open().then((bytes) => reader.read({ ...file, ...options }, bytes, on))
     const answer = await orDropped(reading, { reader, file, deadline, signal })
     if (answer.kind === 'refused' || answer.text !== undefined) readers.giveBack(reader)
     return answer
@@ -101,31 +107,58 @@ export function createExtractor(options: ExtractorOptions) {
     }
   }
 
+  /**
+   * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
+   * for its turn. A long text is held by the process until it is closed. Throws `ExtractionError`, `JobCrashed`, what
+   * `open` throws, and the reason of the signal, which stops the reading at once.
+   */
+  async function extract(
+    file: StoredFile,
+    source: FileSource,
+    signal: AbortSignal,
+  ): Promise<ReadText> {
+    const wanted = AbortSignal.any([signal, closing.signal])
+    const { reader, answer } = await semaphore.run(() => read(file, source, wanted), wanted)
+    if (answer.kind === 'refused') {
+      const { code, message, cause } = answer
+      const { mediaType, size } = file
+      if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
+      throw new ExtractionError(code, message)
+    }
+    const { kind: _kind, text, ...about } = answer
+    if (text !== undefined) return { ...about, pieces: [text], close: () => undefined }
+    const pieces = piecesFrom(reader, file, wanted)
+    return { ...about, pieces, close: () => readers.drop(reader) }
+  }
+
   return {
-    /**
-     * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
-     * for its turn. A long text is held by the process until it is closed. Throws `ExtractionError`, `JobCrashed`, what
-     * `open` throws, and the reason of the signal, which stops the reading at once.
-     */
-    async extract(file: StoredFile, source: FileSource, signal: AbortSignal): Promise<ReadText> {
-      const wanted = AbortSignal.any([signal, closing.signal])
-      const { reader, answer } = await semaphore.run(() => read(file, source, wanted), wanted)
-      if (answer.kind === 'refused') {
-        const { code, message, cause } = answer
-        const { mediaType, size } = file
-        if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
-        throw new ExtractionError(code, message)
-      }
-      const { kind: _kind, text, ...about } = answer
-      if (text !== undefined) return { ...about, pieces: [text], close: () => undefined }
-      const pieces = piecesFrom(reader, file, wanted)
-      return { ...about, pieces, close: () => readers.drop(reader) }
-    },
+    extract,
+    pictures: (...asked: PicturesAsked) => findPictures(extract, ...asked),
     close() {
       closing.abort(new Error('The server stops'))
       readers.close()
     },
   }
+}
+
+type PicturesAsked = [
+  file: StoredFile,
+  source: Pick<FileSource, 'open'> & { marks: readonly string[] },
+  signal: AbortSignal,
+]
+
+/** The pictures of a file that have these marks, by mark, as far as they can be read. Throws like `extract`. */
+async function findPictures(
+  extract: (file: StoredFile, source: FileSource, signal: AbortSignal) => Promise<ReadText>,
+  ...[file, source, signal]: PicturesAsked
+): Promise<ReadonlyMap<string, PictureFile>> {
+  const found = new Map<string, PictureFile>()
+  const onPicture = (picture: PictureFile) => {
+    if (source.marks.includes(picture.mark)) found.set(picture.mark, picture)
+  }
+  const read = await extract(file, { ...source, onPicture }, signal)
+  read.close()
+  return found
 }
 
 interface Asked {
@@ -139,10 +172,14 @@ interface FileSource {
   /** Opens the bytes of the file from the beginning. */
   open: () => Promise<AsyncIterable<Uint8Array>>
   onPage?: OnPage
+  /** Of the pictures that are wanted instead of the text. */
+  marks?: readonly string[]
+  onPicture?: OnPicture
 }
 
 /** Called before each page that is recognised, with its number among such pages. Must not throw. */
 type OnPage = (page: number) => void
+type OnPicture = (picture: PictureFile) => void
 
 /** Whether the process ran out of memory, in contrast to a file that the process refused as too complex. */
 const isOutOfMemory = (error: unknown) =>
@@ -186,8 +223,12 @@ function createReaders(limits: ProcessLimits, readable: readonly string[]) {
 }
 
 type Reader = ReturnType<typeof startReader>
-type ReadAnswer = Exclude<FromReader, { kind: 'page' | 'piece' }>
-type FileToRead = StoredFile & { ocr: OcrEngine | undefined }
+type ReadAnswer = Exclude<FromReader, { kind: 'page' | 'piece' | 'picture' }>
+type FileToRead = StoredFile & ReadingOptions
+interface Progress {
+  onPage: OnPage
+  onPicture: OnPicture | undefined
+}
 
 function moreFor({ mediaType, ocr }: FileToRead): number {
   if (mediaType.startsWith('image/')) return PICTURE_MEGABYTES
@@ -196,7 +237,7 @@ function moreFor({ mediaType, ocr }: FileToRead): number {
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
 function startReader(limits: ProcessLimits, readable: readonly string[]) {
-  let onPage: OnPage = () => undefined
+  let on: Progress | undefined
   const answers = createNextAnswer<ReadAnswer>()
   const texts = createNextAnswer<string>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>(
@@ -204,7 +245,8 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
     limits,
     {
       onMessage(message) {
-        if (message.kind === 'page') onPage(message.page)
+        if (message.kind === 'page') on?.onPage(message.page)
+        else if (message.kind === 'picture') on?.onPicture?.(message)
         else if (message.kind === 'piece') texts.give(message.text)
         else answers.give(message)
       },
@@ -223,8 +265,8 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
     /**
      * Reads one file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws.
      */
-    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
-      onPage = ofPage
+    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, progress: Progress) {
+      on = progress
       const answered = answers.next()
       const growth = (limits.residentMegabytes + moreFor(file)) * BYTES_PER_MEGABYTE
       memory.bound(memory.bytes() + growth + FILE_COPIES * file.size)

@@ -11,11 +11,12 @@ const COMMENTS = 'word/comments.xml'
 /** The parts with text. */
 const TEXTS = /^word\/(?:document|footnotes|endnotes)\.xml$/
 
-/** Text that `see` recognises in images is placed where the images are; comments are placed where they belong. */
+/** What `see` says for images is placed where the images are; comments are placed where they belong. */
 export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   let pictures = 0
   const convertImage = mammoth.images.imgElement(async (image) => {
-    const text = await see(Buffer.from(await image.readAsBuffer()), `picture ${++pictures}`)
+    const number = ++pictures
+    const text = await see(Buffer.from(await image.readAsBuffer()), { number })
     // Without this, the image itself would be embedded in the text as a data URL.
     return { src: '', ...(text !== '' && { alt: `\n\n${text}\n\n` }) }
   })

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { PicturePlace } from '../../../lib/text/picture-mark.ts'
 import {
   createBoundedText,
   type Extracted,
@@ -6,6 +7,7 @@ import {
   type Recognised,
   type Recognition,
 } from '../extracted.ts'
+import type { Pictures } from '../pictures.ts'
 import {
   MAX_RECOGNISED_PAGES,
   MIN_PIXELS,
@@ -13,7 +15,13 @@ import {
   recogniserOf,
   tooManyPages,
 } from '../recognise.ts'
-import { damagedPicture, greyPicture, refuseSize, toGrey } from '../recognition/pictures.ts'
+import {
+  damagedPicture,
+  greyPicture,
+  MAX_PIXELS,
+  refuseSize,
+  toGrey,
+} from '../recognition/pictures.ts'
 import { type Size, sizeOf } from './image-size.ts'
 import { tiffPages } from './tiff.ts'
 
@@ -21,8 +29,38 @@ const require = createRequire(import.meta.url)
 
 export type PictureKind = 'png' | 'jpeg' | 'webp' | 'bmp' | 'gif' | 'tiff'
 
-/** Recognises the text of an image, or of the pages of a TIFF. `onPage` is called before each page. */
+/** The forms in which models take pictures. */
+const MEDIA_TYPES: Partial<Record<PictureKind, string>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+}
+
+/** Recognises the text of an image that is a document, and marks its place if it is to be described. */
 export async function extractImage(
+  bytes: Buffer,
+  kind: PictureKind,
+  recognition: Recognition | undefined,
+  pictures: Pictures | undefined,
+): Promise<Extracted> {
+  const mediaType = MEDIA_TYPES[kind]
+  // Its size is checked before anybody looks at it.
+  picturesOf(bytes, kind)
+  const mark = mediaType && pictures?.take({ number: 1, mediaType, content: bytes })
+  if (!mark && recognition) return recogniseImage(bytes, kind, recognition)
+  if (!mark) throw nothingRead(recognition)
+  const read = recognition && (await recogniseImage(bytes, kind, recognition).catch(orEmpty))
+  return { text: `${read?.text ?? ''}${mark}\n` }
+}
+
+/** What a picture without legible text has to say is seen, not read. */
+function orEmpty(error: unknown): undefined {
+  if (!(error instanceof ExtractionError && error.code === 'empty_document')) throw error
+}
+
+/** Recognises the text of an image, or of the pages of a TIFF. `onPage` is called before each page. */
+async function recogniseImage(
   bytes: Buffer,
   kind: PictureKind,
   recognition: Recognition,
@@ -49,42 +87,63 @@ const MAX_WITHIN = 500
 /** Assumed as the size of every TIFF, since a TIFF is hardly ever a logo. */
 const A_PAGE = { width: 2_480, height: 3_508 }
 
-/** Reads an image within a document; `what` names it in a warning. Resolves with '' if there is no text. */
-export type SeePicture = (bytes: Buffer, what: string) => Promise<string>
+/** What the text says for an image within a document: its text, and its mark if it is to be described; or ''. */
+export type SeePicture = (bytes: Buffer, place: PicturePlace) => Promise<string>
+
+interface Sight {
+  recognition?: Recognition | undefined
+  pictures?: Pictures | undefined
+}
 
 /**
- * Without `recognition`, every image reads as ''. Images that cannot be read are reported to it and read as '', too; of
- * extraction errors, only `extraction_timeout` is thrown.
+ * Images that cannot be read are reported to `recognition`, and read as ''; of extraction errors, only
+ * `extraction_timeout` is thrown.
  */
 export function createSeePicture(
-  recognition: Recognition | undefined,
+  { recognition, pictures }: Sight,
   kindOf: (bytes: Buffer) => PictureKind | undefined,
 ): SeePicture {
-  if (!recognition) return async () => ''
   let seen = 0
-  const readLarge = async (bytes: Buffer, kind: PictureKind, settings: Recognition) => {
-    const { width, height } = smallSize(bytes, kind)
-    if (width * height < MIN_PIXELS || seen++ >= MAX_WITHIN) return ''
-    return (await extractImage(bytes, kind, settings)).text.trim()
+  const read = async (bytes: Buffer, kind: PictureKind, onUnreadable: () => void) => {
+    if (!recognition || seen++ >= MAX_WITHIN) return ''
+    return recogniseImage(bytes, kind, { ...recognition, onUnreadable }).then(
+      ({ text }) => text.trim(),
+      (error: unknown) => {
+        if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
+        // An image without text is a photograph; the rest of the document is complete.
+        if (error.code !== 'empty_document') onUnreadable()
+        return ''
+      },
+    )
   }
-  return async (bytes, what) => {
+  return async (bytes, place) => {
+    const { number, page } = place
+    const what = page === undefined ? `picture ${number}` : `a picture on page ${page}`
+    const onUnreadable = () => recognition?.onUnreadable(what)
     const kind = kindOf(bytes)
     if (!kind) return ''
-    const onUnreadable = () => recognition.onUnreadable(what)
-    return readLarge(bytes, kind, { ...recognition, onUnreadable }).catch((error: unknown) => {
-      if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
-      // An image without text is a photograph; the rest of the document is complete.
-      if (error.code !== 'empty_document') onUnreadable()
-      return ''
-    })
+    const pixels = pixelsOf(bytes, kind)
+    if (Number.isNaN(pixels)) onUnreadable()
+    if (!(pixels >= MIN_PIXELS)) return ''
+    const mediaType = pixels <= MAX_PIXELS ? MEDIA_TYPES[kind] : undefined
+    const text = await read(bytes, kind, onUnreadable)
+    const mark = mediaType && pictures?.take({ ...place, mediaType, content: bytes })
+    return [text, mark].filter(Boolean).join('\n\n')
   }
 }
 
-/** The size by which a logo is told from a picture of a page; a TIFF or GIF is bounded when it is decoded. */
-function smallSize(bytes: Buffer, kind: PictureKind): Size {
-  if (kind === 'tiff') return A_PAGE
-  if (kind !== 'gif') return readable(() => sizeOf(bytes, kind))
-  return readable(() => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }))
+/** How large it is; NaN if it is damaged. A TIFF or GIF is bounded when it is decoded. */
+function pixelsOf(bytes: Buffer, kind: PictureKind): number {
+  if (kind === 'tiff') return A_PAGE.width * A_PAGE.height
+  try {
+    const { width, height } =
+      kind === 'gif'
+        ? { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
+        : sizeOf(bytes, kind)
+    return width * height
+  } catch {
+    return Number.NaN
+  }
 }
 
 /** The pages of the file, each decoded on demand. */

@@ -2,6 +2,7 @@ import { OPS } from 'pdfjs-dist'
 import { z } from 'zod'
 import { MIN_PIXELS } from '../recognise.ts'
 import { greyPicture, MAX_PIXELS, toGrey } from '../recognition/pictures.ts'
+import { encodePng } from './png.ts'
 
 const MAX_PICTURES = 50
 
@@ -10,6 +11,8 @@ export interface PdfPage {
   getOperatorList(): Promise<{ fnArray: number[]; argsArray: unknown[] }>
   objs: { get(name: string, use: (value: unknown) => void): unknown }
   commonObjs: { get(name: string, use: (value: unknown) => void): unknown }
+  /** Its corners, in points. */
+  view: number[]
 }
 
 const Picture = z.object({
@@ -30,55 +33,104 @@ const Mask = z.object({ width: z.number(), height: z.number(), data: z.unknown()
  */
 export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]; lost: boolean }> {
   const { placed, lost } = await placedPictures(page)
+  const files = joined(placed, 1).map(({ width, height, pixels }) =>
+    greyPicture(width, height, pixels),
+  )
+  return { files, lost }
+}
+
+/** Models see no more of a picture. */
+const MAX_SIDE = 1_536
+/** What covers more of a page with text is the page as it was scanned, or its background. */
+const MAX_SHARE = 0.8
+
+/** In points, between the strips of one image. */
+const MAX_GAP = 2
+
+/** The images of a page from top to bottom, to be described: their pixels in RGB, and how to make a file of them. */
+export async function pictureFiles(page: PdfPage, hasText: boolean) {
+  const { placed } = await placedPictures(page)
+  const [left = 0, bottom = 0, right = 0, top = 0] = page.view
+  const share = placed.reduce((sum, { area }) => sum + area, 0) / ((right - left) * (top - bottom))
+  if (hasText && share > MAX_SHARE) return []
+  return joined(placed, 3).map(({ width, height, pixels }) => ({
+    content: pixels,
+    encode: () => encodePng(width, height, pixels, MAX_SIDE),
+  }))
+}
+
+/** The large images, with the strips of one image joined, in grey or RGB. Of texts it does not matter if more is. */
+function joined(placed: readonly Placed[], channels: 1 | 3) {
+  const strips: { width: number; bottom: number; rows: Uint8Array[] }[] = []
   const large = placed.filter(
     ({ picture }) => picture.width * picture.height >= MIN_PIXELS || isStrip(picture),
   )
-  const pictures = large.toSorted((a, b) => b.top - a.top).map(({ picture }) => toRows(picture))
-  const joined: { width: number; rows: Uint8Array[] }[] = []
-  for (const { width, grey } of pictures) {
-    const last = joined.at(-1)
-    if (last?.width === width) last.rows.push(grey)
-    else joined.push({ width, rows: [grey] })
+  for (const { picture, top, bottom } of large.toSorted((a, b) => b.top - a.top)) {
+    const last = strips.at(-1)
+    const rows = channels === 1 ? toGreyRows(picture) : toColours(picture)
+    const isNext = channels === 1 || Math.abs((last?.bottom ?? 0) - top) < MAX_GAP
+    if (last?.width === picture.width && isNext) {
+      last.rows.push(rows)
+      last.bottom = bottom
+    } else strips.push({ width: picture.width, bottom, rows: [rows] })
   }
-  const files = joined
-    .map(({ width, rows }) => ({ width, grey: Buffer.concat(rows) }))
-    .filter(
-      ({ width, grey }) => grey.length <= MAX_PIXELS && grey.length >= MIN_PIXELS && width > 0,
-    )
-    .map(({ width, grey }) => greyPicture(width, grey.length / width, grey))
-  return { files, lost }
+  return strips.flatMap(({ width, rows }) => {
+    const pixels = Buffer.concat(rows)
+    const count = pixels.length / channels
+    const isPicture = count <= MAX_PIXELS && count >= MIN_PIXELS && width > 0
+    return isPicture ? { width, height: count / width, pixels } : []
+  })
 }
 
 const isStrip = ({ width, height }: Picture) => width >= 600 && height >= 4
 
+/** Where an image is, as far as the transformations of the page itself tell; in points. */
+interface Place {
+  top: number
+  bottom: number
+  area: number
+}
+
+interface Placed extends Place {
+  picture: Picture
+}
+
 async function placedPictures(page: PdfPage) {
   const { fnArray, argsArray } = await page.getOperatorList()
-  const placed: { top: number; picture: Picture }[] = []
+  const placed: Placed[] = []
   let lost = false
-  const topAfter = createTops()
+  const placeAfter = createPlaces()
   for (const [index, operator] of fnArray.entries()) {
-    const top = topAfter(operator, argsArray[index])
+    const place = placeAfter(operator, argsArray[index])
     const picture = await pictureOf(page, operator, argsArray[index])
-    if (picture) placed.push({ top, picture })
+    if (picture) placed.push({ ...place, picture })
     else if (operator === OPS.paintImageXObject) lost = true
     if (placed.length === MAX_PICTURES) break
   }
   return { placed, lost }
 }
 
-/** Tracks the vertical position of images. The rest of the matrix is ignored: scanned pages are hardly ever rotated. */
-function createTops() {
-  const states: number[] = []
-  let top = 0
-  return (operator: number, args: unknown): number => {
-    if (operator === OPS.save) states.push(top)
-    if (operator === OPS.restore) top = states.pop() ?? 0
-    if (operator === OPS.transform) top += shiftOf(args)
-    return top
+/** Tracks where images go. The horizontal position is ignored: scanned pages are hardly ever rotated. */
+function createPlaces() {
+  const states: (typeof state)[] = []
+  const initial = { shift: 0, scale: 1, area: 1 }
+  let state = initial
+  return (operator: number, args: unknown): Place => {
+    if (operator === OPS.save) states.push(state)
+    if (operator === OPS.restore) state = states.pop() ?? initial
+    if (operator === OPS.transform) {
+      const [a = 1, b = 0, c = 0, d = 1, , f = 0] = Array.isArray(args) ? args.map(Number) : []
+      const { shift, scale, area } = state
+      state = {
+        shift: shift + scale * f,
+        scale: scale * d,
+        area: area * Math.abs(a * d - b * c),
+      }
+    }
+    const ends = [state.shift, state.shift + state.scale]
+    return { top: Math.max(...ends), bottom: Math.min(...ends), area: state.area }
   }
 }
-
-const shiftOf = (args: unknown) => (Array.isArray(args) ? Number(args[5]) : 0)
 
 async function pictureOf(
   page: PdfPage,
@@ -105,8 +157,8 @@ function resolved(page: PdfPage, name: unknown): Promise<unknown> {
 const asPicture = (value: unknown) => Picture.safeParse(value).data
 const asRecord = (value: unknown) => z.looseObject({}).safeParse(value).data
 
-function toRows({ width, height, data, kind }: Picture): { width: number; grey: Uint8Array } {
-  if (kind === 2 || kind === 3) return { width, grey: toGrey(data, kind === 2 ? 3 : 4) }
+function toGreyRows({ width, height, data, kind }: Picture): Uint8Array {
+  if (kind === 2 || kind === 3) return toGrey(data, kind === 2 ? 3 : 4)
   const grey = new Uint8Array(width * height)
   const bytesOfRow = (width + 7) >> 3
   for (let at = 0; at < grey.length; at++) {
@@ -114,5 +166,22 @@ function toRows({ width, height, data, kind }: Picture): { width: number; grey: 
     const bits = data[row * bytesOfRow + (column >> 3)] ?? 0
     grey[at] = (bits >> (7 - (column & 7))) & 1 ? 255 : 0
   }
-  return { width, grey }
+  return grey
+}
+
+/** In RGB, on a white background. */
+function toColours(picture: Picture): Uint8Array {
+  const { data, kind } = picture
+  if (kind === 2) return Uint8Array.from(data)
+  const grey = kind === 3 ? undefined : toGreyRows(picture)
+  const pixels = grey ? grey.length : Math.floor(data.length / 4)
+  const colours = new Uint8Array(pixels * 3)
+  for (let i = 0; i < pixels; i++) {
+    const opacity = grey ? 1 : (data[i * 4 + 3] ?? 255) / 255
+    for (let channel = 0; channel < 3; channel++) {
+      const light = grey?.[i] ?? data[i * 4 + channel] ?? 0
+      colours[i * 3 + channel] = light * opacity + 255 * (1 - opacity)
+    }
+  }
+  return colours
 }

@@ -9,11 +9,12 @@ import {
   ExtractionError,
   type Recognition,
 } from '../extracted.ts'
+import type { Pictures } from '../pictures.ts'
 import { MAX_RECOGNISED_PAGES, nothingRead, recogniserOf, tooManyPages } from '../recognise.ts'
 import { MAX_PIXELS } from '../recognition/pictures.ts'
 import { type Block, type Rule, toFragments } from './pdf-fragments.ts'
 import { layOut, mayHaveTable } from './pdf-page-layout.ts'
-import { type PdfPage, pagePictures } from './pdf-pictures.ts'
+import { type PdfPage, pagePictures, pictureFiles } from './pdf-pictures.ts'
 import { rulesOf } from './pdf-rules.ts'
 import { toPageTexts } from './pdf-text.ts'
 
@@ -31,7 +32,11 @@ if (!('sumPrecise' in Math)) {
 }
 
 /** Extracts the text page by page. Pages that cannot be read are left out; if none can, the file is damaged. */
-export async function extractPdf(bytes: Buffer, recognition?: Recognition): Promise<Extracted> {
+export async function extractPdf(
+  bytes: Buffer,
+  recognition?: Recognition,
+  pictures?: Pictures,
+): Promise<Extracted> {
   const pdf = await open(bytes)
   if (pdf.numPages > MAX_PAGES) {
     throw new ExtractionError('file_too_complex', `The file has more than ${MAX_PAGES} pages`)
@@ -40,6 +45,7 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
   const read: PageReader = {
     pdf,
     sight: createSight(recognition),
+    pictures,
     lines: createLines(bytes),
     room: createBoundedText(),
   }
@@ -77,6 +83,15 @@ function createSight(recognition: Recognition | undefined): Sight {
     const texts = read.map(({ text }) => text)
     return texts.join('\n\n').trim()
   }
+}
+
+/** Marks what is shown beside text, or is the page. */
+async function markPictures(pictures: Pictures, page: PdfPage, number: number, hasText: boolean) {
+  const files = await pictureFiles(page, hasText)
+  const marks = files.map((file, index) =>
+    pictures.take({ number: index + 1, page: number, mediaType: 'image/png', ...file }),
+  )
+  return marks.filter(Boolean).join('\n\n')
 }
 
 /** The parser takes over the memory of the buffer that it is given, so it gets a copy. */
@@ -118,12 +133,15 @@ interface Page {
 interface PageReader {
   pdf: Pdf
   sight: Sight
+  pictures: Pictures | undefined
   lines: (number: number, view: readonly number[]) => Promise<Rule[]>
   /** Limits the text of all pages that is held. */
   room: BoundedText
 }
 
-async function readPage({ pdf, sight, lines, room }: PageReader, number: number): Promise<Page> {
+async function readPage(read: PageReader, number: number): Promise<Page> {
+  const { pdf, sight, pictures, lines, room } = read
+  if (pictures?.isWanted(number) === false) return { blocks: [], rest: '' }
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
@@ -136,9 +154,12 @@ async function readPage({ pdf, sight, lines, room }: PageReader, number: number)
     const blocks = layOut(upright, rules)
     const hasText = blocks.length + turned.length > 0
     const rest = hasText ? turned.join('\n') : await sight(page, number)
+    // Of a scanned page, the text says all that can be read.
+    const isScan = !hasText && rest !== ''
+    const marks = pictures && !isScan ? await markPictures(pictures, page, number, hasText) : ''
     page.cleanup()
     for (const { text } of upright) room.add(text)
-    return { blocks, rest }
+    return { blocks, rest: [rest, marks].filter(Boolean).join('\n\n') }
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
     // The page is left out, whatever is wrong with it; later pages may be intact.

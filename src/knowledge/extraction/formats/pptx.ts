@@ -10,8 +10,8 @@ import { readXml } from './xml.ts'
 const PRESENTATION = 'ppt/presentation.xml'
 
 /**
- * Slide by slide, each under its title; a slide counts as a page. A footer that is not there yet, text that `see`
- * recognises in a slide's images, and the speaker notes follow the slide.
+ * Slide by slide, each under its title; a slide counts as a page. A footer that is not there yet, what `see`
+ * says for a slide's images, and the speaker notes follow the slide.
  */
 export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   const text = createBoundedText()
@@ -23,8 +23,9 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
     const slide = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
     text.add(`## ${slide.title || `Slide ${position + 1}`}\n\n${slide.body}\n\n`)
     for (const footer of slide.footers.filter(isNew)) text.add(`${footer}\n\n`)
-    for (const picture of await picturesOf(zip, path)) {
-      const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
+    for (const [index, picture] of [...(await picturesOf(zip, path))].entries()) {
+      const place = { number: index + 1, page: position + 1 }
+      const seen = await see(await zip.readBytes(picture), place)
       if (seen !== '') text.add(`${seen}\n\n`)
     }
     const notes = await notesOf(zip, path)

@@ -23,6 +23,8 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
   let read = 0
   /** How many of the pending units are already in the last chunk. */
   let repeated = 0
+  /** How many chunks are not extended any more. */
+  let closed = 0
 
   const emit = (first: { start: number; heading: string }, end: number) => {
     const { start, heading } = first
@@ -50,6 +52,19 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
     repeated = 0
   }
 
+  const finish = (): SplitChunk[] => {
+    const previous = chunks.length > closed ? chunks.at(-1) : undefined
+    const [first] = pending
+    const last = pending.at(-1)
+    if (!first || !last) return chunks
+    const fresh = pending.slice(repeated)
+    if (previous && spanOf(fresh) + (fresh[0]?.gap ?? 0) < limits.least) {
+      chunks.pop()
+      emit(previous, last.end)
+    } else emit(first, last.end)
+    return chunks
+  }
+
   return {
     add(unit: HeadedUnit): void {
       const next = { ...unit, gap: estimateTokens(text, read, unit.start) }
@@ -64,18 +79,13 @@ export function createUnitPacker(text: string, limits: SplitLimits) {
       pendingTokens += next.tokens + (pending.length > 0 ? next.gap : 0)
       pending.push(next)
     },
-    finish(): SplitChunk[] {
-      const previous = chunks.at(-1)
-      const [first] = pending
-      const last = pending.at(-1)
-      if (!first || !last) return chunks
-      const fresh = pending.slice(repeated)
-      if (previous && spanOf(fresh) + (fresh[0]?.gap ?? 0) < limits.least) {
-        chunks.pop()
-        emit(previous, last.end)
-      } else emit(first, last.end)
-      return chunks
+    /** Ends a chunk here, however short; the next one repeats nothing. */
+    cut(): void {
+      finish()
+      dropRepeated()
+      closed = chunks.length
     },
+    finish,
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Block, scanBlocks } from '../../../lib/markdown/blocks.ts'
 import { atCodePoint } from '../../../lib/markdown/characters.ts'
 import type { Fence } from '../../../lib/markdown/lines.ts'
+import { isPictureMark } from '../../../lib/text/picture-mark.ts'
 import {
   BOUNDARY,
   createUnitPacker,
@@ -43,9 +44,12 @@ export function splitPiece(
     if (block.kind === 'heading') path.enter(block.level, block.title)
     const heading = path.current()
     const boundary = boundaryBetween(text, last, block)
+    const isPicture = isPictureMark(text.slice(block.start, block.end))
+    if (isPicture) packer.cut()
     for (const unit of splitBlock(text, block, boundary, unitLimits)) {
       packer.add({ ...unit, heading: [heading, unit.columns].filter(Boolean).join(SEPARATOR) })
     }
+    if (isPicture) packer.cut()
     last = block
   }
   const closing = last?.kind === 'code' ? last.open : undefined

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../../../src/knowledge/extraction/extract-file.ts'
 import type { OcrEngine, Recognition } from '../../../../src/knowledge/extraction/extracted.ts'
 import { fixture } from '../../../support/forms.ts'
+import { slidesWith, wordWith } from '../../../support/office-pictures.ts'
 import { scan } from '../../../support/scan.ts'
-import { zipFile } from '../../../support/zip-file.ts'
 
 const require = createRequire(import.meta.url)
 const tiff: typeof Tiff = require('utif2')
@@ -186,30 +186,6 @@ describe('A picture in other encodings', () => {
 
 describe('A picture within a document', () => {
   const LINE = 'Herons stand in shallow water'
-  const relation = (type: string, target: string) =>
-    `<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`
-  const archive = (entries: Record<string, string | Uint8Array>) =>
-    zipFile(Object.entries(entries).map(([name, content]) => ({ name, content })))
-  const relations = (...all: string[]) =>
-    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.join('')}</Relationships>`
-
-  const wordWith = (picture: Uint8Array) =>
-    archive({
-      '[Content_Types].xml':
-        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="png" ContentType="image/png"/></Types>',
-      '_rels/.rels': relations(relation('officeDocument', 'word/document.xml')),
-      'word/_rels/document.xml.rels': relations(relation('image', 'media/1.png')),
-      'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><w:body><w:p><w:r><w:t>Before.</w:t></w:r></w:p><w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><pic:pic><pic:blipFill><a:blip r:embed="r1"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p><w:p><w:r><w:t>After.</w:t></w:r></w:p></w:body></w:document>`,
-      'word/media/1.png': picture,
-    })
-  const slidesWith = (picture: Uint8Array) =>
-    archive({
-      'ppt/presentation.xml': '<p:presentation><p:sldId r:id="r1"/></p:presentation>',
-      'ppt/_rels/presentation.xml.rels': relations(relation('slide', 'slides/slide1.xml')),
-      'ppt/slides/slide1.xml': '<p:sld></p:sld>',
-      'ppt/slides/_rels/slide1.xml.rels': relations(relation('image', '../media/1.png')),
-      'ppt/media/1.png': picture,
-    })
 
   it('is read where it stands', async () => {
     const picture = scan([LINE], { height: 120 }).asPng()

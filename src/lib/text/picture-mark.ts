@@ -1,0 +1,17 @@
+/** Where a picture stands in its file: the number is that on its page or, in a file without pages, in the file. */
+export interface PicturePlace {
+  number: number
+  page?: number | undefined
+}
+
+/** What stands for a picture in the text of its document, as a paragraph and a chunk of its own. */
+export const pictureMark = ({ number, page }: PicturePlace) =>
+  page === undefined ? `[Picture ${number}]` : `[Picture ${number} on page ${page}]`
+
+const MARK = /^\[Picture \d{1,5}(?: on page \d{1,5})?\]$/
+
+export const isPictureMark = (text: string) => MARK.test(text)
+
+/** A description of a picture as it is shown: nobody may take it for text of the document. */
+export const describedPicture = (mark: string, description: string) =>
+  `${mark.slice(0, -1)}: a model’s description, not text of the document]\n${description}`
