@@ -97,7 +97,10 @@ export interface NewChunk {
   /** The pages on which it begins and ends, from 1, in a file that has pages. */
   page?: number | undefined
   pageEnd?: number | undefined
-  /** What a chat model wrote to find it by; no part of the document, and never shown as such. */
+  /**
+   * What a chat model wrote to find it by; no part of the document, and never shown as such. Of a chunk that stands for
+   * a picture, its description.
+   */
   context?: string | undefined
 }
 
@@ -316,6 +319,10 @@ export interface DocumentStore extends FileStore, SourceStore {
 
   /** The key of every chunk that has a context, ascending. */
   contextKeys(): Promise<Uint32Array>
+  /** The key of every chunk that stands for a picture, ascending: its context is the picture's description. */
+  pictureKeys(): Promise<Uint32Array>
+  /** How many chunks of a document stand for a picture, and how many of these have a description. */
+  countPictures(documentId: string): Promise<{ pictures: number; described: number }>
   /**
    * Gives chunks of one document their contexts and new keys; their vectors are dropped, since they were made without.
    * Returns the new keys of those that still exist. Throws `StaleKeysError` like `completeJob`.

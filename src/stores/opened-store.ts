@@ -16,6 +16,8 @@ export interface OpenedStore extends DocumentStore {
   readonly backlogAlone: VectorReplacement['alone']
   /** Like `replacement.alone`, for adding missing contexts. */
   readonly contextsAlone: VectorReplacement['alone']
+  /** Like `replacement.alone`, for describing pictures. */
+  readonly picturesAlone: VectorReplacement['alone']
   /** Like `replacement.alone`, for keeping the documents of one folder of files. */
   folderAlone(
     folder: string,

@@ -67,5 +67,21 @@ export function describeChunkContexts(on: StoreFixture): void {
       const again = await renewed(keys)
       expect(await on.store.addContexts('a', again)).toEqual([again[0]?.newKey])
     })
+
+    it('describe pictures, of which the chunks and their counts are known', async () => {
+      await on.add('a')
+      const keys = await on.ingest('Owls [Picture 1]', '[Picture 1]', '[Picture 2 on page 30]')
+      const pictures = keys.slice(1)
+      expect(await on.store.pictureKeys()).toEqual(Uint32Array.from(pictures))
+      expect(await on.store.countPictures('a')).toEqual({ pictures: 2, described: 0 })
+      const [first] = await renewed(pictures)
+      const kept = first ? await on.store.addContexts('a', [first]) : []
+      expect(await on.store.countPictures('a')).toEqual({ pictures: 2, described: 1 })
+      expect(await on.store.countPictures('b')).toEqual({ pictures: 0, described: 0 })
+      const now = Uint32Array.of(...kept, ...pictures.slice(1)).sort()
+      expect(await on.store.pictureKeys()).toEqual(now)
+      await on.store.delete('a')
+      expect(await on.store.pictureKeys()).toEqual(new Uint32Array())
+    })
   })
 }

@@ -67,7 +67,12 @@ export const POSTGRES: Dialect = {
     return rows.map((row) => integer(row, 'key'))
   },
 
-  keysOf: { chunks: 'chunks', vectors: 'vectors', contexts: 'chunk_contexts' },
+  keysOf: {
+    chunks: 'chunks',
+    vectors: 'vectors',
+    contexts: 'chunk_contexts',
+    pictures: 'picture_chunks',
+  },
 
   swapVectors: [
     'ALTER TABLE vectors RENAME TO last_vectors',

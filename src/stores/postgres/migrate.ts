@@ -12,6 +12,7 @@ export const STEPS: readonly URL[] = [
   './chunk-contexts.sql',
   './evaluation.sql',
   './evaluation-runs.sql',
+  './picture-chunks.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

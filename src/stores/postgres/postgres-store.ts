@@ -40,6 +40,7 @@ const FORGOTTEN_MS = 24 * 3_600_000
 const REPLACEMENT_LOCK = 6
 const BACKLOG_LOCK = 7
 const CONTEXTS_LOCK = 13
+const PICTURES_LOCK = 14
 /** That of a folder is negative, unlike all others. */
 const lockOf = (folder: string) =>
   -1 - (createHash('sha256').update(folder).digest().readUInt32BE() >>> 1)
@@ -109,6 +110,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       unlessAborted(() => readMatchingKeys(read, POSTGRES, filter), signal),
     backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
     contextsAlone: (work, signal) => holdLock({ url, lock: CONTEXTS_LOCK }, work, signal),
+    picturesAlone: (work, signal) => holdLock({ url, lock: PICTURES_LOCK }, work, signal),
     folderAlone: (folder, work, signal) => holdLock({ url, lock: lockOf(folder) }, work, signal),
     replacement: {
       ...replacement,

@@ -1,11 +1,23 @@
-import type { ChunkContext } from '../document-store.ts'
+import type { ChunkContext, DocumentStore } from '../document-store.ts'
 import { MAX_KEY_MINUTES } from './chunks.ts'
 import { insertInto } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { optionalInteger, type Tx } from './query.ts'
+import { integer, optionalInteger, type Read, type Tx } from './query.ts'
 
 const LEAST = `SELECT max(next_key) AS least FROM key_marks
   WHERE minute < now_ms() / 60000 - ${MAX_KEY_MINUTES}`
+
+const PICTURES = `SELECT count(*) AS n, count(chunk_contexts.key) AS described
+  FROM documents JOIN chunks ON document = number
+  JOIN picture_chunks ON picture_chunks.key = chunks.key
+  LEFT JOIN chunk_contexts ON chunk_contexts.key = chunks.key WHERE id = $1`
+
+export function createPictureCount(read: Read): DocumentStore['countPictures'] {
+  return async (documentId) => {
+    const [row] = await read(PICTURES, [documentId])
+    return { pictures: integer(row, 'n'), described: integer(row, 'described') }
+  }
+}
 
 /** How chunks get what they are found by besides their text. */
 export function createContextWrites(dialect: Dialect) {

@@ -46,7 +46,7 @@ export interface Dialect {
     chunks: readonly NewChunk[],
   ): Promise<void>
   /** A table, with the index by which its keys are read without the rest of its rows. */
-  keysOf: { chunks: string; vectors: string; contexts: string }
+  keysOf: { chunks: string; vectors: string; contexts: string; pictures: string }
   /** Stores vectors of those chunks that still exist, and returns their keys. */
   insertVectors(tx: Tx, table: 'vectors' | 'next_vectors', vectors: KeyedVectors): Promise<number[]>
   /** Puts `next_vectors`, by its name, in the place of `vectors`, so that no vector is copied. */

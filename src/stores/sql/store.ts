@@ -7,6 +7,7 @@ import type { OpenedStore } from '../opened-store.ts'
 import { createSkillReads, createToolReads } from './accepted.ts'
 import { createArtifacts } from './artifacts.ts'
 import { createChunkReads, createVectorReads, readAllKeys } from './chunks.ts'
+import { createPictureCount } from './contexts.ts'
 import { createConversationReads } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
 import { createDocumentReads } from './documents.ts'
@@ -80,6 +81,8 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     chunkKeys: () => readAllKeys(read, dialect, 'chunks'),
     vectorKeys: () => readAllKeys(read, dialect, 'vectors'),
     contextKeys: () => readAllKeys(read, dialect, 'contexts'),
+    pictureKeys: () => readAllKeys(read, dialect, 'pictures'),
+    countPictures: createPictureCount(read),
     addContexts: createContextCall(write, keys.drop),
     async nextJobAt() {
       const [row] = await read(NEXT_JOB, [owner])

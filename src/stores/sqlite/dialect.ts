@@ -58,6 +58,7 @@ export const SQLITE: Dialect = {
     chunks: 'chunks INDEXED BY chunks_of_document',
     vectors: 'vectors INDEXED BY vectors_key',
     contexts: 'chunk_contexts',
+    pictures: 'picture_chunks',
   },
 
   swapVectors: [

@@ -15,6 +15,7 @@ export const MIGRATIONS: readonly string[] = [
   './chunk-contexts.sql',
   './evaluation.sql',
   './evaluation-runs.sql',
+  './picture-chunks.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

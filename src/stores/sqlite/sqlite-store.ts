@@ -144,6 +144,7 @@ function openReaders(file: string, write: WriteCalls, refuse: () => void) {
     ...lookups,
     backlogAlone: alone,
     contextsAlone: alone,
+    picturesAlone: alone,
     folderAlone,
     replacement: { ...replacement, alone },
 
