@@ -126,6 +126,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       `CHUNK_CONTEXT must be off with CHAT_MODEL=${EXTRACTIVE}, which writes nothing`,
       set.CHUNK_CONTEXT === 'chat' && set.CHAT_MODEL === EXTRACTIVE,
     ],
+    [
+      `PICTURE_DESCRIPTIONS must be off with CHAT_MODEL=${EXTRACTIVE}, which sees nothing`,
+      set.PICTURE_DESCRIPTIONS === 'chat' && set.CHAT_MODEL === EXTRACTIVE,
+    ],
   ]
   return mistakes.flatMap(([mistake, isMade]) => {
     const [field = '', ...words] = mistake.split(' ')

@@ -41,6 +41,7 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   OCR_LANGUAGES: 'Languages to recognise',
   SEARCH_LANGUAGE: 'Language of the documents',
   CHUNK_CONTEXT: 'Contexts of passages',
+  PICTURE_DESCRIPTIONS: 'Descriptions of pictures',
   INGEST_CONCURRENCY: 'Documents processed at once',
   INGEST_QUEUE_LIMIT: 'Longest queue of documents',
   EMBEDDING_MODEL: 'Embedding model',

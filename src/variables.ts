@@ -204,6 +204,10 @@ export const Variables = z.object({
     oneOf(['off', 'chat']).default('off'),
     '`chat` lets the chat model write a sentence or two for each passage, by which it is found as well: one call per passage, in the background. See docs/guides/models.md.',
   ),
+  PICTURE_DESCRIPTIONS: knowledge(
+    oneOf(['off', 'chat']).default('off'),
+    '`chat` lets the chat model, which must accept images, describe the pictures in documents added from then on, so that they are found. It takes a call per picture, in the background. See docs/guides/models.md.',
+  ),
   INGEST_CONCURRENCY: knowledge(
     number(1, 512).prefault('128'),
     'Documents processed at the same time.',

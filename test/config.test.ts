@@ -260,6 +260,14 @@ it('contexts of passages take a model that writes', () => {
   ])
 })
 
+it('descriptions of pictures take a model that sees', () => {
+  const chosen = { ...LEAST, PICTURE_DESCRIPTIONS: 'chat', CHAT_MODEL: 'gpt', CHAT_API_KEY: 'any' }
+  expect(mistakesOf(chosen)).toEqual([])
+  expect(mistakesOf({ ...chosen, CHAT_MODEL: 'extractive' })).toEqual([
+    '  PICTURE_DESCRIPTIONS must be off with CHAT_MODEL=extractive, which sees nothing',
+  ])
+})
+
 describe('the reranking model', () => {
   it('needs a key of its own where no other model has one', () => {
     const environment = { ...LEAST, RERANK_MODEL: 'bge-reranker-base' }

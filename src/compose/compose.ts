@@ -146,7 +146,7 @@ interface ReadinessParts {
 }
 
 function composeReadiness({ knowledge, search, processes, loaded, log }: ReadinessParts) {
-  const { store, index, reconciliation, backlog, contexts, ingestion, nextModel } = knowledge
+  const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
   return createReadiness({
     checks: {
       store: store.check,
@@ -164,7 +164,8 @@ function composeReadiness({ knowledge, search, processes, loaded, log }: Readine
     embedder: search.checkEmbedder,
     reranker: search.reranker?.check,
     embeddings: backlog?.progress,
-    contexts: contexts?.progress,
+    contexts: knowledge.contexts?.progress,
+    pictures: knowledge.pictures?.progress,
     reEmbedding: nextModel?.progress,
     stage: () => reconciliation.progress().state,
     counts: store.counts,
@@ -232,13 +233,14 @@ function openCorpus(
   retrieval: Retrieval,
   log: FastifyBaseLogger,
 ) {
-  const { store, index, completionWaiter, backlog } = knowledge
+  const { store, index, completionWaiter, backlog, pictures } = knowledge
   const { wake } = knowledge.ingestion
   const documents = createDocuments({
     store,
     index,
     completionWaiter,
     backlog,
+    pictures,
     wake,
     log,
     lookup: store.lookup,

@@ -1,12 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
-import { createChunkContexts } from '../knowledge/contexts/contexts.ts'
+import { CONTEXTS, createChunkContexts, PICTURES } from '../knowledge/contexts/contexts.ts'
+import { createPictureDescriber } from '../knowledge/contexts/describe-pictures.ts'
+import { createContextWriter } from '../knowledge/contexts/write-context.ts'
 import { createVectorBacklog, type VectorBacklog } from '../knowledge/embedding/backlog.ts'
 import type { Embedding } from '../knowledge/embedding/embedding.ts'
 import { checkModel } from '../knowledge/embedding/re-embed.ts'
 import type { OcrEngine } from '../knowledge/extraction/extracted.ts'
-import { createExtractor } from '../knowledge/extraction/extractor.ts'
+import { createExtractor, type Extractor } from '../knowledge/extraction/extractor.ts'
 import { ppOcrDirectory } from '../knowledge/extraction/recognition/pp-ocr.ts'
 import { installedLanguages } from '../knowledge/extraction/recognition/tesseract.ts'
 import { createCompletionWaiter } from '../knowledge/ingestion/completion-waiter.ts'
@@ -42,7 +44,7 @@ export async function openKnowledge(
 ) {
   const receiver = receiverOf(config)
   checkReceiver(receiver)
-  const ocr = ocrOf(config)
+  ocrOf(config)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   await using unfinished = new AsyncDisposableStack()
   unfinished.defer(store.close)
@@ -50,18 +52,15 @@ export async function openKnowledge(
   const preparer = openPreparer(config, log)
   unfinished.defer(preparer.close)
   const index = await openChunkIndex(config, store, log, onFatal)
-  const extractor = createExtractor({
-    processes: READERS,
-    deadlineMs: READING_MS,
-    ocr,
-    log,
-  })
+  const extractor = openExtractor(config, log)
   const sweep = index.shared ? createOrphanSweep({ store, index, log }) : undefined
   const parts = { store, index, preparer, log }
   const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
   const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
-  const contexts = openContexts(config, { ...parts, model, backlog })
-  const backlogs = [backlog, contexts].filter((each) => each !== undefined)
+  const written = openContexts(config, { ...parts, model, extractor, backlog })
+  const backlogs = [backlog, written.contexts, written.pictures].filter(
+    (each) => each !== undefined,
+  )
   const metrics = createMetrics(store.counts, backlog?.progress)
   const webhooks = openWebhooks(receiver, { outbox: store.outbox, log })
   const ingestion = createIngestion({
@@ -109,7 +108,7 @@ export async function openKnowledge(
     embedding,
     lexicalOnly,
     backlog,
-    contexts,
+    ...written,
     nextModel,
     preparer,
     async start() {
@@ -159,19 +158,52 @@ interface ContextParts {
   index: ChunkIndex
   preparer: ReturnType<typeof openPreparer>
   model: ChatModel
+  extractor: Extractor
   backlog: VectorBacklog | undefined
   log: FastifyBaseLogger
 }
 
-/** Lets the chat model write contexts of chunks in the background, if it is to. */
-function openContexts({ CHUNK_CONTEXT }: Config, { backlog, ...parts }: ContextParts) {
-  if (CHUNK_CONTEXT === 'off') return undefined
-  const { store } = parts
-  return createChunkContexts({
-    ...parts,
-    lookup: store.lookup,
-    alone: store.contextsAlone,
-    onPublished: (keys) => backlog?.published(keys),
+/** Lets the chat model write contexts of chunks and describe pictures in the background, if it is to. */
+function openContexts(
+  { CHUNK_CONTEXT, PICTURE_DESCRIPTIONS }: Config,
+  { model, extractor, backlog, ...parts }: ContextParts,
+) {
+  const { store, log } = parts
+  const onPublished = (keys: readonly number[]) => backlog?.published(keys)
+  return {
+    contexts:
+      CHUNK_CONTEXT === 'off'
+        ? undefined
+        : createChunkContexts({
+            ...parts,
+            kind: CONTEXTS,
+            createWriter: (spend) =>
+              createContextWriter({ model, lookup: store.lookup, spend, log }),
+            alone: store.contextsAlone,
+            onPublished,
+          }),
+    pictures:
+      PICTURE_DESCRIPTIONS === 'off'
+        ? undefined
+        : createChunkContexts({
+            ...parts,
+            kind: PICTURES,
+            createWriter: (spend) =>
+              createPictureDescriber({ model, store, extractor, spend, log }),
+            alone: store.picturesAlone,
+            onPublished,
+          }),
+  }
+}
+
+/** Reads files in processes of their own. */
+function openExtractor(config: Config, log: FastifyBaseLogger) {
+  return createExtractor({
+    processes: READERS,
+    deadlineMs: READING_MS,
+    ocr: ocrOf(config),
+    marksPictures: config.PICTURE_DESCRIPTIONS === 'chat',
+    log,
   })
 }
 

@@ -12,7 +12,7 @@ const FRESHNESS = 0.3
 const RETRY_MS = 1_000
 /** If servers share a document store: the interval of scans for chunks left by others or by a server that stopped. */
 const RESCAN_MS = 60_000
-const MIN_RESCAN_MS = 5_000
+const DEFAULT_RESCAN_MS = 5_000
 
 /** What every chunk is to get after its document became ready. */
 interface Task {
@@ -24,6 +24,8 @@ interface Task {
   pauseMs(): number
   /** The fewest and the most chunks that are worked on at a time. */
   batch: { least: number; most: number }
+  /** The minimum time between scans for chunks that came meanwhile, in milliseconds. */
+  rescanMs?: number
   /** What the log says when there is something to do, and when it fails. */
   messages: { begun: string; failed: string }
 }
@@ -54,6 +56,7 @@ export type Backlog = ReturnType<typeof createBacklog>
  */
 export function createBacklog(dependencies: Dependencies) {
   const { task, alone, log } = dependencies
+  const { rescanMs = DEFAULT_RESCAN_MS } = task
   const notifier = createNotifier()
   const work = createWork(dependencies)
   let isMaker = false
@@ -69,9 +72,9 @@ export function createBacklog(dependencies: Dependencies) {
   }
   const nextTurn = async (signal: AbortSignal) => {
     if (work.progress().missing > 0) await work.makeSome(signal)
-    if (isStale() && work.scanAge() > MIN_RESCAN_MS) await scan()
+    if (isStale() && work.scanAge() > rescanMs) await scan()
     else if (work.progress().missing === 0) {
-      await notifier.wait(isStale() ? MIN_RESCAN_MS : RESCAN_MS)
+      await notifier.wait(isStale() ? rescanMs : RESCAN_MS)
     }
   }
   const makeAll = async (signal: AbortSignal) => {
@@ -90,7 +93,7 @@ export function createBacklog(dependencies: Dependencies) {
     if (await alone(makeAll, signal)) return
     await scan()
     await notifier.wait(RESCAN_MS)
-    if (isStale()) await pause(MIN_RESCAN_MS, signal)
+    if (isStale()) await pause(rescanMs, signal)
   }
   const recover = async (error: unknown, signal: AbortSignal) => {
     if (signal.aborted) return

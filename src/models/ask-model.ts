@@ -6,10 +6,12 @@ export interface Reader {
   spend: Spend
 }
 
-interface ShortTask {
+export interface ShortTask {
   /** The system message. */
   rules: string
   prompt: string
+  /** The address of a picture that goes with the prompt. */
+  image?: string
   /** Maximum tokens of the answer; if absent, the model's own limit applies. */
   tokens?: number
   /** UTF-16 code units after which the answer is cut and the call ends. */
@@ -19,13 +21,13 @@ interface ShortTask {
 /** Asks the model for one short answer, without tools. Throws as `ChatModel.stream`. */
 export async function askModel(
   { model, spend }: Reader,
-  { rules, prompt, tokens: maxTokens, characters = Number.POSITIVE_INFINITY }: ShortTask,
+  { rules, prompt, image, tokens: maxTokens, characters = Number.POSITIVE_INFINITY }: ShortTask,
   signal: AbortSignal,
 ): Promise<string> {
   const request = {
     messages: [
       { role: 'system' as const, content: rules },
-      { role: 'user' as const, content: prompt },
+      { role: 'user' as const, content: prompt, ...(image && { images: [{ url: image }] }) },
     ],
     tools: [],
     sampling: { maxTokens },

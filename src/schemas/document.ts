@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Flag, filledText, jsonText } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
+import { PictureDescription } from './query.ts'
 
 export const DocumentId = z
   .string()
@@ -115,6 +116,19 @@ export const Document = z
       ),
     chunks: z.int().describe('Number of chunks.'),
     embeddings: EmbeddingProgress,
+    pictures: z
+      .object({
+        described: z.int().describe('Pictures that have a description.'),
+        missing: z.int().describe('Pictures that wait for their descriptions.'),
+        refused: z
+          .int()
+          .describe('Pictures that the chat model did not describe since the server started.'),
+        reason: z.string().optional().describe('Why pictures wait, or why one was refused.'),
+      })
+      .optional()
+      .describe(
+        'Progress of the descriptions of its pictures; absent in lists, if it has none, or if PICTURE_DESCRIPTIONS is off.',
+      ),
     characters: z
       .int()
       .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
@@ -295,6 +309,7 @@ const Chunk = z
     end: z.int().describe('End offset in the document (exclusive).'),
     page: z.int().optional().describe('Page or slide on which the chunk begins, from 1.'),
     pageEnd: z.int().optional().describe('Page or slide on which the chunk ends.'),
+    pictureDescription: PictureDescription,
   })
   .meta({
     id: 'Chunk',

@@ -64,6 +64,13 @@ export const SearchStep = z
   ])
   .meta({ id: 'SearchStep', description: 'A step of a search with `effort` medium or high.' })
 
+export const PictureDescription = z
+  .literal(true)
+  .optional()
+  .describe(
+    '`text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise.',
+  )
+
 export const Hit = z
   .object({
     id: z.string().describe('Chunk identifier.'),
@@ -90,6 +97,7 @@ export const Hit = z
       .optional()
       .describe('Page or slide on which the chunk begins, from 1. Only for files with pages.'),
     pageEnd: z.int().optional().describe('Page or slide on which the chunk ends.'),
+    pictureDescription: PictureDescription,
     sheet: z.string().optional().describe('Sheet of the workbook that contains the row.'),
     row: z
       .int()

@@ -119,6 +119,11 @@ export const DECISIONS = {
     'contexts.found':
       'With CHUNK_CONTEXT=chat a passage is found by what the chat model wrote of it, which is never shown.',
     'contexts.later': 'A chat model that is down delays contexts, and no document.',
+    'pictures.found':
+      'With PICTURE_DESCRIPTIONS=chat a picture is found by a description that is told from text.',
+    'pictures.later': 'A chat model that is down delays descriptions of pictures, and no document.',
+    'pictures.refused':
+      'Why the chat model does not describe pictures is told at the document and in /readiness.',
     'rerank.query': 'With RERANK_MODEL hits come in the order and with the scores of that model.',
     'rerank.chat': 'With RERANK_MODEL=chat the chat model puts the hits in order in one call.',
     'rerank.degraded':

@@ -1,72 +1,140 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import type { ModelUsage } from '../../models/chat-model.ts'
+import { compareKeys } from '../../lib/compare-keys.ts'
+import { isPictureMark } from '../../lib/text/picture-mark.ts'
+import type { Spend } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createBacklog } from '../backlog.ts'
 import type { Preparer } from '../ingestion/preparer.ts'
-import { type ContextWriter, createContextWriter } from './write-context.ts'
 
-/** Small, so that little is lost where the model fails in the midst of a batch. */
-const BATCH = { least: 4, most: 16 }
+interface Kind {
+  /** Small, so that little is lost where the model fails in the midst of a batch. */
+  batch: { least: number; most: number }
+  rescanMs?: number
+  messages: { begun: string; failed: string }
+}
 
-const MESSAGES = {
-  begun:
-    'the chat model writes contexts of chunks, which are found without them until then; set CHUNK_CONTEXT=off to do without',
-  failed: 'writing the contexts of chunks failed; retrying',
+export const CONTEXTS: Kind = {
+  batch: { least: 4, most: 16 },
+  messages: {
+    begun:
+      'the chat model writes contexts of chunks, which are found without them until then; set CHUNK_CONTEXT=off to do without',
+    failed: 'writing the contexts of chunks failed; retrying',
+  },
+}
+
+export const PICTURES: Kind = {
+  batch: { least: 2, most: 4 },
+  // They are found by an index of their own.
+  rescanMs: 1_000,
+  messages: {
+    begun:
+      'the chat model describes pictures of documents, which are not found until then; set PICTURE_DESCRIPTIONS=off to do without',
+    failed: 'describing pictures failed; retrying',
+  },
+}
+
+/** What was written for a chunk, or why nothing was. */
+export type Written = { context: string } | { refusal: string }
+
+/** Writes what chunks are found by. */
+export interface ChunkWriter {
+  /**
+   * For chunks of one document, in their order. Throws AppError `upstream_*` if the model does not work, at once while
+   * that is known.
+   */
+  write(chunks: readonly StoredChunk[], signal: AbortSignal): Promise<Written[]>
+  /** How long to leave the model alone, in milliseconds; 0 while it works. */
+  pauseMs(): number
 }
 
 interface ContextParts {
   store: Pick<DocumentStore, 'reserveChunkKeys' | 'addContexts'>
   index: Pick<ChunkIndex, 'add' | 'remove'>
   preparer: Pick<Preparer, 'analyse'>
-  writer: Pick<ContextWriter, 'write'>
+  writer: ChunkWriter
   /** Called with the keys of chunks that have no vector yet. */
   onPublished: (keys: readonly number[]) => void
+  /** Why nothing was written for a document's last chunk without a context. */
+  reasons: Map<string, string>
 }
 
 interface Dependencies
-  extends Omit<ContextParts, 'writer'>,
-    Omit<Parameters<typeof createContextWriter>[0], 'spend'>,
+  extends Omit<ContextParts, 'writer' | 'reasons'>,
     Pick<Parameters<typeof createBacklog>[0], 'alone'> {
-  store: ContextParts['store'] & Pick<DocumentStore, 'chunkKeys' | 'contextKeys' | 'readChunks'>
+  kind: Kind
+  store: ContextParts['store'] &
+    Pick<
+      DocumentStore,
+      'chunkKeys' | 'contextKeys' | 'pictureKeys' | 'countPictures' | 'readChunks'
+    >
+  createWriter: (spend: Spend) => ChunkWriter
   log: Parameters<typeof createBacklog>[0]['log']
 }
 
 export type ChunkContexts = ReturnType<typeof createChunkContexts>
 
-/** Adds to all chunks what a chat model writes to find them by, in the background, after they can be found. */
+/**
+ * Adds to chunks what a chat model writes to find them by, in the background, after they can be found: contexts of
+ * passages, or descriptions of the pictures that chunks stand for.
+ */
 export function createChunkContexts(dependencies: Dependencies) {
-  const { store, alone, log } = dependencies
+  const { kind, store, createWriter, alone, log } = dependencies
+  const ofPictures = kind === PICTURES
   let tokens = 0
-  const writer = createContextWriter({
-    ...dependencies,
-    spend(usage: ModelUsage | undefined, bytes = 0) {
-      const { promptTokens, completionTokens } = usage ?? { promptTokens: 0, completionTokens: 0 }
-      tokens += usage ? promptTokens + completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN)
-    },
+  const writer = createWriter((usage, bytes = 0) => {
+    const { promptTokens, completionTokens } = usage ?? { promptTokens: 0, completionTokens: 0 }
+    tokens += usage ? promptTokens + completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN)
   })
-  const parts = { ...dependencies, writer }
-  const { published, changed, progress, run } = createBacklog({
-    store,
+  const reasons = new Map<string, string>()
+  const parts = { ...dependencies, writer, reasons }
+  const chunkKeys = async () => {
+    const pictures = await store.pictureKeys()
+    if (ofPictures) return pictures
+    return Uint32Array.from(compareKeys(pictures, await store.chunkKeys()).missing)
+  }
+  const { published, changed, progress, refused, run } = createBacklog({
+    store: { chunkKeys, readChunks: store.readChunks },
     alone,
     log,
     onProgress: () => undefined,
     task: {
       doneKeys: () => store.contextKeys(),
-      work: (chunks, signal) => addContexts(parts, chunks, signal),
+      work: (chunks, signal) =>
+        addContexts(
+          parts,
+          chunks.filter(({ text }) => ofPictures || !isPictureMark(text)),
+          signal,
+        ),
       pauseMs: writer.pauseMs,
-      batch: BATCH,
-      messages: MESSAGES,
+      ...kind,
     },
   })
   return {
-    published,
+    // Few chunks stand for pictures: a scan finds them.
+    published: ofPictures ? changed : published,
     changed,
     run,
     progress: (): NonNullable<Readiness['contexts']> => {
       const { state, ...counts } = progress()
-      return { state: state === 'working' ? 'writing' : state, ...counts, tokens }
+      const refusal = counts.refused > 0 ? [...reasons.values()].at(-1) : undefined
+      return {
+        state: state === 'working' ? 'writing' : state,
+        ...(refusal !== undefined && { reason: refusal }),
+        ...counts,
+        tokens,
+      }
+    },
+    /** How far the pictures of a document are described; undefined if it has none. */
+    async picturesOf(id: string) {
+      const { pictures, described } = await store.countPictures(id)
+      if (pictures === 0) return undefined
+      const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
+      const without = keys.length > 0 ? (await store.readChunks(keys)).length : 0
+      const missing = Math.max(0, pictures - described - without)
+      const reason = (missing > 0 && progress().reason) || (without > 0 && reasons.get(id))
+      return { described, missing, refused: without, ...(reason && { reason }) }
     },
   }
 }
@@ -79,13 +147,17 @@ async function addContexts(
 ): Promise<StoredChunk[]> {
   const refused: StoredChunk[] = []
   for (const [documentId, own] of Map.groupBy(chunks, ({ documentId: id }) => id)) {
-    const written = await Promise.all(
-      own.map(async (chunk) => ({ chunk, context: await parts.writer.write(chunk, signal) })),
-    )
-    refused.push(...written.flatMap(({ chunk, context }) => (context === undefined ? chunk : [])))
-    const contexts = written.flatMap(({ chunk, context }) =>
-      context === undefined ? [] : { ...chunk, context },
-    )
+    const contexts: (StoredChunk & { context: string })[] = []
+    const written = await parts.writer.write(own, signal)
+    for (const [i, chunk] of own.entries()) {
+      const result = written[i]
+      if (!result) continue
+      if ('context' in result) contexts.push({ ...chunk, context: result.context })
+      else {
+        refused.push(chunk)
+        parts.reasons.set(documentId, result.refusal)
+      }
+    }
     if (contexts.length > 0) await publish(parts, documentId, contexts)
   }
   return refused

@@ -20,6 +20,7 @@ import type { StoredFile } from '../../stores/file-store.ts'
 import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
+import { asShown } from '../shown-chunk.ts'
 
 /** Selects documents, their order and how many to return. */
 export interface DocumentsQuery extends ListQuery {
@@ -35,10 +36,12 @@ export interface ReadDependencies {
   lookup: Pick<DocumentLookup, 'readPart'>
   /** Absent if search is by keywords only. */
   backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
+  /** Absent if pictures are not described. */
+  pictures?: { picturesOf(id: string): Promise<Document['pictures']> } | undefined
 }
 
 /** What clients read of documents. */
-export function createDocumentReads({ store, lookup, backlog }: ReadDependencies) {
+export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDependencies) {
   const embeddingProgress = async (id: string): Promise<Pick<Document, 'embeddings'>> => {
     if (!backlog) return {}
     const missing = await backlog.missingOf(id)
@@ -64,7 +67,13 @@ export function createDocumentReads({ store, lookup, backlog }: ReadDependencies
 
   const find = async (id: string): Promise<Document | undefined> => {
     const document = await store.get(id)
-    return document && { ...toDocument(document), ...(await embeddingProgress(id)) }
+    if (!document) return undefined
+    const described = await pictures?.picturesOf(id)
+    return {
+      ...toDocument(document),
+      ...(await embeddingProgress(id)),
+      ...(described && { pictures: described }),
+    }
   }
 
   return {
@@ -211,10 +220,12 @@ export function toCreated({ id, status, error }: StoredDocument): DocumentCreate
   return { id, status, ...(error && { error }) }
 }
 
-export function toChunk({ id, text, heading, start, end, page, pageEnd }: StoredChunk) {
+export function toChunk(chunk: StoredChunk) {
+  const { id, text, heading, start, end, page, pageEnd, pictureDescription } = asShown(chunk)
   return {
     id,
     text,
+    ...(pictureDescription && { pictureDescription }),
     ...(heading !== '' && { heading }),
     start,
     end,

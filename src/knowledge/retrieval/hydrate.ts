@@ -1,12 +1,14 @@
 import type { Candidate } from '../../indexes/chunk-index.ts'
+import { isPictureMark } from '../../lib/text/picture-mark.ts'
 import { type Filter, shownMetadata, takes } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import { asShown, type ShownChunk } from '../shown-chunk.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
 
 /** A match together with its chunk from the document store. */
 export interface FoundChunk extends Candidate {
-  chunk: StoredChunk
+  chunk: ShownChunk
   /** The reranking model's score; absent if there is no reranking model. */
   rerank?: number
 }
@@ -29,12 +31,11 @@ export async function hydrateChunks(
   for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
     const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
     from += size
-    const chunks = await store.readChunks([...part.keys()])
-    for (const chunk of chunks) {
-      const candidate = part.get(chunk.key)
-      part.delete(chunk.key)
-      // An index that keeps metadata may not have the latest change yet.
-      if (!takes(filter, chunk.metadata)) continue
+    for (const stored of await store.readChunks([...part.keys()])) {
+      const candidate = part.get(stored.key)
+      part.delete(stored.key)
+      const chunk = asShown(stored)
+      if (!isWanted(chunk, filter)) continue
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }
@@ -42,6 +43,10 @@ export async function hydrateChunks(
   }
   return { found, missing }
 }
+
+/** A picture that is not described yet says nothing; an index may not have the latest change of metadata yet. */
+const isWanted = ({ text, metadata }: ShownChunk, filter: Filter) =>
+  !isPictureMark(text) && takes(filter, metadata)
 
 export function toHit(
   { chunk, lexical, dense, rerank }: FoundChunk,
@@ -58,6 +63,7 @@ export function toHit(
     id: chunk.id,
     score,
     text: chunk.text,
+    ...(chunk.pictureDescription && { pictureDescription: true as const }),
     title: chunk.title ?? '',
     documentId: chunk.documentId,
     ...(chunk.url !== undefined && { url: chunk.url }),

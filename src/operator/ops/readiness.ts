@@ -21,6 +21,8 @@ interface Dependencies {
   embeddings?: (() => NonNullable<Readiness['embeddings']>) | undefined
   /** The progress of the contexts of chunks; absent if there are none. */
   contexts?: (() => NonNullable<Readiness['contexts']>) | undefined
+  /** The progress of the descriptions of pictures; absent if there are none. */
+  pictures?: (() => NonNullable<Readiness['pictures']>) | undefined
   /** Present while the vectors of another model are being made. */
   reEmbedding?: (() => NonNullable<Readiness['reEmbedding']>) | undefined
   counts: () => Promise<StoreCounts>
@@ -43,6 +45,7 @@ export function createReadiness({
   reranker,
   embeddings,
   contexts,
+  pictures,
   reEmbedding,
   counts,
   stage = () => '',
@@ -103,6 +106,7 @@ export function createReadiness({
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
       ...(embeddings && { embeddings: embeddings() }),
       ...(contexts && { contexts: contexts() }),
+      ...(pictures && { pictures: pictures() }),
       ...(reEmbedding && { reEmbedding: reEmbedding() }),
     }
   }

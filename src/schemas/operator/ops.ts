@@ -12,6 +12,21 @@ const Check = z.object({
   message: z.string().optional().describe('The reason for a failure.'),
 })
 
+/** Of what the chat model writes in the background for chunks to be found by. */
+const WritingProgress = z.object({
+  state: z
+    .enum(['done', 'writing', 'waiting'])
+    .describe('`waiting`: the chat model is not working, see `reason`.'),
+  missing: z.int().describe('Chunks that have none yet, as last counted.'),
+  refused: z.int().describe('Chunks for which the chat model wrote nothing.'),
+  seconds: z.int().optional().describe('Estimated time until none are missing.'),
+  reason: z
+    .string()
+    .optional()
+    .describe('Why the chat model is not working, or wrote nothing the last time.'),
+  tokens: z.int().describe('Tokens used for them since the server was started.'),
+})
+
 export const Readiness = z
   .object({
     status: z.enum(['ready', 'not_ready']).describe('Whether the server can answer.'),
@@ -42,21 +57,12 @@ export const Readiness = z
       })
       .optional()
       .describe('Progress of the embeddings; absent if search is lexical only.'),
-    contexts: z
-      .object({
-        state: z
-          .enum(['done', 'writing', 'waiting'])
-          .describe('`waiting`: the chat model is not working, see `reason`.'),
-        missing: z
-          .int()
-          .describe('Chunks that have no context yet, as last counted; they are found without it.'),
-        refused: z.int().describe('Chunks for which the chat model wrote nothing.'),
-        seconds: z.int().optional().describe('Estimated time until none are missing.'),
-        reason: z.string().optional().describe('Why the chat model is not working.'),
-        tokens: z.int().describe('Tokens used to write contexts since the server was started.'),
-      })
-      .optional()
-      .describe('Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off.'),
+    contexts: WritingProgress.optional().describe(
+      'Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off.',
+    ),
+    pictures: WritingProgress.optional().describe(
+      'Progress of the descriptions of pictures; absent if PICTURE_DESCRIPTIONS is off.',
+    ),
     reEmbedding: z
       .object({
         model: z.string().describe('The new embedding model.'),

@@ -37,7 +37,7 @@ function createForTest(...answers: (string | Error)[]) {
     ),
   )
   const spent: (ModelUsage | undefined)[] = []
-  const writer = createContextWriter({
+  const { write, pauseMs } = createContextWriter({
     model,
     lookup: {
       readPart: async ({ start: from, end }) => ({
@@ -53,12 +53,16 @@ function createForTest(...answers: (string | Error)[]) {
   const pass = (milliseconds: number) => {
     time += milliseconds
   }
+  const writer = {
+    pauseMs,
+    write: async (chunk: StoredChunk, stop: AbortSignal) => (await write([chunk], stop))[0],
+  }
   return { writer, model, spent, pass }
 }
 
 it('shows the model the passage, what surrounds it, and the beginning of the document', async () => {
   const { writer, model, spent } = createForTest('It is about\n  tests.')
-  expect(await writer.write(CHUNK, signal)).toBe('It is about tests.')
+  expect(await writer.write(CHUNK, signal)).toEqual({ context: 'It is about tests.' })
   const prompt = model.requests[0]?.messages.at(-1)?.content ?? ''
   expect(prompt).toMatch(/^<document>\nTitle\n# Begin\nfiller /)
   expect(prompt).toContain('just before. \n</document>')
@@ -71,8 +75,8 @@ it('shows the model the passage, what surrounds it, and the beginning of the doc
 
 it('keeps no more than a few sentences, and nothing of an empty answer', async () => {
   const { writer } = createForTest('word '.repeat(1_000), ' \n ')
-  expect((await writer.write(CHUNK, signal))?.length).toBe(500)
-  expect(await writer.write(CHUNK, signal)).toBeUndefined()
+  expect(await writer.write(CHUNK, signal)).toEqual({ context: 'word '.repeat(100) })
+  expect(await writer.write(CHUNK, signal)).toEqual({ refusal: 'The chat model wrote nothing' })
 })
 
 it('leaves out a passage that is refused, and a model that is down alone for a while', async () => {
@@ -82,19 +86,21 @@ it('leaves out a passage that is refused, and a model that is down alone for a w
     down,
     'Again.',
   )
-  expect(await writer.write(CHUNK, signal)).toBeUndefined()
+  expect(await writer.write(CHUNK, signal)).toEqual({ refusal: 'Not this' })
   expect(writer.pauseMs()).toBe(0)
   await expect(writer.write(CHUNK, signal)).rejects.toBe(down)
   await expect(writer.write(CHUNK, signal)).rejects.toBe(down)
   expect(model.requests).toHaveLength(2)
   pass(writer.pauseMs() + 1)
-  expect(await writer.write(CHUNK, signal)).toBe('Again.')
+  expect(await writer.write(CHUNK, signal)).toEqual({ context: 'Again.' })
 })
 
 it('takes many refusals in a row for a model that does not work', async () => {
   const refusal = new AppError('upstream_refused', 'There is no credit left')
   const { writer } = createForTest(...Array(6).fill(refusal))
-  for (let i = 0; i < 5; i++) expect(await writer.write(CHUNK, signal)).toBeUndefined()
+  for (let i = 0; i < 5; i++) {
+    expect(await writer.write(CHUNK, signal)).toEqual({ refusal: refusal.message })
+  }
   await expect(writer.write(CHUNK, signal)).rejects.toBe(refusal)
   expect(writer.pauseMs()).toBeGreaterThan(0)
 })

@@ -1,0 +1,72 @@
+import { AppError } from '../../errors.ts'
+import { withDeadline } from '../../lib/abort.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
+import { askModel, type ShortTask } from '../../models/ask-model.ts'
+import type { ChatModel, Spend } from '../../models/chat-model.ts'
+import type { Written } from './contexts.ts'
+
+/** Calls of the model at a time: chats come first. */
+const MAX_CALLS = 2
+const DEADLINE_MS = 120_000
+/** With more refusals in a row it is not the prompts that are refused, e.g. since there is no credit left. */
+const MAX_REFUSALS = 5
+
+export interface PatientDependencies {
+  model: Pick<ChatModel, 'name' | 'stream' | 'supportsImages'>
+  spend: Spend
+  log: OutageLog
+  now?: () => number
+}
+
+/** Asks the chat model what nobody waits for. */
+export function createPatientReader(
+  { model, spend, log, now = Date.now }: PatientDependencies,
+  words: { name: string; consequence: string },
+) {
+  const calls = createSemaphore(MAX_CALLS)
+  const outage = createOutage({
+    ...words,
+    isOutage: (error) => error instanceof AppError,
+    now,
+    log,
+  })
+  let refusals = 0
+  /** A model that takes no images would be asked with a note in their place. */
+  const checkSight = ({ image }: ShortTask) => {
+    if (!image || model.supportsImages) return
+    throw new AppError('upstream_refused', `The chat model "${model.name}" takes no images`)
+  }
+  const tryToAsk = async (task: ShortTask, signal: AbortSignal): Promise<Written> => {
+    checkSight(task)
+    try {
+      const answer = await askModel({ model, spend }, task, signal)
+      refusals = 0
+      checkSight(task)
+      return answer === '' ? { refusal: 'The chat model wrote nothing' } : { context: answer }
+    } catch (error) {
+      checkSight(task)
+      if (!(error instanceof AppError && error.code === 'upstream_refused')) throw error
+      refusals += 1
+      if (refusals > MAX_REFUSALS) throw error
+      return { refusal: error.message }
+    }
+  }
+  const late = () =>
+    new AppError(
+      'upstream_timeout',
+      `The model did not answer within ${DEADLINE_MS / 1_000} seconds`,
+    )
+  return {
+    /**
+     * The answer, or why the model refuses this prompt. Throws AppError `upstream_*` if it does not work, at once while
+     * that is known.
+     */
+    ask(task: ShortTask, signal: AbortSignal): Promise<Written> {
+      const inTime = () => withDeadline(DEADLINE_MS, (stop) => tryToAsk(task, stop), late, signal)
+      return calls.run(() => outage.run(inTime), signal)
+    },
+    /** How long to leave the model alone, in milliseconds; 0 while it works. */
+    pauseMs: outage.pauseMs,
+  }
+}

@@ -1,0 +1,14 @@
+import { describedPicture, isPictureMark } from '../lib/text/picture-mark.ts'
+import type { StoredChunk } from '../stores/document-store.ts'
+
+/** A chunk as people and models get it. */
+export interface ShownChunk extends StoredChunk {
+  /** Present if `text` is a description by a model of the picture that stands there. */
+  pictureDescription?: true
+}
+
+export function asShown(chunk: StoredChunk): ShownChunk {
+  const { text, context } = chunk
+  if (context === undefined || !isPictureMark(text)) return chunk
+  return { ...chunk, text: describedPicture(text, context), pictureDescription: true }
+}
