@@ -206,7 +206,7 @@ export const Variables = z.object({
   ),
   PICTURE_DESCRIPTIONS: knowledge(
     oneOf(['off', 'chat']).default('off'),
-    '`chat` lets the chat model, which must accept images, describe the pictures in documents added from then on, so that they are found. It takes a call per picture, in the background. See docs/guides/models.md.',
+    '`chat` lets the chat model, which must accept images, describe the pictures in documents added from then on, by which they are found: one call per picture, in the background. See docs/guides/models.md.',
   ),
   INGEST_CONCURRENCY: knowledge(
     number(1, 512).prefault('128'),

@@ -3362,6 +3362,11 @@ export interface components {
             page?: number;
             /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
+            /**
+             * @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise.
+             * @constant
+             */
+            pictureDescription?: true;
             /** @description Start offset in the document, in UTF-16 code units. */
             start: number;
             /** @description Chunk text. */
@@ -3954,6 +3959,17 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /** @description While the file is being read, the number of scanned pages processed so far. */
             page?: number;
+            /** @description Progress of the descriptions of its pictures; absent in lists, if it has none, or if PICTURE_DESCRIPTIONS is off. */
+            pictures?: {
+                /** @description Pictures that have a description. */
+                described: number;
+                /** @description Pictures that wait for their descriptions. */
+                missing: number;
+                /** @description Why pictures wait, or why one was refused. */
+                reason?: string;
+                /** @description Pictures that the chat model did not describe since the server started. */
+                refused: number;
+            };
             /** @description Revision of the content, starting at 1 and increasing with each replacement. */
             revision: number;
             /** @description The revision that queries find; absent until the first is ready. If lower than `revision`, a replacement is in progress or has failed, and all fields except `status`, `error` and `attempts` describe the served revision. */
@@ -4632,6 +4648,11 @@ export interface components {
             page?: number;
             /** @description Page or slide on which the chunk ends. */
             pageEnd?: number;
+            /**
+             * @description `text` is a description of a picture by the chat model, not text of the document; `start` and `end` are where the picture is. Absent otherwise.
+             * @constant
+             */
+            pictureDescription?: true;
             /** @description Row number, from 1, if the hit is a table row. The header and blank rows are not counted. */
             row?: number;
             /** @description Relevance of the chunk to the query. From 0 to 1, comparable between questions of one `mode`. `lexical`: the share of the question’s words, stop words aside, that the chunk contains. `dense`: the cosine similarity of question and chunk, at least 0; how high it is for a good match depends on the embedding model. `hybrid`: 0.4 × the former + 0.6 × the latter. With a reranking model: the relevance that it gives; the chat model as a reranker gives an order only. Never lower than the score of the next hit. */
@@ -5821,9 +5842,9 @@ export interface components {
             };
             /** @description Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off. */
             contexts?: {
-                /** @description Chunks that have no context yet, as last counted; they are found without it. */
+                /** @description Chunks that have none yet, as last counted. */
                 missing: number;
-                /** @description Why the chat model is not working. */
+                /** @description Why the chat model is not working, or wrote nothing the last time. */
                 reason?: string;
                 /** @description Chunks for which the chat model wrote nothing. */
                 refused: number;
@@ -5834,7 +5855,7 @@ export interface components {
                  * @enum {string}
                  */
                 state: "done" | "writing" | "waiting";
-                /** @description Tokens used to write contexts since the server was started. */
+                /** @description Tokens used for them since the server was started. */
                 tokens: number;
             };
             /**
@@ -5868,6 +5889,24 @@ export interface components {
                  * @enum {string}
                  */
                 state: "done" | "embedding" | "waiting";
+            };
+            /** @description Progress of the descriptions of pictures; absent if PICTURE_DESCRIPTIONS is off. */
+            pictures?: {
+                /** @description Chunks that have none yet, as last counted. */
+                missing: number;
+                /** @description Why the chat model is not working, or wrote nothing the last time. */
+                reason?: string;
+                /** @description Chunks for which the chat model wrote nothing. */
+                refused: number;
+                /** @description Estimated time until none are missing. */
+                seconds?: number;
+                /**
+                 * @description `waiting`: the chat model is not working, see `reason`.
+                 * @enum {string}
+                 */
+                state: "done" | "writing" | "waiting";
+                /** @description Tokens used for them since the server was started. */
+                tokens: number;
             };
             /** @description Progress of the vectors for EMBEDDING_MODEL_NEXT. */
             reEmbedding?: {

@@ -1,93 +1,52 @@
-import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import {
-  askOn,
-  expectAccessible,
-  hasBrowser,
-  openWebUi,
-  press,
-  useBrowser,
-} from '../support/browser.ts'
+import { Document, DocumentCreated } from '../../src/schemas/document.ts'
+import { askOn, expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { sendFile } from '../support/forms.ts'
+import { scan } from '../support/scan.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
-import { errorReply, textReply } from '../support/upstream-replies.ts'
+import { textReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
+const SEEN = 'A bar chart of owls: 12 in 2024, 30 in 2025.'
+const TOLD = '[Picture 1: a model’s description, not text of the document]'
+const PLACE = 'a model’s description of a picture'
 
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-
-const pastePicture = (page: Page, name = 'dot.png') =>
-  page.evaluate<void>(`(() => {
-    const bytes = Uint8Array.from(atob('${PIXEL}'), (letter) => letter.charCodeAt(0))
-    const data = new DataTransfer()
-    data.items.add(new File([bytes], '${name}', { type: 'image/png' }))
-    document.querySelector('textarea[aria-label="Question"]').dispatchEvent(
-      new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: data }))
-  })()`)
-
-const ASKS_BEFORE_LEAVING = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-
-const shown = (page: Page) => page.getByRole('region', { name: 'Shown to the model' })
-const attached = (page: Page) => page.getByRole('img', { name: 'Attachment 1' })
-
-describe.skipIf(!hasBrowser)('Pictures in chat (need Chromium)', () => {
-  it('go to a model that sees, stay with their question, and are sent again with it', async () => {
+describe.skipIf(!hasBrowser)('A description of a picture (needs Chromium)', () => {
+  it('is told from text in the reader, which shows the picture, and on the page of its document', async () => {
     const upstream = await startScriptedUpstream()
-    upstream.always(textReply('A dot.'))
-    const server = await startServer(modelAt(upstream))
+    upstream.always(textReply(SEEN))
+    const server = await startServer(
+      modelAt(upstream, { PICTURE_DESCRIPTIONS: 'chat', OCR: 'off' }),
+    )
+    const bytes = Buffer.from(scan(['Owls'], { height: 400 }).asPng())
+    const { id } = DocumentCreated.parse(
+      await (await sendFile(server, { name: 'owls.png', bytes })).json(),
+    )
+    const read = async () =>
+      Document.parse(await (await server.request(`/documents/${id}`)).json()).pictures
+    await expect.poll(read, { timeout: 20_000 }).toMatchObject({ described: 1 })
+
+    upstream.always(textReply('There were 30 owls in 2025 [1].'))
     const { page, complaints } = await openWebUi(browser, server.url, 'chat')
-    const sent = () => JSON.stringify(upstream.requests.at(-1)?.body).split(PIXEL).length - 1
-    await pastePicture(page, 'other.png')
-    await pastePicture(page)
-    await shown(page).getByText('dot.png').waitFor()
-    await press(page, 'Remove other.png')
-    await page.reload()
-    await shown(page).getByText('dot.png').waitFor()
-    expect(await shown(page).getByRole('listitem').count()).toBe(1)
+    await askOn(page, 'How many owls in the bar chart?')
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    const reader = page.getByRole('complementary')
+    await reader.getByText(SEEN).waitFor()
+    expect(await reader.textContent()).toContain(TOLD)
+    expect(await reader.textContent()).toContain(PLACE)
+    await reader.getByRole('img', { name: 'owls.png' }).waitFor()
+    expect(await reader.textContent()).not.toContain('has changed since')
     await expectAccessible(page)
-    await askOn(page, 'What is this?')
-    await page.locator('.answer', { hasText: 'A dot.' }).waitFor()
-    expect(sent()).toBe(1)
-    expect(await shown(page).count()).toBe(0)
-    await page.reload()
-    await attached(page).waitFor()
-    const width = 'document.querySelector(".question img").naturalWidth'
-    await expect.poll(() => page.evaluate(width)).toBe(1)
-    await expectAccessible(page)
-    await page.getByRole('button', { name: 'Retry' }).click()
-    await page.getByText('2 / 2').waitFor()
-    await expect.poll(() => upstream.requests.length).toBe(2)
-    expect(sent()).toBe(1)
+    const folder = process.env.TEST_PICTURES
+    if (folder) await page.screenshot({ path: `${folder}/reader.png` })
+
+    await reader.getByRole('link', { name: 'Open document' }).click()
+    await page.getByText('1 described').waitFor()
+    await page.getByRole('heading', { name: 'Passages' }).waitFor()
+    await page.locator('.chunks').getByText(SEEN).waitFor()
+    expect(await page.locator('.chunks').textContent()).toContain(PLACE)
+    if (folder) await page.screenshot({ path: `${folder}/document.png`, fullPage: true })
     expect(complaints).toEqual([])
-  })
-
-  it('are not left without asking where the tab has no room to keep them', async () => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServer(modelAt(upstream))
-    const { page } = await openWebUi(browser, server.url, 'chat')
-    expect(await page.evaluate(ASKS_BEFORE_LEAVING)).toBe(false)
-    await page.evaluate('Storage.prototype.setItem = () => { throw new Error("full") }')
-    await pastePicture(page)
-    await shown(page).getByText('dot.png').waitFor()
-    expect(await page.evaluate(ASKS_BEFORE_LEAVING)).toBe(true)
-    await press(page, 'Remove dot.png')
-    expect(await page.evaluate(ASKS_BEFORE_LEAVING)).toBe(false)
-  })
-
-  it('become files of the conversation for a model that does not see', async () => {
-    const upstream = await startScriptedUpstream()
-    upstream.script(errorReply(400, 'This model does not support image input'))
-    upstream.always(textReply('I cannot see it.'))
-    const server = await startServer(modelAt(upstream))
-    const { page } = await openWebUi(browser, server.url, 'chat')
-    await pastePicture(page)
-    await shown(page).getByText('dot.png').waitFor()
-    await askOn(page, 'What is this?')
-    await page.locator('.answer', { hasText: 'I cannot see it.' }).waitFor()
-    await pastePicture(page, 'second.png')
-    const files = page.getByRole('region', { name: 'Only in this conversation' })
-    await files.getByRole('link', { name: 'second.png' }).waitFor()
-    expect(await shown(page).count()).toBe(0)
   })
 })

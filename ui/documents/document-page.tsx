@@ -202,7 +202,7 @@ function Head(properties: {
 }
 
 function Facts({ document }: { document: Document }) {
-  const { id, url, file, source, metadata = {}, chunks, characters, createdAt } = document
+  const { id, url, file, source, metadata = {}, chunks, characters, pictures, createdAt } = document
   return (
     <dl class="facts panel">
       <dt>Status</dt>
@@ -240,6 +240,12 @@ function Facts({ document }: { document: Document }) {
       <dd>
         {formatNumber(characters)} characters in {counted(chunks, 'passage')}
       </dd>
+      {pictures && (
+        <>
+          <dt>Pictures</dt>
+          <dd>{progressOf(pictures)}</dd>
+        </>
+      )}
       <dt>Added</dt>
       <dd>{formatDate(createdAt)}</dd>
       {Object.entries(metadata).map(([name, value]) => (
@@ -250,6 +256,15 @@ function Facts({ document }: { document: Document }) {
       ))}
     </dl>
   )
+}
+
+function progressOf({ described, missing, refused, reason }: NonNullable<Document['pictures']>) {
+  const counts = [
+    `${formatNumber(described)} described`,
+    missing > 0 && `${formatNumber(missing)} waiting`,
+    refused > 0 && `${formatNumber(refused)} refused`,
+  ]
+  return `${counts.filter(Boolean).join(', ')}${reason ? `: ${reason}` : ''}`
 }
 
 function Chunks({ document: { id, chunks: count, status } }: { document: Document }) {

@@ -182,7 +182,7 @@ const COUNTS = [
 ] as const
 
 function Counts({
-  readiness: { documents, embeddings, contexts, reEmbedding },
+  readiness: { documents, embeddings, contexts, pictures, reEmbedding },
 }: {
   readiness: Readiness
 }) {
@@ -213,6 +213,14 @@ function Counts({
           {contexts.reason ? `: ${contexts.reason}` : '.'}
           {contexts.seconds !== undefined && ` Time remaining: ${roughly(contexts.seconds)}.`}{' '}
           {formatNumber(contexts.tokens)} tokens used since the start.
+        </p>
+      )}
+      {pictures && pictures.missing > 0 && (
+        <p>
+          {formatNumber(pictures.missing)} pictures are not described yet and are not found
+          {pictures.reason ? `: ${pictures.reason}` : '.'}
+          {pictures.seconds !== undefined && ` Time remaining: ${roughly(pictures.seconds)}.`}{' '}
+          {formatNumber(pictures.tokens)} tokens used since the start.
         </p>
       )}
       {reEmbedding && (

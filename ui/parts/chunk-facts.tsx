@@ -1,6 +1,9 @@
 import type { Citation, Hit } from '../../client/src/agent-server.ts'
 
-type Place = Pick<Hit, 'text' | 'start' | 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row'>
+type Place = Pick<
+  Hit,
+  'text' | 'start' | 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row' | 'pictureDescription'
+>
 type Quotes = Citation['quotes']
 
 const HEADING = /^#{1,6} +(.+?)(?: +#+)?$/gm
@@ -9,8 +12,9 @@ const CODE = /^(```|~~~)[\s\S]*?(?:^\1|$(?![\s\S]))/gm
 
 /** Where in its document a chunk stands, in words; or what is quoted of it, as far as that is at one place. */
 export function placeOf(chunk: Place, quotes: Quotes = []): string {
-  const { sheet, row } = chunk
+  const { sheet, row, pictureDescription } = chunk
   const facts = [
+    pictureDescription && 'a model’s description of a picture',
     headingOf(chunk, quotes),
     pagesOf(chunk, quotes),
     sheet && `sheet ${sheet}`,

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../client/src/agent-server.ts'
-import { ChunkFacts } from '../parts/chunk-facts.tsx'
+import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { documentAddress } from '../route.ts'
@@ -65,9 +65,24 @@ export function Reader({ hit, quotes }: Cited) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
       <section class="reader-body" aria-label="Content of the document" tabIndex={0}>
-        <DocumentView place={hit} cited={hit.text} quotes={quotes.map(({ text }) => text)} />
+        <InDocument hit={hit} quotes={quotes} />
       </section>
     </aside>
+  )
+}
+
+/** The document at the passage. A description of a picture stands above it, as it is none of its text. */
+function InDocument({ hit, quotes }: Cited) {
+  if (!hit.pictureDescription) {
+    return <DocumentView place={hit} cited={hit.text} quotes={quotes.map(({ text }) => text)} />
+  }
+  return (
+    <>
+      <div class="note">
+        <ChunkText text={hit.text} />
+      </div>
+      <DocumentView place={hit} />
+    </>
   )
 }
 
@@ -84,7 +99,7 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
   return (
     <Dialog title={titleOf(hit)} onClose={onClose} wide>
       <ChunkFacts chunk={hit} />
-      <DocumentView place={hit} cited={hit.text} />
+      <InDocument hit={hit} quotes={[]} />
       <div class="dialog-foot">
         <a class="button" href={documentAddress(hit.documentId, hit)} onClick={onClose}>
           <Icon name="open" />

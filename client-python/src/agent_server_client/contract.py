@@ -556,6 +556,7 @@ class Chunk(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
+    pictureDescription: NotRequired[Literal[True]]
 
 
 class ChunkList(TypedDict):
@@ -811,6 +812,13 @@ class DeploymentTargets(TypedDict):
 class Embeddings(TypedDict):
     missing: int
     seconds: NotRequired[int]
+
+
+class Pictures(TypedDict):
+    described: int
+    missing: int
+    refused: int
+    reason: NotRequired[str]
 
 
 class DocumentError(TypedDict):
@@ -1589,6 +1597,15 @@ class Contexts(TypedDict):
     tokens: int
 
 
+class Pictures1(TypedDict):
+    state: Literal['done', 'writing', 'waiting']
+    missing: int
+    refused: int
+    seconds: NotRequired[int]
+    reason: NotRequired[str]
+    tokens: int
+
+
 class ReEmbedding(TypedDict):
     model: str
     state: Literal['embedding', 'ready', 'waiting']
@@ -1611,6 +1628,7 @@ class Readiness(TypedDict):
     degraded: NotRequired[Literal[True]]
     embeddings: NotRequired[Embeddings4]
     contexts: NotRequired[Contexts]
+    pictures: NotRequired[Pictures1]
     reEmbedding: NotRequired[ReEmbedding]
     documents: NotRequired[Documents]
 
@@ -2600,6 +2618,7 @@ class Document(TypedDict):
     servedRevision: NotRequired[int]
     chunks: int
     embeddings: NotRequired[Embeddings]
+    pictures: NotRequired[Pictures]
     characters: int
     createdAt: str
     updatedAt: str
@@ -2689,6 +2708,7 @@ class Hit(TypedDict):
     end: int
     page: NotRequired[int]
     pageEnd: NotRequired[int]
+    pictureDescription: NotRequired[Literal[True]]
     sheet: NotRequired[str]
     row: NotRequired[int]
     chunkIds: NotRequired[list[str]]
