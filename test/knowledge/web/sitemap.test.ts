@@ -52,7 +52,7 @@ describe('A sitemap', () => {
   })
 
   it('is read no further than all of an index together may go', async () => {
-    const names = Array.from({ length: 40 }, (_, i) => `/${i}.xml`)
+    const names = Array.from({ length: 12 }, (_, i) => `/${i}.xml`)
     const index = names.map((name) => `<sitemap><loc>${HOST}${name}</loc></sitemap>`).join('')
     const files = names.map((name) => [name, gzipSync(`<urlset>${pages(50_000, name)}</urlset>`)])
     const { site, asked } = read({ '/sitemap.xml': index, ...Object.fromEntries(files) })
