@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Deployment } from '../../src/schemas/operator/deployment.ts'
+import { Readiness } from '../../src/schemas/operator/ops.ts'
 import { askOn, goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { freePort, MAIN, startServerProcess } from '../support/server-process.ts'
+import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
@@ -106,6 +109,60 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
     await expect.poll(() => store.innerText(), { timeout: 60_000 }).toMatch(told)
   })
 })
+
+const READER = fileURLToPath(new URL('src/knowledge/extraction/extract-process.ts', ROOT))
+
+describe.skipIf(!hasBrowser || !canMount)(
+  'A reader of files that ends with each (needs Chromium, and namespaces)',
+  () => {
+    it('is told with its cause on the overview and at the documents, until it works again', async () => {
+      const directory = await temporaryDirectory()
+      const server = await startServerProcess(
+        {},
+        { directory, command: ['unshare', '-Urm', process.execPath, MAIN] },
+      )
+      const inServer = (...command: string[]) => {
+        const target = ['-t', String(server.pid), '-U', '-m', '--preserve-credentials']
+        expect(spawnSync('nsenter', [...target, ...command]).status).toBe(0)
+      }
+      const broken = join(directory, 'broken.ts')
+      await writeFile(broken, 'process.exit(7)\n')
+      // As if the program could not be started any more; only this server sees it.
+      inServer('mount', '--bind', broken, READER)
+      const { page } = await openWebUi(browser, server.url, 'documents')
+      const files = ['a', 'b', 'c'].map((name) => ({
+        name: `${name}.txt`,
+        mimeType: '',
+        buffer: Buffer.from(`What ${name} says.`),
+      }))
+      await page.getByLabel('Add files').last().setInputFiles(files)
+      const cause = 'The process that reads files ended with exit code 7'
+      const row = page.getByRole('listitem').filter({ hasText: 'a.txt' })
+      await row.getByText(cause).waitFor({ timeout: 60_000 })
+      await row.getByRole('link', { name: 'a.txt' }).click()
+      await page.getByText(`${cause} (extraction_crashed)`).waitFor()
+      await goTo(page, 'Overview')
+      await page.getByText('Running, degraded').waitFor({ timeout: 60_000 })
+      const ingestion = page
+        .getByRole('region', { name: 'Needs attention' })
+        .getByRole('listitem')
+        .filter({ hasText: 'Ingestion' })
+      await expect.poll(() => ingestion.innerText(), { timeout: 60_000 }).toContain(cause)
+      expect(await ingestion.innerText()).toMatch(/Fails[\s\S]*Nothing is lost/)
+      const readiness = async () =>
+        Readiness.parse(await (await server.request('/readiness')).json()).checks.ingestion
+      expect(await readiness()).toMatchObject({
+        state: 'failed',
+        message: `Ingestion stands still: ${cause}`,
+      })
+      inServer('umount', READER)
+      await expect
+        .poll(async () => (await readiness())?.state, { timeout: 120_000, interval: 1_000 })
+        .toBe('ok')
+      await page.getByText('Running', { exact: true }).waitFor({ timeout: 60_000 })
+    })
+  },
+)
 
 describe.skipIf(!hasBrowser)('A deployment (needs Chromium)', () => {
   it('is downloaded as the files that are shown', async () => {
