@@ -317,22 +317,47 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
 
 const WIDTH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
-const VIEWS: [name: string, options: BrowserContextOptions][] = [
-  ['light', { colorScheme: 'light' }],
-  ['dark', { colorScheme: 'dark' }],
-  ['390 pixels wide', { viewport: { width: 390, height: 844 } }],
-  ['at 200 %', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
+type Look = [name: string, take: (page: Page) => Promise<unknown>]
+
+/** Each shows everything once, in two looks. */
+const WALKS: [name: string, options: BrowserContextOptions, looks: [Look, Look]][] = [
+  [
+    'in light and dark',
+    {},
+    [
+      ['light', (page) => page.emulateMedia({ colorScheme: 'light' })],
+      ['dark', (page) => page.emulateMedia({ colorScheme: 'dark' })],
+    ],
+  ],
+  [
+    '390 pixels wide and at 200 %',
+    { viewport: { width: 390, height: 844 } },
+    [
+      ['390 pixels wide', (page) => page.setViewportSize({ width: 390, height: 844 })],
+      // Zoom makes fewer CSS pixels of a screen.
+      ['at 200 %', (page) => page.setViewportSize({ width: 640, height: 400 })],
+    ],
+  ],
 ]
 
-describe.skipIf(!hasBrowser).each(VIEWS)(
+/** Ends in the first of the looks. */
+async function lookAt(page: Page, looks: readonly Look[], name: string): Promise<void> {
+  for (const [look, take] of looks) {
+    await take(page)
+    await expectAccessible(page, `${look} ${name}`)
+    expect(await page.evaluate(WIDTH), `${look}, ${name}`).toBeLessThanOrEqual(0)
+  }
+  await looks[0]?.[1](page)
+}
+
+describe.skipIf(!hasBrowser).each(WALKS)(
   'Everything that is shown, %s (needs Chromium)',
-  (view, options) => {
+  (_walk, options, looks) => {
     it.each(Object.keys(STATES))('is accessible and fits on the page %s', async (path) => {
       const { page } = await openWebUi(browser, server.url, path, options)
       for (const [name, lead] of STATES[path] ?? []) {
         await lead(page)
-        await expectAccessible(page, `${view} ${path} ${name}`)
-        expect(await page.evaluate(WIDTH), name).toBeLessThanOrEqual(0)
+        await lookAt(page, looks, `${path} ${name}`)
       }
     })
 
@@ -341,12 +366,11 @@ describe.skipIf(!hasBrowser).each(VIEWS)(
       const { page } = await openPage(browser, fresh.url, options)
       await page.goto(fresh.url)
       await page.getByLabel('Server key').waitFor()
-      await expectAccessible(page, `${view} sign-in`)
+      await lookAt(page, looks, 'sign-in')
       const opened = await openWebUi(browser, fresh.url, 'overview', options)
       await opened.page.getByRole('heading', { name: 'First steps' }).waitFor()
       await opened.page.getByRole('region', { name: 'What works' }).waitFor()
-      await expectAccessible(opened.page, `${view} first steps`)
-      expect(await opened.page.evaluate(WIDTH)).toBeLessThanOrEqual(0)
+      await lookAt(opened.page, looks, 'first steps')
     })
   },
 )

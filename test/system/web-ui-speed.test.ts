@@ -1,8 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/dialects/conversations/schema.ts'
-import { Readiness } from '../../src/schemas/operator/ops.ts'
+import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { askOn, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
 import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -12,7 +11,6 @@ import { textReply } from '../support/upstream-replies.ts'
 const ROUNDS = 5
 const TURNS = 200
 const DOCUMENTS = 100_000
-const BATCH = 1_000
 const ANSWER = `On Saturdays the library opens **at ten** [1], and $p + 5$ is charged for a lost book.
 
 | Day | Opens |
@@ -55,20 +53,31 @@ function report(figures: Record<string, number>): void {
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 }
 
-async function addDocuments(server: TestServer): Promise<void> {
-  for (let first = 0; first < DOCUMENTS; first += BATCH) {
-    const body = Array.from({ length: BATCH }, (_, index) => ({
-      title: `Note ${first + index}`,
-      text: `What note ${first + index} says.`,
-    }))
-    const response = await server.request('/documents/batch', { body })
-    expect(response.status).toBeLessThan(300)
-  }
-  const ready = async () => {
-    const { documents } = Readiness.parse(await (await server.request('/readiness')).json())
-    return documents?.ready
-  }
-  while ((await ready()) !== DOCUMENTS) await pause(1_000)
+/** Documents as ingestion leaves them, in one transaction. */
+const SEED = `BEGIN;
+  INSERT INTO documents
+    (id, title, status, served_revision, chunk_count, characters, created_at, updated_at)
+  WITH RECURSIVE notes (number) AS
+    (SELECT 0 UNION ALL SELECT number + 1 FROM notes WHERE number < ${DOCUMENTS - 1})
+  SELECT 'note-' || number, 'Note ' || number, 'ready', 1, 1, length('What note ' || number || ' says.'),
+    1e12 + number, 1e12 + number FROM notes;
+  INSERT INTO contents SELECT number, revision, 'What ' || lower(title) || ' says.' FROM documents;
+  INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text)
+    SELECT document, document, revision, 0, 0, length(text), '', text FROM contents;
+  UPDATE counts SET ready = ${DOCUMENTS}, chunks = ${DOCUMENTS};
+  UPDATE meta SET value = ${DOCUMENTS + 1} WHERE name = 'next_chunk_key';
+COMMIT`
+
+async function startSeeded(): Promise<TestServer> {
+  const { directory, database, open } = await createSqliteData()
+  await (await open()).close()
+  const data = database()
+  data.exec(SEED)
+  data.close()
+  const server = await startServer({ DATA_DIR: directory })
+  const answer = await server.request('/query', { body: { query: 'What does note 4242 say?' } })
+  expect(Object(await answer.json()).hits[0]).toMatchObject({ documentId: 'note-4242' })
+  return server
 }
 
 describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
@@ -144,9 +153,8 @@ describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
     expect(reload).toBeLessThan(1_000)
   })
 
-  it(`opens and filters ${DOCUMENTS} documents`, { ...onlyLong, timeout: 1_800_000 }, async () => {
-    const server = await startServer({ INGEST_QUEUE_LIMIT: '200000' })
-    await addDocuments(server)
+  it(`opens and filters ${DOCUMENTS} documents`, { ...onlyLong, timeout: 600_000 }, async () => {
+    const server = await startSeeded()
     const { page } = await openWebUi(browser, server.url, 'search')
     const open = await quickest(async () => {
       await page.goto(`${server.url}/#/search`)

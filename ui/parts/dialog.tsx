@@ -17,9 +17,13 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
-    // What has had the focus gets it back from the browser.
+    const before = document.activeElement
     element.current?.showModal()
-    return () => element.current?.close()
+    return () => {
+      // The browser gives the focus back after Escape only: a dialog that is taken away takes it along.
+      const isLost = document.activeElement === document.body
+      if (isLost && before instanceof HTMLElement) before.focus()
+    }
   }, [])
   return (
     <dialog ref={element} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
