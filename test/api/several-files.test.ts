@@ -87,8 +87,16 @@ describe('Several files in one form', () => {
       { id: results[1].id },
     ])
     expect(await count()).toBe(before)
-    const [copy] = await resultsOf(await send([file('copy.txt', 'Terns.')]))
+    const [copy, fresh, twin] = await resultsOf(
+      await send([
+        file('copy.txt', 'Terns.'),
+        file('fresh.txt', 'Skuas.'),
+        file('twin.txt', 'Skuas.'),
+      ]),
+    )
     expect(copy.sameFile).toBe(results[0].id)
+    expect(fresh.sameFile).toBeUndefined()
+    expect(twin.sameFile).toBe(fresh.id)
   })
 
   it('keep to FILE_LIMIT, and those that the queue has room for are stored', async () => {

@@ -23,6 +23,8 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     await memory.waitFor({ timeout: 30_000 })
     await memory.hover()
     await page.getByText(/^\d\d:\d\d:\d\d: \d+ MB$/).waitFor()
+    const axis = page.locator('figure').filter({ has: memory }).locator('.graph-axis')
+    expect(await axis.innerText()).toMatch(/1 h ago[\s\S]*now/)
     await expectAccessible(page)
     await page.emulateMedia({ colorScheme: 'dark' })
     await expectAccessible(page)

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { createBudget } from '../../lib/semaphore.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
@@ -26,6 +27,7 @@ export async function createEach(
 ): Promise<DocumentBatchResult> {
   const budget = createBudget(MAX_BYTES_UNDER_WAY)
   const stored: Promise<DocumentCreated>[] = []
+  const afterTwin = oneByOneOfEqual()
   let fields: FieldPart[] = []
   let total = 0
   try {
@@ -43,7 +45,8 @@ export async function createEach(
       total += size
       await budget.room(signal)
       const done = budget.hold(Math.max(MIN_FILE_WEIGHT, size))
-      const document = createOne(create, fields, { part, piece })
+      const given = fields
+      const document = afterTwin(piece, () => createOne(create, given, { part, piece }))
       stored.push(document)
       document.then(done, done)
       fields = []
@@ -56,6 +59,18 @@ export async function createEach(
   if (left) throw refusal(left.name, 'must stand before the file that it belongs to')
   if (stored.length === 0) throw refusal('file', 'is required: a form field for each file')
   return resultsOf(stored)
+}
+
+/** Runs work of equal bytes one after the other, so that the later one finds the earlier one stored. */
+function oneByOneOfEqual() {
+  const last = new Map<string, Promise<unknown>>()
+  return (piece: Uint8Array | undefined, work: () => Promise<DocumentCreated>) => {
+    const digest = piece ? hash('sha256', piece) : ''
+    const before = last.get(digest) ?? Promise.resolve()
+    const done = before.then(work, work)
+    last.set(digest, done)
+    return done
+  }
 }
 
 interface ReadFile {
