@@ -4297,6 +4297,8 @@ export interface components {
             filter?: components["schemas"]["Filter"];
             /** @description Identifier of the run. */
             id: string;
+            /** @description Whether the chat model judges the answers. */
+            judge: boolean;
             /** @description The measures of `search` and `answers`, explained in docs/guides/evaluation.md; absent until the run is done. */
             measures?: {
                 [key: string]: {
@@ -4367,6 +4369,8 @@ export interface components {
             filter?: components["schemas"]["Filter"];
             /** @description Identifier of the run. */
             id: string;
+            /** @description Whether the chat model judges the answers. */
+            judge: boolean;
             /** @description The measures of `search` and `answers`, explained in docs/guides/evaluation.md; absent until the run is done. */
             measures?: {
                 [key: string]: {

@@ -28,7 +28,9 @@ export const EmbeddingsRequest = z
           error: 'must be a text or a list of up to 256 texts; a text may be up to 8,192 tokens',
         },
       )
-      .describe('The text or the texts to embed; each may also be an array of tokens of `cl100k_base`.'),
+      .describe(
+        'The text or the texts to embed; each may also be an array of tokens of `cl100k_base`.',
+      ),
     encoding_format: optionalOr(z.enum(['float', 'base64']), 'float').describe(
       'How each vector is encoded.',
     ),

@@ -6,7 +6,7 @@ type Input = EmbeddingsRequest['input']
 /** What a client sends to be embedded, as texts. */
 export async function textsOf(input: Input): Promise<string[]> {
   const inputs = typeof input === 'string' || isTokens(input) ? [input] : input
-  return Promise.all(inputs.map((each) => (typeof each === 'string' ? each : textOf(each))))
+  return Promise.all(inputs.map(async (each) => (typeof each === 'string' ? each : textOf(each))))
 }
 
 const isTokens = (input: Exclude<Input, string>): input is number[] => typeof input[0] === 'number'

@@ -43,7 +43,7 @@ describe('A citation', () => {
     const passage = 'Cats may come in.\n\n\f\n\f\nDogs must wait\n\f\noutside. Birds may not.'
     const pageOf = (answer: string, pageEnd: number | undefined, end = passage.length) => {
       const paged = { ...hitOf('1'), text: passage, start: 0, end, page: 3, pageEnd }
-      return check(answer, [paged as (typeof HITS)[number]])[0]?.quotes[0]?.page
+      return check(answer, [paged])[0]?.quotes[0]?.page
     }
     expect(pageOf('Cats may come in [1].', 6)).toBe(3)
     expect(pageOf('Dogs wait outside [1].', 6)).toBe(5)

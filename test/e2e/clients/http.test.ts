@@ -1,6 +1,6 @@
 import axios, { AxiosError } from 'axios'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Completion } from '../../../src/dialects/completions/schema.ts'
+import { Completion } from '../../../src/dialects/completions/answer-schema.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { errorReply, textReply } from '../../support/upstream-replies.ts'
 import { QUESTION, startOneServer } from './one-server.ts'
