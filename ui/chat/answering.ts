@@ -53,7 +53,7 @@ export async function ask(
     refusal.value = `The question has ${length} characters; at most 1,000,000 can be sent. Add a long text as a document.`
     return false
   }
-  const before = leaf.value
+  const [shown, before] = [conversationId.value, leaf.value]
   const turn = newTurn(`new-${Date.now()}`, parent?.id, question, images)
   allTurns.value = [...allTurns.value, turn]
   leaf.value = turn.id
@@ -69,8 +69,8 @@ export async function ask(
     return true
   } catch (error) {
     // The server has not stored it: it is still to be asked.
-    if (isGone(error)) {
-      leaveDeleted()
+    if (isGone(error) && shown !== undefined) {
+      leaveDeleted(shown)
       return false
     }
     refusal.value = messageOf(error)
@@ -176,8 +176,9 @@ const DELETED = 'This conversation was deleted elsewhere. Your next question sta
 export const isGone = (error: unknown) => Object(error).code === 'conversation_not_found'
 
 /** Shows a new conversation in place of one that was deleted; what was being written goes on there. */
-export function leaveDeleted(): void {
-  const id = conversationId.value
+export function leaveDeleted(id: string): void {
+  // Another conversation is looked at.
+  if (conversationId.value !== id) return
   leaveConversation()
   moveDraft(id, undefined)
   replaceRoute('chat')
@@ -227,7 +228,7 @@ async function leaveIfDeleted(id: string): Promise<void> {
   try {
     await client.conversations.get(id)
   } catch (error) {
-    if (isGone(error) && conversationId.value === id) leaveDeleted()
+    if (isGone(error)) leaveDeleted(id)
   }
 }
 
@@ -242,7 +243,7 @@ async function takeUp(
     try {
       return await refresh(id)
     } catch (error) {
-      if (isGone(error)) return leaveDeleted()
+      if (isGone(error)) return leaveDeleted(id)
       // The server may be restarting.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }

@@ -134,7 +134,7 @@ function useShown(id: string | undefined): void {
         if (shown === undefined || (changed !== undefined && changed !== shown)) return
         void refreshFiles()
         refresh(shown).catch((error: unknown) => {
-          if (isGone(error)) leaveDeleted()
+          if (isGone(error)) leaveDeleted(shown)
         })
       }),
     [],
