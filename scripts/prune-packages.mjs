@@ -21,7 +21,7 @@ const UNREAD = [
   /^pdfjs-dist\/standard_fonts\/(?!Foxit(Dingbats|Symbol)\.pfb$|LICENSE_FOXIT$)/,
   /^pdfjs-dist\/build\/.*\.min\.mjs$/,
   // One vocabulary is read, of those for tokens.
-  /^js-tiktoken\/dist\/(?!ranks\/cl100k_base\.)/,
+  /^js-tiktoken\/dist\/(?!ranks\/cl100k_base\.(js|d\.ts)$)/,
   // Icons are read one by one.
   /^lucide\/dist\/(?!esm\/icons\/)/,
   /^highlight\.js\/(styles|scss)\//,
