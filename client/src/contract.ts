@@ -1112,7 +1112,7 @@ export interface paths {
          *
          *     With `application/x-ndjson`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with `queue_full` and can be sent again later. Documents already acknowledged are kept if you disconnect.
          *
-         *     With `multipart/form-data`, send several small files, each with the fields that belong to it before it. A file that is invalid or too large fails on its own.
+         *     With `multipart/form-data`, send up to 100 files of at most 1,000,000 bytes each, 20,000,000 in all. The parts before a `file` belong to it: those of `NewDocumentFile`, and `idempotencyKey`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.
          */
         post: operations["createDocuments"];
         delete?: never;
@@ -5160,34 +5160,6 @@ export interface components {
             url?: string;
         };
         /**
-         * @description At most 100 files of at most 1,000,000 bytes each, 20,000,000 in all. Fields belong to the file that follows them.
-         * @example {
-         *       "title": [
-         *         "Owls"
-         *       ],
-         *       "file": [
-         *         "Owls hunt at night.",
-         *         "Herons wait."
-         *       ]
-         *     }
-         */
-        NewDocumentFiles: {
-            /** @description Collection of the file that follows. */
-            collection?: string[];
-            /** @description Conversation of the file that follows. */
-            conversation?: string[];
-            /** @description The files. */
-            file: string[];
-            /** @description Same as the header of `POST /documents`. */
-            idempotencyKey?: string[];
-            /** @description Metadata of the file that follows, as a JSON object. */
-            metadata?: string[];
-            /** @description Title of the file that follows. */
-            title?: string[];
-            /** @description Source URL of the file that follows. */
-            url?: string[];
-        };
-        /**
          * @description A document in a list, or in a stream of JSON objects, one per line: at most 100,000 lines of at most 10,000,000 bytes each.
          * @example {
          *       "id": "owls",
@@ -7589,7 +7561,6 @@ export type NewConversation = components['schemas']['NewConversation'];
 export type NewConversationItems = components['schemas']['NewConversationItems'];
 export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
-export type NewDocumentFiles = components['schemas']['NewDocumentFiles'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
 export type NewEvaluationRun = components['schemas']['NewEvaluationRun'];
@@ -9257,7 +9228,6 @@ export interface operations {
             content: {
                 "application/json": components["schemas"]["NewDocuments"];
                 "application/x-ndjson": components["schemas"]["NewDocumentItem"];
-                "multipart/form-data": components["schemas"]["NewDocumentFiles"];
             };
         };
         responses: {

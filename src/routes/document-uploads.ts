@@ -13,7 +13,6 @@ import { Document, DocumentCreated, DocumentParams } from '../schemas/document.t
 import {
   DocumentBatch,
   DocumentBatchResult,
-  DocumentFormBatch,
   DocumentLine,
   FILES,
   LineResult,
@@ -115,8 +114,8 @@ const jsonRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) 
 }
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
-/** Each file with all its fields. */
-const MAX_BATCH_PARTS = FILES.count * Object.keys(DocumentFormBatch.shape).length
+/** Each file with all its fields, and its key. */
+const MAX_BATCH_PARTS = FILES.count * (Object.keys(DocumentForm.shape).length + 1)
 
 /** `POST /documents` and `PUT /documents/{id}` with a form instead of JSON; the contract shows each pair as one. */
 const formRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
@@ -182,7 +181,7 @@ const DESCRIPTION = `With \`application/json\`, send a list; the response comes 
 
 With \`${NDJSON}\`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with \`queue_full\` and can be sent again later. Documents already acknowledged are kept if you disconnect.
 
-With \`multipart/form-data\`, send several small files, each with the fields that belong to it before it. A file that is invalid or too large fails on its own.`
+With \`multipart/form-data\`, send up to ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. The parts before a \`file\` belong to it: those of \`NewDocumentFile\`, and \`idempotencyKey\`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.`
 
 const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
   const { limitedTo, admission } = services
@@ -190,7 +189,7 @@ const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services)
   acceptNdjson(app)
   app.post('/documents/batch', {
     config: {
-      alsoTakes: { [NDJSON]: DocumentLine, 'multipart/form-data': DocumentFormBatch },
+      alsoTakes: { [NDJSON]: DocumentLine },
       scopes: ['ingest'],
     },
     // A stream of lines is not refused: it waits for room.

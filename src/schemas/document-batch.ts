@@ -2,14 +2,7 @@ import { z } from 'zod'
 import { DocumentCreated, DocumentError, DocumentId, DocumentStatus } from './document.ts'
 import { boundedText, optional, optionalOr } from './fields.ts'
 import { CollectionName, Metadata } from './metadata.ts'
-import {
-  ChosenId,
-  DocumentForm,
-  IdempotencyKey,
-  RefreshInterval,
-  TextInput,
-  WebAddress,
-} from './new-document.ts'
+import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
 
 /** Limits of an NDJSON stream, whose size BODY_LIMIT does not bound. */
 export const LINES = {
@@ -91,34 +84,6 @@ export const FILES = {
   /** Of all of them. */
   totalBytes: 20_000_000,
 } as const
-
-const form = DocumentForm.shape
-const each = <Part extends z.ZodType>(part: Part) => z.array(part).max(FILES.count)
-
-/** As the contract shows it; what arrives is read part by part. */
-export const DocumentFormBatch = z
-  .object({
-    file: each(form.file).min(1).describe('The files.'),
-    title: each(form.title.unwrap()).optional().describe('Title of the file that follows.'),
-    url: each(form.url.unwrap()).optional().describe('Source URL of the file that follows.'),
-    metadata: each(form.metadata.unwrap())
-      .optional()
-      .describe('Metadata of the file that follows, as a JSON object.'),
-    collection: each(form.collection.unwrap())
-      .optional()
-      .describe('Collection of the file that follows.'),
-    conversation: each(form.conversation.unwrap())
-      .optional()
-      .describe('Conversation of the file that follows.'),
-    idempotencyKey: each(IdempotencyKey)
-      .optional()
-      .describe('Same as the header of `POST /documents`.'),
-  })
-  .meta({
-    id: 'NewDocumentFiles',
-    description: `At most ${FILES.count} files of at most ${FILES.bytes.toLocaleString('en')} bytes each, ${FILES.totalBytes.toLocaleString('en')} in all. Fields belong to the file that follows them.`,
-    examples: [{ title: ['Owls'], file: ['Owls hunt at night.', 'Herons wait.'] }],
-  })
 
 const BatchFailure = z
   .object({ error: DocumentError })
