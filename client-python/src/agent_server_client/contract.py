@@ -1345,37 +1345,6 @@ class NewDocumentFile(TypedDict):
     metadata: NotRequired[str]
 
 
-FileItem: TypeAlias = bytes
-
-
-TitleItem: TypeAlias = str
-
-
-UrlItem: TypeAlias = str
-
-
-Metadatum: TypeAlias = str
-
-
-CollectionItem: TypeAlias = str
-
-
-ConversationItem1: TypeAlias = str
-
-
-IdempotencyKeyItem: TypeAlias = str
-
-
-class NewDocumentFiles(TypedDict):
-    file: list[FileItem]
-    title: NotRequired[list[TitleItem]]
-    url: NotRequired[list[UrlItem]]
-    metadata: NotRequired[list[Metadatum]]
-    collection: NotRequired[list[CollectionItem]]
-    conversation: NotRequired[list[ConversationItem1]]
-    idempotencyKey: NotRequired[list[IdempotencyKeyItem]]
-
-
 class NewDocumentItem(TypedDict):
     text: str
     title: NotRequired[str | None]
