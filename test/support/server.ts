@@ -164,11 +164,11 @@ export function requester(url: string, key: string): TestServer['request'] {
 /** Ingests a document through `request`, and waits until it is ready; answers its id. */
 export function ingester(request: TestServer['request']): TestServer['ingest'] {
   return async (document) => {
-    const created = await request('/documents', { body: document })
-    const { id } = DocumentCreated.parse(await created.json())
-    const { status, error } = await settledDocument(request, id)
-    if (status === 'ready') return id
-    throw new Error(`Ingestion failed: ${JSON.stringify(error)}`)
+    const path = `/documents?wait=${INGESTION_MS / 1_000}&for=embeddings`
+    const response = await request(path, { body: document })
+    const { id, ...state } = DocumentCreated.parse(await response.json())
+    if (response.status === 200 && state.status === 'ready') return id
+    throw new Error(`Ingestion failed: ${JSON.stringify(state)}`)
   }
 }
 
