@@ -123,7 +123,7 @@ describe('GET /metrics', () => {
       const metrics = await readMetrics(server)
       const expected = {
         'agent_server_request_seconds_count{operation="query",status="200"}': 2,
-        'agent_server_request_seconds_count{operation="createDocument",status="202"}': 1,
+        'agent_server_request_seconds_count{operation="createDocument",status="200"}': 1,
         'agent_server_ingestion_seconds_count{status="ready"}': 1,
         agent_server_ingested_characters_total: text.length,
         agent_server_search_seconds_count: 3,
