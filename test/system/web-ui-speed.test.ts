@@ -80,6 +80,45 @@ async function startSeeded(): Promise<TestServer> {
   return server
 }
 
+/** A server with a conversation whose second turn was copied until there are enough. */
+async function startTalked() {
+  const upstream = await startScriptedUpstream()
+  upstream.always(textReply(ANSWER))
+  const { directory, database } = await createSqliteData()
+  const server = await startServer(modelAt(upstream, { DATA_DIR: directory }))
+  await server.ingest(HOURS)
+  const created = await server.request('/v1/conversations', { body: {} })
+  const { id } = Conversation.parse(await created.json())
+  const ask = async () => {
+    const messages = [{ role: 'user', content: QUESTION }]
+    const response = await server.request('/chat', { body: { messages, conversation: { id } } })
+    expect(await response.text()).toContain('"type":"done"')
+  }
+  await ask()
+  const data = database()
+  const before = Number(data.prepare('SELECT count(*) AS n FROM conversation_items').get()?.n)
+  await ask()
+  data.exec('BEGIN')
+  for (let turn = 2; turn < TURNS; turn += 1) data.exec(copyOf(before, turn))
+  data.exec(`UPDATE conversations SET items = (SELECT count(*) FROM conversation_items),
+    size = (SELECT sum(size) FROM conversation_items),
+    last_item = (SELECT id FROM conversation_items ORDER BY number DESC LIMIT 1); COMMIT`)
+  data.close()
+  return { server, id }
+}
+
+/** Copies the items of the second turn, which as many precede, under ids of another turn, after what is there. */
+const copyOf = (before: number, turn: number) => `WITH last AS (SELECT id FROM conversation_items ORDER BY number DESC LIMIT 1),
+  turn AS (SELECT * FROM conversation_items ORDER BY number LIMIT ${before} OFFSET ${before})
+  INSERT INTO conversation_items (conversation, id, parent, json, size)
+  SELECT conversation, id || '_${turn}',
+    coalesce(
+      (SELECT id || '_${turn}' FROM turn AS before WHERE before.id = turn.parent),
+      (SELECT id FROM last)
+    ),
+    replace(json, id, id || '_${turn}'), size
+  FROM turn ORDER BY number`
+
 describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
   it('loads little, paints soon, and shows a cited answer soon', async () => {
     const server = await startServer()
@@ -120,17 +159,7 @@ describe.skipIf(!hasBrowser)('The web UI is quick (needs Chromium)', () => {
   })
 
   it(`stays quick in a conversation of ${TURNS} turns`, { timeout: 600_000 }, async () => {
-    const upstream = await startScriptedUpstream()
-    upstream.always(textReply(ANSWER))
-    const server = await startServer(modelAt(upstream))
-    await server.ingest(HOURS)
-    const created = await server.request('/v1/conversations', { body: {} })
-    const { id } = Conversation.parse(await created.json())
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      const messages = [{ role: 'user', content: `${QUESTION} (${turn})` }]
-      const response = await server.request('/chat', { body: { messages, conversation: { id } } })
-      expect(await response.text()).toContain('"type":"done"')
-    }
+    const { server, id } = await startTalked()
     const { page } = await openWebUi(browser, server.url, `chat/${id}`)
     const last = page.getByRole('article', { name: `Question ${TURNS}` })
     await last.locator('.formula, math').first().waitFor()
