@@ -108,7 +108,10 @@ async function startTalked() {
 }
 
 /** Copies the items of the second turn, which as many precede, under ids of another turn, after what is there. */
-const copyOf = (before: number, turn: number) => `WITH last AS (SELECT id FROM conversation_items ORDER BY number DESC LIMIT 1),
+const copyOf = (
+  before: number,
+  turn: number,
+) => `WITH last AS (SELECT id FROM conversation_items ORDER BY number DESC LIMIT 1),
   turn AS (SELECT * FROM conversation_items ORDER BY number LIMIT ${before} OFFSET ${before})
   INSERT INTO conversation_items (conversation, id, parent, json, size)
   SELECT conversation, id || '_${turn}',
