@@ -318,7 +318,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     upstream.always(textReply(Array.from({ length: 60 }, (_, n) => `Line ${n}.`).join('\n\n')))
     await askOn(page, 'First question')
     await page.getByText('Line 59.').waitFor()
-    const navigation = page.getByRole('navigation')
+    const navigation = page.getByRole('navigation').first()
     expect(await navigation.getByRole('link').allInnerTexts()).toEqual(FIRST_PAGES)
     expect((await navigation.boundingBox())?.y).toBeGreaterThan(640)
     await navigation.getByRole('button', { name: 'More' }).click()

@@ -181,7 +181,18 @@ describe.skipIf(!hasBrowser)('Conversations (need Chromium)', () => {
       await each.getByRole('button', { name: 'Retry' }).nth(1).waitFor()
     }
     upstream.always(textReply('Fine.'))
-    await Promise.all([askOn(page, 'From one'), askOn(other, 'From the other')])
+    // The second question is sent before its tab can know of the first, and arrives after it.
+    const firstAsked = Promise.withResolvers<void>()
+    await other.route('**/chat', async (route) => {
+      await firstAsked.promise
+      await route.continue()
+    })
+    const sent = other.waitForRequest((request) => request.url().endsWith('/chat'))
+    await askOn(other, 'From the other')
+    await sent
+    await askOn(page, 'From one')
+    await expect.poll(() => upstream.requests.length).toBe(3)
+    firstAsked.resolve()
     await expect.poll(() => upstream.requests.length).toBe(4)
     await page.reload()
     await page.getByText('/ 2').waitFor()
