@@ -15,7 +15,6 @@ interface Field {
   maxItems?: number
   properties?: Record<string, Field>
   additionalProperties?: Field | boolean
-  items?: Field
   anyOf?: Field[]
   $ref?: string
 }
