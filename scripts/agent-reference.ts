@@ -15,6 +15,7 @@ interface Field {
   maxItems?: number
   properties?: Record<string, Field>
   additionalProperties?: Field | boolean
+  items?: Field
   anyOf?: Field[]
   $ref?: string
 }
