@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import { boundedText, freeObject, optional } from '../../schemas/fields.ts'
+import { ClientFunction } from '../client-function.ts'
 
 // Requests of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
@@ -104,18 +105,7 @@ export const CompletionMessage = z
 
 const ClientTool = z.object({
   type: z.literal('function'),
-  function: z
-    .object({
-      name: z
-        .string()
-        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
-        .describe('Name of the function.'),
-      description: boundedText(100_000)
-        .nullish()
-        .describe('What the function does, for the model.'),
-      parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
-    })
-    .describe('The function.'),
+  function: ClientFunction,
 })
 
 const ToolChoice = z.union(

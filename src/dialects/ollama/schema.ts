@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
 import { boundedText, filledText, freeObject, optional, unsupported } from '../../schemas/fields.ts'
+import { ClientFunction } from '../client-function.ts'
 import { AgentExtra } from '../completions/answer-schema.ts'
 import { MAX_TOOLS } from '../completions/schema.ts'
 import { DIMENSIONS } from '../embeddings/schema.ts'
@@ -53,18 +54,7 @@ const OllamaMessage = z.object({
 
 const OllamaTool = z.object({
   type: z.literal('function').default('function'),
-  function: z
-    .object({
-      name: z
-        .string()
-        .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
-        .describe('Name of the function.'),
-      description: boundedText(100_000)
-        .nullish()
-        .describe('What the function does, for the model.'),
-      parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
-    })
-    .describe('The function.'),
+  function: ClientFunction,
 })
 
 /** What both requests have in common. */

@@ -8,6 +8,7 @@ import { Message } from '../../../src/dialects/messages/schema.ts'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { textReply, toolCallReply } from '../../support/upstream-replies.ts'
+import { streamed, WAYS } from './langchain-ways.ts'
 import { QUESTION, startOneServer } from './one-server.ts'
 
 const { url, upstream } = await startOneServer()
@@ -100,18 +101,8 @@ describe('LangChain’s provider of Anthropic', () => {
     apiKey: TEST_KEY,
     maxRetries: 0,
   })
-  type Model = Pick<ChatAnthropic, 'invoke' | 'stream'>
-  type Messages = Parameters<ChatAnthropic['invoke']>[0]
-  const ways = [
-    ['invoked', (model: Model, input: Messages) => model.invoke(input)],
-    [
-      'streamed',
-      async (model: Model, input: Messages) =>
-        (await Array.fromAsync(await model.stream(input))).reduce((sum, part) => sum.concat(part)),
-    ],
-  ] as const
 
-  it.each(ways)('reads the answer and its usage, %s', async (_how, ask) => {
+  it.each(WAYS)('reads the answer and its usage, %s', async (_how, ask) => {
     const message = await ask(agent, QUESTION)
     expect(message.text).toBe('At ten [1].')
     expect(message.usage_metadata).toMatchObject({ output_tokens: 7 })
@@ -119,11 +110,11 @@ describe('LangChain’s provider of Anthropic', () => {
 
   // Of a plain answer with a single text, it keeps the text alone.
   it('is given what a streamed answer cites', async () => {
-    const { content } = await ways[1][1](agent, QUESTION)
+    const { content } = await streamed(agent, QUESTION)
     expect(JSON.stringify(content)).toMatch(/"char_location".*"document_title":"Opening hours"/)
   })
 
-  it.each(ways)('calls its tools and answers from their results, %s', async (_how, ask) => {
+  it.each(WAYS)('calls its tools and answers from their results, %s', async (_how, ask) => {
     upstream.script(callOfLamp())
     const input_schema = { type: 'object' as const, properties: { on: { type: 'boolean' } } }
     const calling = agent.bindTools([{ name: 'lamp', description: 'Switches.', input_schema }])

@@ -7,6 +7,7 @@ import { AgentExtra } from '../../../src/dialects/completions/answer-schema.ts'
 import { modelRequest } from '../../support/model-request.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import { chunk, streamReply, textReply, toolCallReply } from '../../support/upstream-replies.ts'
+import { WAYS } from './langchain-ways.ts'
 import { QUESTION, startOneServer } from './one-server.ts'
 
 const { url, upstream } = await startOneServer()
@@ -112,24 +113,14 @@ describe('The ollama package', () => {
 describe('LangChain’s provider of Ollama', () => {
   const at = { model, baseUrl: url, headers, maxRetries: 0 }
   const agent = new ChatOllama(at)
-  type Model = Pick<ChatOllama, 'invoke' | 'stream'>
-  type Messages = Parameters<ChatOllama['invoke']>[0]
-  const ways = [
-    ['invoked', (chat: Model, input: Messages) => chat.invoke(input)],
-    [
-      'streamed',
-      async (chat: Model, input: Messages) =>
-        (await Array.fromAsync(await chat.stream(input))).reduce((sum, part) => sum.concat(part)),
-    ],
-  ] as const
 
-  it.each(ways)('reads the answer and its usage, %s', async (_how, ask) => {
+  it.each(WAYS)('reads the answer and its usage, %s', async (_how, ask) => {
     const message = await ask(agent, QUESTION)
     expect(message.text).toBe('At ten [1].')
     expect(message.usage_metadata).toMatchObject({ input_tokens: 11, output_tokens: 7 })
   })
 
-  it.each(ways)('calls its tools and answers from their results, %s', async (_how, ask) => {
+  it.each(WAYS)('calls its tools and answers from their results, %s', async (_how, ask) => {
     upstream.script(toolCallReply({ name: 'lamp', arguments: { on: true } }))
     const calling = agent.bindTools([LAMP])
     const question = new HumanMessage('Light, please.')

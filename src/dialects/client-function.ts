@@ -1,0 +1,14 @@
+import { z } from 'zod'
+import { boundedText, freeObject } from '../schemas/fields.ts'
+
+/** A function of the client's own, as OpenAI's chat completions and Ollama's API describe it. */
+export const ClientFunction = z
+  .object({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
+      .describe('Name of the function.'),
+    description: boundedText(100_000).nullish().describe('What the function does, for the model.'),
+    parameters: freeObject().nullish().describe('JSON Schema of its arguments.'),
+  })
+  .describe('The function.')
