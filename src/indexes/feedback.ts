@@ -69,7 +69,7 @@ function digestOf({ terms }: WeighedMatch): number {
   return crc32(new Uint8Array(new Uint32Array(terms).buffer))
 }
 
-/** As `SHARE`, where the idf is that among the matches, which is much lower: measured, see docs/internals/qdrant.md. */
+/** As `SHARE`, where the idf is that among the matches, which is much lower. Measured. */
 const SHARE_AMONG_MATCHES = 1
 
 /**

@@ -40,8 +40,8 @@ interface Question {
 /**
  * Fuses the lexical matches with the chunks nearest to the question. The vector of a long question is first moved
  * towards its first hits (Rocchio's vector feedback, https://arxiv.org/abs/2108.11044); that of a short one would be
- * moved away from the one passage that answers it. Searching again with the moved vector does not improve quality:
- * measured, see docs/internals/retrieval.md.
+ * moved away from the one passage that answers it. Searching again with the moved vector was measured and does not improve
+ * quality.
  */
 export async function rankHybrid(
   { nearest, read }: Vectors,

@@ -1,4 +1,7 @@
-/** Share of common word runs from which two texts are near duplicates: measured, see docs/internals/retrieval-quality.md. */
+/**
+ * Share of common word runs from which two texts are near duplicates. In Cranfield, CACM, NPL and CISI, nine pairs of
+ * documents reach it, each the same abstract printed twice.
+ */
 const MIN_RESEMBLANCE = 0.9
 /** In a shorter text every word counts: `Door 4 is open` and `Door 4 is shut` say different things. */
 const MIN_RUNS = 20

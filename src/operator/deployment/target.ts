@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { SandboxKind } from '../../schemas/sandbox.ts'
 import type { AgentSource } from './project.ts'
 
-/** Properties of a platform; docs/guides/deploy.md has the sources of the numbers. */
+/** Properties of a platform, as its documentation states them. */
 export interface Facts {
   /** `disk`: a volume of one instance. `none`: files are lost, or on a network share, where SQLite locks up. */
   storage: 'disk' | 'none'
