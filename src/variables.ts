@@ -143,7 +143,7 @@ export const Variables = z.object({
   FILE_LIMIT: server(number(1_000, 1_000_000_000).prefault('200000000'), 'Largest file, in bytes.'),
   SHUTDOWN_GRACE: server(
     number(0, 600).prefault('10'),
-    'Seconds that open streams have when the server stops.',
+    'Seconds that open streams have to finish when the server stops.',
   ),
   AGENT_CONFIG: server(
     z.string().default('./agent.json'),
@@ -170,7 +170,7 @@ export const Variables = z.object({
   ),
   CHAT_IDLE_TIMEOUT: chat(
     number(1, 3_600).prefault('120'),
-    'Seconds of silence after which the model is given up.',
+    'Seconds of silence after which a call of the chat model is given up.',
   ),
   CHAT_CONCURRENCY: chat(
     number(1, 100_000).prefault('2000'),
@@ -180,7 +180,10 @@ export const Variables = z.object({
     number(0, 200).prefault('50'),
     'Last runs kept in memory for `GET /admin/runs`, with prompts and tool calls, up to 2 MB each.',
   ),
-  TOP_K: knowledge(number(1, 100).prefault('5'), 'Passages that chat retrieves by default.'),
+  TOP_K: knowledge(
+    number(1, 100).prefault('5'),
+    'Passages that a chat retrieves, unless the request says how many.',
+  ),
   OCR: knowledge(
     oneOf(['on', 'pp-ocr', 'off']).default('on'),
     'Recognises text in images and scanned pages: `on` uses Tesseract; `pp-ocr` reads more and has to be installed. See docs/guides/files.md.',
@@ -210,11 +213,11 @@ export const Variables = z.object({
   ),
   INGEST_CONCURRENCY: knowledge(
     number(1, 512).prefault('128'),
-    'Documents processed at the same time.',
+    'Documents that are ingested at the same time.',
   ),
   INGEST_QUEUE_LIMIT: knowledge(
     number(1, 10_000_000).prefault('10000'),
-    'Documents that may wait to be processed; further ones get 429.',
+    'Documents that may wait for ingestion; further ones get 429.',
   ),
   EMBEDDING_MODEL: embeddings(
     name(),
@@ -223,7 +226,7 @@ export const Variables = z.object({
   ),
   EMBEDDING_BASE_URL: embeddings(
     httpUrl.optional(),
-    'Server with OpenAI-compatible embeddings: Ollama, vLLM, TEI … Not set: CHAT_BASE_URL.',
+    'Server with OpenAI-compatible embeddings: Ollama, vLLM, Text Embeddings Inference … Not set: CHAT_BASE_URL.',
   ),
   EMBEDDING_API_KEY: embeddings(
     upstreamKey(),
@@ -247,7 +250,7 @@ export const Variables = z.object({
   ),
   RERANK_BASE_URL: reranking(
     httpUrl.optional(),
-    'Server with `/rerank`: Cohere, Jina, Voyage, vLLM, TEI … Not set: EMBEDDING_BASE_URL, then CHAT_BASE_URL.',
+    'Server with `/rerank`: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference … Not set: EMBEDDING_BASE_URL, then CHAT_BASE_URL.',
   ),
   RERANK_API_KEY: reranking(
     upstreamKey(),
@@ -277,7 +280,7 @@ export const Variables = z.object({
   ),
   QDRANT_WRITE_CONSISTENCY: qdrant(
     number(1, 16).prefault('1'),
-    'Replicas that must confirm a write; with more than 1, nothing is ingested while a node is down.',
+    'Replicas that must confirm a write; with as many as QDRANT_REPLICAS, nothing is ingested while a node is down.',
   ),
   QDRANT_QUANTIZATION: qdrant(
     oneOf(QUANTISATIONS).default('int8'),
@@ -289,11 +292,11 @@ export const Variables = z.object({
   ),
   QDRANT_TERMS_MEMORY: qdrant(
     oneOf(MEMORY_PLACEMENTS).default('cached'),
-    'Where a new collection keeps its terms, likewise.',
+    'Where a new collection keeps its terms; the same choices.',
   ),
   QDRANT_FILTERS_MEMORY: qdrant(
     oneOf(MEMORY_PLACEMENTS).default('cached'),
-    'Where a new collection keeps its metadata indexes, likewise.',
+    'Where a new collection keeps its metadata indexes; the same choices.',
   ),
   DOCKER_HOST: sandbox(
     z.string().max(1_000).optional(),
