@@ -56,7 +56,8 @@ for (const name of ['client', 'minilm']) locked.delete(`node_modules/agent-serve
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')
   .filter((path) => path !== '' && existsSync(new URL(path, ROOT)))
-const pages = tracked.filter((path) => /^(?:docs\/(?:[\w-]+\/)*)?[\w-]+\.md$/.test(path))
+const THIS = 'test/repository.test.ts'
+const pages = tracked.filter((path) => path.endsWith('.md') && !/^(?:test|skills)\//.test(path))
 
 describe('The repository', () => {
   it('holds no path of the machine it was written on', () => {
@@ -77,6 +78,12 @@ describe('The repository', () => {
     expect(pages).toContain('docs/internals/dependencies.md')
     expect(pages).toContain('docs/internals/decisions/README.md')
     expect(pages.flatMap((page) => deadReferences(page, read(page)))).toEqual([])
+  })
+
+  it('names only pages and headings that exist in its code, its files and its messages', () => {
+    const others = tracked.filter((path) => path !== THIS)
+    expect(others.flatMap((path) => deadPages(path, read(path)))).toEqual([])
+    expect(pagesIn(read('src/variables.ts')).length).toBeGreaterThan(10)
   })
 
   it('says what a suite needs, where one can be skipped', () => {
@@ -215,6 +222,19 @@ describe('The guards of the repository', () => {
     expect(deadReferences('README.md', text)).toHaveLength(1)
   })
 
+  it.each([
+    ['a page', 'docs/guides/nothing.md'],
+    ['a page that has moved', 'docs/reference/ingestion.md'],
+    ['a heading', 'docs/guides/files.md#nothing'],
+  ])('see a comment that names %s which does not exist', (_case, page) => {
+    expect(deadPages('src/a.ts', `// Measured, see ${page}.`)).toEqual([`src/a.ts names ${page}`])
+  })
+
+  it('pass a comment that names a page, a heading of it, or a page elsewhere', () => {
+    const text = 'docs/guides/files.md docs/guides/files.md#limits github.com/ollama/docs/api.md'
+    expect(deadPages('src/a.ts', text)).toEqual([])
+  })
+
   it('pass what exists, and what is elsewhere', () => {
     const text = '[a](LICENSE) [b](#part) [c](https://example.org) `src/errors.ts` `npm run check`'
     expect(deadReferences('README.md', `## Part\n\n${text}`)).toEqual([])
@@ -274,6 +294,21 @@ function deadReferences(page: string, text: string): string[] {
     ...[...links, ...paths].filter((path) => !existsSync(new URL(path, ROOT))),
     ...named.filter((name) => !(name in scripts)).map((name) => `npm run ${name}`),
   ].map((reference) => `${page} names ${reference}`)
+}
+
+/** The pages of documents that a text names, with their headings. */
+function pagesIn(text: string): string[] {
+  return text.match(/\bdocs\/(?:start|guides|reference|internals)\/[\w/-]+\.md(?:#[\w-]+)?/g) ?? []
+}
+
+function deadPages(path: string, text: string): string[] {
+  const isDead = (page: string) => {
+    const [file = '', anchor] = page.split('#')
+    return !existsSync(new URL(file, ROOT)) || (anchor && !anchorsOf(read(file)).has(anchor))
+  }
+  return pagesIn(text)
+    .filter(isDead)
+    .map((page) => `${path} names ${page}`)
 }
 
 /** The anchors of a page's headings, as GitHub makes them. */
