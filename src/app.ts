@@ -204,5 +204,5 @@ const EXPOSED_HEADERS = ['location', 'retry-after', 'warnings', 'www-authenticat
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 
 Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`, or a key made with \`POST /admin/keys\` that has one of the scopes in its \`security\`.
-A field that may be left out may also be \`null\`, which means the same.
-Every failure answers with the one \`Error\` shape; its \`code\` is stable.`
+A field that may be left out may also be \`null\`, which means the same unless its description says otherwise.
+Every failure answers with the one \`Error\` shape, or that of the protocol; its \`code\` is stable.`

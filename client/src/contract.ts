@@ -238,7 +238,7 @@ export interface paths {
         };
         /**
          * List the watched folders
-         * @description The folders of WATCH_FOLDERS, as this server last saw them, with the files that have no current document.
+         * @description Returns the folders of WATCH_FOLDERS as this server last saw them, with the files that have no current document.
          */
         get: operations["listWatchedFolders"];
         put?: never;
@@ -422,7 +422,7 @@ export interface paths {
         };
         /**
          * Get a run of the agent
-         * @description The question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.
+         * @description Returns the question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.
          */
         get: operations["getRun"];
         put?: never;
@@ -548,7 +548,7 @@ export interface paths {
         put?: never;
         /**
          * Stream an answer with citations
-         * @description Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.
+         * @description Same as `POST /chat`.
          */
         post: operations["agentChat"];
         delete?: never;
@@ -648,7 +648,7 @@ export interface paths {
         put?: never;
         /**
          * Chat, in Ollama’s protocol
-         * @description Lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.
+         * @description Streams lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.
          */
         post: operations["ollamaChat"];
         delete?: never;
@@ -668,7 +668,7 @@ export interface paths {
         put?: never;
         /**
          * Create embeddings, in Ollama’s protocol
-         * @description Requires `EMBEDDING_MODEL`.
+         * @description Same as `POST /v1/embeddings`.
          */
         post: operations["ollamaEmbed"];
         delete?: never;
@@ -928,7 +928,7 @@ export interface paths {
         put?: never;
         /**
          * Stream an answer with citations
-         * @description Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.
+         * @description Streams server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.
          */
         post: operations["chat"];
         delete?: never;
@@ -1150,7 +1150,7 @@ export interface paths {
         };
         /**
          * Compare two evaluations
-         * @description Measures side by side, and the questions that came out differently.
+         * @description Returns the measures of both side by side, and the questions that came out differently.
          */
         get: operations["compareEvaluationRuns"];
         put?: never;
@@ -1170,7 +1170,7 @@ export interface paths {
         };
         /**
          * List the judged questions
-         * @description Questions whose right documents are known, for measuring search and answers. All operators of the server share them.
+         * @description Returns the questions whose right documents are known, which measure search and answers. All keys with the scope `admin` share them.
          */
         get: operations["listJudgedQuestions"];
         put?: never;
@@ -1218,7 +1218,7 @@ export interface paths {
         };
         /**
          * Export the judged questions
-         * @description One `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.
+         * @description Returns one `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.
          */
         get: operations["exportJudgedQuestions"];
         put?: never;
@@ -1240,7 +1240,7 @@ export interface paths {
         put?: never;
         /**
          * Import judged questions
-         * @description A list, or one question per line as in an export. Questions with the `id` of one that exists replace it. If any is invalid or there is no room, none is imported.
+         * @description Takes a list or, as in an export, one question per line. A question with the `id` of an existing one replaces it. If any is invalid or there is no room, none is imported.
          */
         post: operations["importJudgedQuestions"];
         delete?: never;
@@ -1258,13 +1258,13 @@ export interface paths {
         };
         /**
          * List the evaluations
-         * @description Those of all servers on the database, without the outcome of each question.
+         * @description Returns the evaluations of all servers that share the database, without the outcome of each question.
          */
         get: operations["listEvaluationRuns"];
         put?: never;
         /**
          * Evaluate search and answers
-         * @description Asks the judged questions in the background, one run at a time; poll the URL in `Location` until `state` is no longer `running`. With `answers`, the tokens are those of the key.
+         * @description Asks the judged questions in the background, one run at a time; poll the URL in `Location` until `state` is no longer `running`. With `answers`, the tokens used count towards the limit of the key.
          */
         post: operations["createEvaluationRun"];
         delete?: never;
@@ -1282,7 +1282,7 @@ export interface paths {
         };
         /**
          * Get an evaluation
-         * @description With its progress or, once it is done, the outcome of each question.
+         * @description Returns a run with its progress or, once it is done, with the outcome of each question.
          */
         get: operations["getEvaluationRun"];
         put?: never;
@@ -1304,7 +1304,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an evaluation
-         * @description What it has measured by then is not kept. Does nothing if it has ended.
+         * @description Discards what the run has measured so far. Has no effect on a run that has ended.
          */
         post: operations["cancelEvaluationRun"];
         delete?: never;
@@ -1366,7 +1366,7 @@ export interface paths {
         };
         /**
          * Export all feedback
-         * @description One `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.
+         * @description Returns one `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.
          */
         get: operations["exportFeedback"];
         put?: never;
@@ -1558,7 +1558,7 @@ export interface paths {
         };
         /**
          * List items
-         * @description The items of the current branch or, with `branches`, of all branches.
+         * @description Returns the items of the current branch or, with `branches`, of all branches.
          */
         get: operations["listConversationItems"];
         put?: never;
@@ -1648,7 +1648,7 @@ export interface paths {
         put?: never;
         /**
          * Create embeddings with the server’s embedding model
-         * @description Requires `EMBEDDING_MODEL`.
+         * @description Refused if the server has no embedding model.
          */
         post: operations["createEmbeddings"];
         delete?: never;
@@ -1714,7 +1714,7 @@ export interface paths {
         };
         /**
          * Download a file
-         * @description The original file, or the text of a document that was sent as text.
+         * @description Returns the original file, or the text of a document that was sent as text.
          */
         get: operations["getFileContent"];
         put?: never;
@@ -1858,7 +1858,7 @@ export interface paths {
         };
         /**
          * List input items
-         * @description The earlier items of the conversation, then the input of this response.
+         * @description Returns the earlier items of the conversation, then the input of this response.
          */
         get: operations["listInputItems"];
         put?: never;
@@ -4319,7 +4319,7 @@ export interface components {
                 /** @description The reranker. */
                 rerank?: string;
             };
-            /** @description What this run tries out. */
+            /** @description Name of the run, if it was given one. */
             name?: string;
             /** @description The outcome of each question, for `search` and `answers`; absent until the run is done. */
             questions?: {
@@ -4391,7 +4391,7 @@ export interface components {
                 /** @description The reranker. */
                 rerank?: string;
             };
-            /** @description What this run tries out. */
+            /** @description Name of the run, if it was given one. */
             name?: string;
             /**
              * @description Whether it is running, or how it ended; `interrupted` means that the server stopped.
@@ -4498,9 +4498,9 @@ export interface components {
         FileCitation: {
             /** @description End offset (exclusive). */
             end: number;
-            /** @description The document. */
+            /** @description Identifier of the document. */
             file_id: string;
-            /** @description Its title. */
+            /** @description Title of the document, or its id. */
             filename: string;
             /** @description Position of the citation in the text, in UTF-16 code units. */
             index: number;
@@ -5214,7 +5214,7 @@ export interface components {
              */
             judge?: boolean | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
-            /** @description What this run tries out, for people. */
+            /** @description A name for people, such as what the run tries out. */
             name?: string | null;
         };
         /**
@@ -5333,6 +5333,7 @@ export interface components {
          *     }
          */
         NewSite: {
+            /** @description The collection of the document, stored as `collection` in its metadata; `default` if absent. */
             collection?: string | null;
             /**
              * @description Maximum number of pages to fetch.
@@ -5493,7 +5494,7 @@ export interface components {
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
             model: string;
-            /** @description Options of the model; others than these have no effect. */
+            /** @description Options of the model; all others are ignored and named in the header `warnings`. */
             options?: {
                 /** @description Passed to the model. */
                 frequency_penalty?: number | null;
@@ -5630,7 +5631,7 @@ export interface components {
             mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The agent, or `<agent>:<collection>`; `<agent>:latest` also means the agent. Any other name also selects the agent. */
             model: string;
-            /** @description Options of the model; others than these have no effect. */
+            /** @description Options of the model; all others are ignored and named in the header `warnings`. */
             options?: {
                 /** @description Passed to the model. */
                 frequency_penalty?: number | null;
@@ -5818,11 +5819,11 @@ export interface components {
             };
             /** @description Progress of the contexts of chunks; absent if CHUNK_CONTEXT is off. */
             contexts?: {
-                /** @description Chunks that have none yet, as last counted. */
+                /** @description How many are still to be written, as last counted. */
                 missing: number;
                 /** @description Why the chat model is not working, or wrote nothing the last time. */
                 reason?: string;
-                /** @description Chunks for which the chat model wrote nothing. */
+                /** @description How many the chat model did not write. */
                 refused: number;
                 /** @description Estimated time until none are missing. */
                 seconds?: number;
@@ -5868,11 +5869,11 @@ export interface components {
             };
             /** @description Progress of the descriptions of pictures; absent if PICTURE_DESCRIPTIONS is off. */
             pictures?: {
-                /** @description Chunks that have none yet, as last counted. */
+                /** @description How many are still to be written, as last counted. */
                 missing: number;
                 /** @description Why the chat model is not working, or wrote nothing the last time. */
                 reason?: string;
-                /** @description Chunks for which the chat model wrote nothing. */
+                /** @description How many the chat model did not write. */
                 refused: number;
                 /** @description Estimated time until none are missing. */
                 seconds?: number;
@@ -5977,7 +5978,7 @@ export interface components {
         };
         /** @description The JSON object in each `data` line; the event is named after its `type`. The last event is `response.completed`, `response.incomplete`, `response.failed` or, if the response had not begun, `error`. */
         ResponseEvent: {
-            /** @description The citation. */
+            /** @description The citation that was added. */
             annotation?: components["schemas"]["FileCitation"];
             /** @description Position of the citation in the annotations. */
             annotation_index?: number;
@@ -5989,7 +5990,7 @@ export interface components {
             content_index?: number;
             /** @description The next fragment. */
             delta?: string;
-            /** @description The item. */
+            /** @description The item that was added or is done. */
             item?: components["schemas"]["ResponseOutputItem"];
             /** @description Identifier of the item. */
             item_id?: string;
@@ -6003,7 +6004,7 @@ export interface components {
             output_index?: number;
             /** @description Dotted path of the invalid field, or null. */
             param?: string | null;
-            /** @description The part. */
+            /** @description The part that was added or is done. */
             part?: {
                 /** @description One for each citation in the text, in order. */
                 annotations: components["schemas"]["FileCitation"][];
@@ -8092,7 +8093,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Their names. */
+            /** @description The names of the models. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8559,7 +8560,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description The agent as one model, and as one more for each collection. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10864,7 +10865,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Best first. */
+            /** @description The passages, best first. */
             200: {
                 headers: {
                     [name: string]: unknown;

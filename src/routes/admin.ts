@@ -211,7 +211,10 @@ const modelTrialRoutes: FastifyPluginAsyncZod<AdminServices> = async (app, servi
       description:
         'Asks the server at the given address for its models, with the key given or the one that is saved.',
       body: ModelTestRequest,
-      response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
+      response: {
+        200: ModelList.describe('The names of the models.'),
+        ...errorResponses(502, 504),
+      },
     },
     handler: ({ body, caller }, reply) => {
       settings.permit(caller, body)
@@ -229,7 +232,7 @@ const folderRoutes: FastifyPluginAsyncZod<{ folders: Pick<Watch, 'list'> }> = as
       operationId: 'listWatchedFolders',
       summary: 'List the watched folders',
       description:
-        'The folders of WATCH_FOLDERS, as this server last saw them, with the files that have no current document.',
+        'Returns the folders of WATCH_FOLDERS as this server last saw them, with the files that have no current document.',
       response: { 200: WatchedFolders.describe('The folders.'), ...errorResponses() },
     },
     handler: () => folders.list(),

@@ -25,7 +25,7 @@ export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluatio
       operationId: 'createEvaluationRun',
       summary: 'Evaluate search and answers',
       description:
-        'Asks the judged questions in the background, one run at a time; poll the URL in `Location` until `state` is no longer `running`. With `answers`, the tokens are those of the key.',
+        'Asks the judged questions in the background, one run at a time; poll the URL in `Location` until `state` is no longer `running`. With `answers`, the tokens used count towards the limit of the key.',
       body: NewEvaluationRun,
       response: { 202: EvaluationRun.describe('The run has begun.'), ...errorResponses(409) },
     },
@@ -39,7 +39,8 @@ export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluatio
     schema: {
       operationId: 'listEvaluationRuns',
       summary: 'List the evaluations',
-      description: 'Those of all servers on the database, without the outcome of each question.',
+      description:
+        'Returns the evaluations of all servers that share the database, without the outcome of each question.',
       response: { 200: EvaluationRunList.describe('The runs.'), ...errorResponses() },
     },
     handler: async () => ({ runs: await evaluations.list() }),
@@ -49,7 +50,8 @@ export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluatio
     schema: {
       operationId: 'getEvaluationRun',
       summary: 'Get an evaluation',
-      description: 'With its progress or, once it is done, the outcome of each question.',
+      description:
+        'Returns a run with its progress or, once it is done, with the outcome of each question.',
       params: EvaluationRunParams,
       response: { 200: EvaluationReport.describe('The run.'), ...errorResponses(404) },
     },
@@ -60,7 +62,8 @@ export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluatio
     schema: {
       operationId: 'cancelEvaluationRun',
       summary: 'Cancel an evaluation',
-      description: 'What it has measured by then is not kept. Does nothing if it has ended.',
+      description:
+        'Discards what the run has measured so far. Has no effect on a run that has ended.',
       params: EvaluationRunParams,
       response: { 200: EvaluationRun.describe('The run.'), ...errorResponses(404) },
     },
@@ -71,7 +74,8 @@ export const evaluationRunRoutes: FastifyPluginAsyncZod<{ evaluations: Evaluatio
     schema: {
       operationId: 'compareEvaluationRuns',
       summary: 'Compare two evaluations',
-      description: 'Measures side by side, and the questions that came out differently.',
+      description:
+        'Returns the measures of both side by side, and the questions that came out differently.',
       querystring: ComparisonQuery,
       response: { 200: EvaluationComparison.describe('The comparison.'), ...errorResponses(404) },
     },

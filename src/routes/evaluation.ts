@@ -35,7 +35,7 @@ export const evaluationRoutes: FastifyPluginAsyncZod<EvaluationServices> = async
       operationId: 'listJudgedQuestions',
       summary: 'List the judged questions',
       description:
-        'Questions whose right documents are known, for measuring search and answers. All operators of the server share them.',
+        'Returns the questions whose right documents are known, which measure search and answers. All keys with the scope `admin` share them.',
       response: { 200: JudgedQuestionList.describe('The questions.'), ...errorResponses() },
     },
     handler: async () => ({ questions: await questions.list() }),
@@ -84,7 +84,7 @@ export const evaluationRoutes: FastifyPluginAsyncZod<EvaluationServices> = async
       operationId: 'importJudgedQuestions',
       summary: 'Import judged questions',
       description:
-        'A list, or one question per line as in an export. Questions with the `id` of one that exists replace it. If any is invalid or there is no room, none is imported.',
+        'Takes a list or, as in an export, one question per line. A question with the `id` of an existing one replaces it. If any is invalid or there is no room, none is imported.',
       body: JudgedImport,
       response: {
         200: JudgedQuestionList.describe('The imported questions.'),
@@ -98,7 +98,8 @@ export const evaluationRoutes: FastifyPluginAsyncZod<EvaluationServices> = async
     schema: {
       operationId: 'exportJudgedQuestions',
       summary: 'Export the judged questions',
-      description: 'One `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.',
+      description:
+        'Returns one `JudgedQuestion` per line, oldest first, as `npm run eval` reads them.',
       response: {
         200: { description: 'The questions.', content: { [NDJSON]: { schema: JudgedQuestion } } },
         ...errorResponses(),

@@ -25,7 +25,7 @@ export const runRoutes: FastifyPluginAsyncZod<{ runs: Pick<RunHistory, 'list' | 
       operationId: 'getRun',
       summary: 'Get a run of the agent',
       description:
-        'The question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.',
+        'Returns the question as it was searched for, what each search found with the score of each stage, every prompt as it was sent, the tool calls, and the error if there was one. Values of secret settings are replaced by `[secret]`.',
       params: RunParams,
       response: { 200: Run.describe('The run.'), ...errorResponses(404) },
     },

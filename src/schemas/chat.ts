@@ -10,7 +10,7 @@ import {
   optionalOr,
   REWRITE,
 } from './fields.ts'
-import { CollectionName, Filter } from './metadata.ts'
+import { Filter, InCollection } from './metadata.ts'
 import {
   ContextTopK,
   DEGRADED,
@@ -71,7 +71,7 @@ export const AgentFields = {
   filter: optional(Filter),
   mode: optional(SearchMode),
   effort: optional(Effort),
-  collection: optional(CollectionName),
+  collection: optional(InCollection),
   conversationId: optional(ConversationId),
 }
 

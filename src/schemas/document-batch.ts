@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DocumentCreated, DocumentError, DocumentId, DocumentStatus } from './document.ts'
 import { boundedText, optional, optionalOr } from './fields.ts'
-import { CollectionName, Metadata } from './metadata.ts'
+import { Metadata } from './metadata.ts'
 import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
 
 /** Limits of an NDJSON stream, whose size BODY_LIMIT does not bound. */
@@ -124,7 +124,7 @@ export const SiteInput = z
     ),
     refresh: optional(RefreshInterval),
     metadata: optional(Metadata),
-    collection: optional(CollectionName),
+    collection: TextInput.shape.collection,
   })
   .meta({ id: 'NewSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Flag, filledText, jsonText } from './fields.ts'
-import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
+import { Filter, InCollection, Metadata, MetadataPatch } from './metadata.ts'
 import { PictureDescription } from './query.ts'
 
 export const DocumentId = z
@@ -153,7 +153,7 @@ const Selection = z.object({
     .describe(
       'Text to find in the title or, if there is none, in the file name or id; case-insensitive.',
     ),
-  collection: CollectionName.optional(),
+  collection: InCollection.optional(),
   mediaType: z
     .string()
     .max(200)

@@ -137,9 +137,12 @@ export const CollectionName = z
   .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
     error: 'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
   })
-  .describe(
-    'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
-  )
+  .describe('Name of a collection; `default` contains the documents that are in none.')
+
+/** Limits a search, a list or a deletion. */
+export const InCollection = CollectionName.describe(
+  'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
+)
 
 interface Scoped {
   filter?: Filter | undefined

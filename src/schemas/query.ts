@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filledText, optional, optionalOr } from './fields.ts'
-import { CollectionName, Filter, Metadata } from './metadata.ts'
+import { Filter, InCollection, Metadata } from './metadata.ts'
 
 export const TopK = z
   .int()
@@ -183,7 +183,7 @@ export const QueryRequest = z
     filter: optional(Filter),
     mode: optional(SearchMode),
     effort: optional(Effort),
-    collection: optional(CollectionName),
+    collection: optional(InCollection),
     explain: optional(z.boolean()).describe(
       'Include the score from each stage of the search in each hit.',
     ),

@@ -35,6 +35,18 @@ it('describes every parameter, and every field of bodies', verifies('openapi.des
   expect(undescribed.map(({ place }) => place)).toEqual([])
 })
 
+it('says what each answer is, in words of its own', verifies('openapi.descriptions'), () => {
+  const answers = operations.flatMap(({ operationId, responses }) =>
+    Object.entries(responses).map(([status, { description }]) => ({
+      place: `${operationId} ${status}`,
+      description,
+    })),
+  )
+  const unsaid = answers.filter(({ description }) => ['', 'Default Response'].includes(description))
+  expect(unsaid).toEqual([])
+  expect(answers.length).toBeGreaterThan(1_000)
+})
+
 it.each([
   ['of its own', { description: 'Text.' }, true],
   [

@@ -12,21 +12,23 @@ interface Services extends DialectServices {
   answers: Answers
 }
 
+const FRAMES =
+  'Streams server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.'
+
 export const chatRoutes: FastifyPluginAsyncZod<Services> = async (app, services) => {
   groupRoutes(app, 'chat')
   const chat = createEndpoint(services, createChatDialect(services.dialects))
   const paths = [
-    { url: '/chat', operationId: 'chat' },
-    { url: '/agent/chat', operationId: 'agentChat' },
+    { url: '/chat', operationId: 'chat', description: FRAMES },
+    { url: '/agent/chat', operationId: 'agentChat', description: 'Same as `POST /chat`.' },
   ]
-  for (const { url, operationId } of paths) {
+  for (const { url, operationId, description } of paths) {
     app.post(url, {
       config: { scopes: ['chat'] },
       schema: {
         operationId,
         summary: 'Stream an answer with citations',
-        description:
-          'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
+        description,
         body: ChatRequest,
         response: {
           200: {

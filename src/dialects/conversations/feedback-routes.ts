@@ -50,7 +50,7 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ feedback: FeedbackService }
       operationId: 'exportFeedback',
       summary: 'Export all feedback',
       description:
-        'One `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.',
+        'Returns one `Feedback` per line, newest first. If the export fails midway, the last line is an `Error`.',
       querystring: FeedbackExportQuery,
       response: {
         200: {

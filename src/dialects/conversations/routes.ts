@@ -119,7 +119,7 @@ const itemRoutes: FastifyPluginAsyncZod<Services> = async (app, { conversations,
     schema: {
       operationId: 'listConversationItems',
       summary: 'List items',
-      description: 'The items of the current branch or, with `branches`, of all branches.',
+      description: 'Returns the items of the current branch or, with `branches`, of all branches.',
       params: ConversationParams,
       querystring: ConversationItemsQuery,
       response: { 200: ConversationItemList.describe('A page of items.'), ...errorResponses(404) },

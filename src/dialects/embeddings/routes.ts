@@ -15,7 +15,7 @@ export const embeddingRoutes: FastifyPluginAsyncZod<Services> = async (app, { em
     schema: {
       operationId: 'createEmbeddings',
       summary: 'Create embeddings with the server’s embedding model',
-      description: 'Requires `EMBEDDING_MODEL`.',
+      description: 'Refused if the server has no embedding model.',
       tags: ['knowledge'],
       body: EmbeddingsRequest,
       response: {

@@ -111,7 +111,7 @@ const fileRoutes: FastifyPluginAsyncZod<Plugged> = async (app, services) => {
     schema: {
       operationId: 'getFileContent',
       summary: 'Download a file',
-      description: 'The original file, or the text of a document that was sent as text.',
+      description: 'Returns the original file, or the text of a document that was sent as text.',
       params: DocumentParams,
       response: {
         200: { description: 'The file.', content: FILE_CONTENT },
@@ -222,7 +222,10 @@ const storeRoutes: FastifyPluginAsyncZod<Plugged> = async (app, { fileSearch }) 
       description: 'Same as `POST /query`, limited to the collection.',
       params: StoreParams,
       body: StoreSearch,
-      response: { 200: StoreSearchResults.describe('Best first.'), ...errorResponses() },
+      response: {
+        200: StoreSearchResults.describe('The passages, best first.'),
+        ...errorResponses(),
+      },
     },
     handler: ({ params, body, caller }, reply) =>
       fileSearch(caller).search(params.store, body, callSignal(reply)),

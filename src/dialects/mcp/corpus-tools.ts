@@ -4,7 +4,7 @@ import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
-import { CollectionName, Filter, Metadata, within } from '../../schemas/metadata.ts'
+import { Filter, InCollection, Metadata, within } from '../../schemas/metadata.ts'
 import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
 
 export const MAX_QUESTION = 10_000
@@ -21,7 +21,7 @@ export const SCOPE_FIELDS = {
   topK: TopK.optional(),
   minScore: MinScore.optional(),
   mode: SearchMode.optional(),
-  collection: CollectionName.optional(),
+  collection: InCollection.optional(),
   filter: Filter.optional(),
 }
 

@@ -64,7 +64,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
       operationId: 'ollamaChat',
       summary: 'Chat, in Ollama’s protocol',
       description:
-        'Lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.',
+        'Streams lines of JSON unless `stream` is false. The server runs its own tools; `agent.hits` in the last line holds the passages that `[n]` cites.',
       body: OllamaChatRequest,
       response: inBoth(OllamaChatAnswer),
     },
@@ -96,7 +96,7 @@ export const ollamaRoutes: FastifyPluginAsyncZod<Services> = async (app, service
     schema: {
       operationId: 'ollamaEmbed',
       summary: 'Create embeddings, in Ollama’s protocol',
-      description: 'Requires `EMBEDDING_MODEL`.',
+      description: 'Same as `POST /v1/embeddings`.',
       tags: ['knowledge'],
       body: OllamaEmbedRequest,
       response: {
@@ -139,7 +139,10 @@ const modelRoutes: FastifyPluginAsyncZod<Services> = async (
       operationId: 'ollamaTags',
       summary: 'List the agent as a model, in Ollama’s protocol',
       description: 'Lists the agent for programs that speak Ollama’s protocol.',
-      response: { 200: OllamaModels, ...errorResponses() },
+      response: {
+        200: OllamaModels.describe('The agent as one model, and as one more for each collection.'),
+        ...errorResponses(),
+      },
     },
     handler: ({ caller }, reply) => models.list(caller, callSignal(reply)),
   })

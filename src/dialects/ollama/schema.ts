@@ -92,7 +92,7 @@ const COMMON = {
       seed: z.int().nullish().describe('Passed to the model.'),
     })
     .nullish()
-    .describe('Options of the model; others than these have no effect.'),
+    .describe('Options of the model; all others are ignored and named in the header `warnings`.'),
   ...AgentFields,
 }
 

@@ -79,7 +79,8 @@ export const responseRoutes: FastifyPluginAsyncZod<Services> = async (app, servi
     schema: {
       operationId: 'listInputItems',
       summary: 'List input items',
-      description: 'The earlier items of the conversation, then the input of this response.',
+      description:
+        'Returns the earlier items of the conversation, then the input of this response.',
       params: ResponseParams,
       querystring: InputItemsQuery,
       response: { 200: InputItemList.describe('A page of items.'), ...errorResponses(404) },

@@ -7,6 +7,7 @@ import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
 
 const ResponseId = z.string().min(1).max(64).describe('Identifier of the response.')
+const StoredConversationId = ResponseId.describe('Identifier of the conversation.')
 const ItemId = z.string().max(256)
 
 const InputPart = z.discriminatedUnion('type', [
@@ -181,12 +182,9 @@ export const ResponseRequest = z
       .nullish()
       .describe('Only false is supported.'),
     conversation: z
-      .union(
-        [ResponseId, z.object({ id: ResponseId.describe('Identifier of the conversation.') })],
-        {
-          error: 'must be a conversation or its id',
-        },
-      )
+      .union([StoredConversationId, z.object({ id: StoredConversationId })], {
+        error: 'must be a conversation or its id',
+      })
       .nullish()
       .describe(
         'The stored conversation to continue. The input and the output are added to it. Cannot be combined with `previous_response_id`.',

@@ -130,7 +130,7 @@ export const QuestionParams = z.object({ id: QuestionId })
 
 export const NewEvaluationRun = z
   .object({
-    name: optional(boundedText(100)).describe('What this run tries out, for people.'),
+    name: optional(boundedText(100)).describe('A name for people, such as what the run tries out.'),
     answers: optionalOr(z.boolean(), false).describe(
       'Whether the agent is also asked the questions that have `facts`, which uses the chat model.',
     ),
@@ -155,7 +155,7 @@ export const EvaluationRun = z
       .describe(
         'Whether it is running, or how it ended; `interrupted` means that the server stopped.',
       ),
-    name: z.string().optional().describe('What this run tries out.'),
+    name: z.string().optional().describe('Name of the run, if it was given one.'),
     answers: z.boolean().describe('Whether the agent is also asked.'),
     judge: z.boolean().describe('Whether the chat model judges the answers.'),
     mode: SearchMode.optional(),

@@ -17,8 +17,8 @@ const WritingProgress = z.object({
   state: z
     .enum(['done', 'writing', 'waiting'])
     .describe('`waiting`: the chat model is not working, see `reason`.'),
-  missing: z.int().describe('Chunks that have none yet, as last counted.'),
-  refused: z.int().describe('Chunks for which the chat model wrote nothing.'),
+  missing: z.int().describe('How many are still to be written, as last counted.'),
+  refused: z.int().describe('How many the chat model did not write.'),
   seconds: z.int().optional().describe('Estimated time until none are missing.'),
   reason: z
     .string()
