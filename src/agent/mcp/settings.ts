@@ -36,9 +36,9 @@ const Headers = z
   })
 
 const OAuth = z.strictObject({
-  clientId: boundedText(1_000),
-  clientSecret: Secret,
-  scope: boundedText(1_000).optional(),
+  clientId: boundedText(1_000).describe('Client id at the authorization server.'),
+  clientSecret: Secret.describe('Its secret, which must come from a variable.'),
+  scope: boundedText(1_000).optional().describe('Scopes to ask for, separated by spaces.'),
   issuer: Url.optional().describe('The only authorization server that may receive the secret.'),
 })
 
@@ -50,9 +50,9 @@ const McpServer = z
       .describe('Transport. Not set: streamable HTTP, then SSE.'),
     url: Url.describe('Address of the server.'),
     headers: Headers.default({}).describe(
-      'Sent to this server only; a secret must come from a variable.',
+      'HTTP headers, sent to this server only; a secret must come from a variable.',
     ),
-    oauth: OAuth.optional().describe('Client credentials.'),
+    oauth: OAuth.optional().describe('Signs in with the client credentials of OAuth.'),
     enabled: z.boolean().default(true).describe('`false`: not used, but can be tested.'),
     allowTools: z
       .array(boundedText(128))
@@ -73,7 +73,7 @@ const McpServer = z
       .never({ error: 'is not supported: servers are only reached by their url, not started here' })
       .optional(),
   })
-  .meta({ id: 'McpServer' })
+  .meta({ id: 'McpServer', description: 'A connection, under the name that its tools carry.' })
 
 /** Connections by name, in the shape that code editors use. */
 export const McpServers = z

@@ -162,11 +162,17 @@ export const SandboxSettings = z.strictObject({
     .min(1)
     .max(3_600)
     .default(300)
-    .describe('How long a sandbox is kept for the next run of its conversation.'),
-  image: filledText(500).default('agent-server-sandbox').describe('For `docker`.'),
-  template: filledText(500).default('code-interpreter-v1').describe('For `e2b`.'),
+    .describe('Seconds that a sandbox is kept for the next run of its conversation.'),
+  image: filledText(500).default('agent-server-sandbox').describe('Image for `docker`.'),
+  template: filledText(500).default('code-interpreter-v1').describe('Template for `e2b`.'),
   interpreter: z
-    .strictObject({ path: filledText(4_000), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+    .strictObject({
+      path: filledText(4_000).describe('Path of the file.'),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .describe('SHA-256 of the file, in hexadecimal.'),
+    })
     .optional()
     .describe('For `embedded`: another build of CPython for WASI, and its hash.'),
 })
