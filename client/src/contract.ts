@@ -1110,7 +1110,7 @@ export interface paths {
          * Ingest several documents
          * @description With `application/json`, send a list; the response comes once all documents that could be stored are durable. If any document is invalid, the whole batch is refused and the error names its position. If the queue or the disk is full, only the affected documents fail.
          *
-         *     With `application/x-ndjson`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with `queue_full` and can be sent again later. Documents already acknowledged are kept if you disconnect.
+         *     With `application/x-ndjson`, send a stream of documents, one per line, of any length; the response is a stream of results, one per line, each sent as soon as its document is durable. An invalid line fails on its own. While the queue is full, the stream waits; a line that waits too long fails with `queue_full` and can be sent again later. If the server has to end the stream, the last line is an `Error`. Documents already acknowledged are kept, also if you disconnect.
          *
          *     With `multipart/form-data`, send up to 100 files of at most 1,000,000 bytes each, 20,000,000 in all. The parts before a `file` belong to it: those of `NewDocumentFile`, and `idempotencyKey`. A file that is invalid or too large fails on its own. No schema can say which part belongs to which file, so there is none for it here.
          */
@@ -1774,7 +1774,7 @@ export interface paths {
         };
         /**
          * List the agent as a model
-         * @description The agent appears as one model, and once more for each collection that the key may search.
+         * @description The agent appears as one model, and once more for each collection that the key may search, up to the hundred largest.
          */
         get: operations["listModels"];
         put?: never;

@@ -54,7 +54,7 @@ export const completionRoutes: FastifyPluginAsyncZod<Services> = async (app, ser
       operationId: 'listModels',
       summary: 'List the agent as a model',
       description:
-        'The agent appears as one model, and once more for each collection that the key may search.',
+        'The agent appears as one model, and once more for each collection that the key may search, up to the hundred largest.',
       response: {
         200: ModelList.describe('The agent, and the agent over each collection.'),
         ...errorResponses(),
