@@ -20,7 +20,7 @@ function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number
   return Boolean(all || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`])
 }
 
-export interface Telemetry {
+interface Telemetry {
   isTraced: boolean
   /** Sends what is still unsent. */
   close(): Promise<void>

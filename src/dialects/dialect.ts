@@ -23,7 +23,7 @@ export interface Dialect<Body, Event, Whole> {
 }
 
 /** One request in a protocol, and its answer. */
-export interface Exchange<Event, Whole> {
+interface Exchange<Event, Whole> {
   request: AgentRequest
   /** Converts events of the run, in their order; may hold some back until the answer begins. */
   write(events: readonly AgentEvent[]): Event[] | Promise<Event[]>

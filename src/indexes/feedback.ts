@@ -11,7 +11,7 @@ export const MIN_RESCORED = 100
 /** How steeply a chunk's weight falls with its score: a clear winner dominates. */
 const STEEPNESS = 5
 /** Total weight of the added terms relative to the query's own. */
-export const SHARE = 0.5
+const SHARE = 0.5
 /** Maximum number of terms that feedback adds. */
 const MAX_TERMS = 40
 /** Maximum number of terms whose idf is looked up: those with the highest weight in the best chunks. */

@@ -48,8 +48,6 @@ interface Progress {
   reason?: string
 }
 
-export type Backlog = ReturnType<typeof createBacklog>
-
 /**
  * Completes all chunks in the background, after ingestion has made them findable: the newest first, in small batches.
  * What is missing is read from the document store at the start, so a crash loses nothing.

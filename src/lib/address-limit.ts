@@ -2,8 +2,6 @@ const WINDOW_MS = 60_000
 /** Addresses that are remembered; beyond that, the oldest window is evicted. */
 const MAX_ADDRESSES = 10_000
 
-export type AddressLimit = ReturnType<typeof createAddressLimit>
-
 /** Counts something by address, in windows of a minute that begin with the first time. Memory is bounded. */
 export function createAddressLimit(maximum: number, now: () => number = Date.now) {
   const windows = new Map<string, { count: number; endsAt: number }>()

@@ -16,7 +16,7 @@ import {
   QuestionParams,
 } from '../schemas/operator/evaluation.ts'
 
-export interface EvaluationServices {
+interface EvaluationServices {
   questions: Questions
 }
 

@@ -54,7 +54,7 @@ export const ToolList = z
   .object({ tools: z.array(ToolRecord).describe('All tools, whatever their state.') })
   .meta({ id: 'ToolList' })
 
-export const SkillRecord = z.object({
+const SkillRecord = z.object({
   name: z.string().describe('Name of the skill.'),
   description: z.string().describe('What the skill is for, as the model is told.'),
   state: State,

@@ -36,7 +36,7 @@ const EmbeddingProgress = z
   .optional()
   .describe('Progress of the embeddings; absent if search is lexical only.')
 
-export const DocumentFile = z
+const DocumentFile = z
   .object({
     name: z.string().describe('Name of the uploaded file, without a path.'),
     mediaType: z.string().describe('Media type of the file.'),
@@ -338,6 +338,6 @@ export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>
 export type DocumentList = z.output<typeof DocumentList>
-export type DocumentFile = z.output<typeof DocumentFile>
+type DocumentFile = z.output<typeof DocumentFile>
 export type DocumentWarning = z.output<typeof DocumentWarning>
 export type DocumentSource = z.output<typeof DocumentSource>

@@ -42,7 +42,7 @@ export interface Addition {
   question?: string | undefined
 }
 
-export interface ConversationQuery {
+interface ConversationQuery {
   /** Part of the title or of a question, in lower or upper case. */
   search?: string | undefined
   limit: number
@@ -93,7 +93,7 @@ export interface ConversationStore {
 }
 
 /** The limits of conversations; sizes are in bytes of JSON. */
-export interface ConversationBounds {
+interface ConversationBounds {
   /** Conversations of one key, and their size together. */
   maximumCount: number
   maximumTotalBytes: number

@@ -21,7 +21,7 @@ export const MAX_QUESTIONS = 1_000
 export const MAX_CHARACTERS = 4_000_000
 
 export const RUN_STATES = ['running', 'done', 'failed', 'cancelled', 'interrupted'] as const
-export type RunState = (typeof RUN_STATES)[number]
+type RunState = (typeof RUN_STATES)[number]
 
 /** An evaluation; what it was asked for and what it measured are JSON. */
 export interface StoredEvaluation {

@@ -1,5 +1,5 @@
 export const RATINGS = ['up', 'down'] as const
-export type Rating = (typeof RATINGS)[number]
+type Rating = (typeof RATINGS)[number]
 
 /** What somebody thinks of an answer. It is removed with the answer. */
 interface Judgement {

@@ -12,7 +12,7 @@ export interface SessionRun extends RunResult {
 }
 
 /** What to run, and for which key. */
-export interface OwnedRun extends RunRequest {
+interface OwnedRun extends RunRequest {
   owner?: string | undefined
 }
 

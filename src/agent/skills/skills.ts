@@ -12,7 +12,7 @@ import { createSkillTools, refuseTool } from './skill-tools.ts'
 /** More would fill the model's context window before anything is asked. */
 const MAX_SKILLS = 200
 
-export interface LoadOptions {
+interface LoadOptions {
   /** Make no requests: use the copies of remote sources. */
   offline?: boolean
   /** Accept the current content of remote sources, even if it has changed. */

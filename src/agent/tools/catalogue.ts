@@ -18,7 +18,7 @@ import { runPython } from './run-python.ts'
 import { tableTools } from './table-tools.ts'
 import { createToolFiles } from './tool-files.ts'
 
-export interface ToolServices {
+interface ToolServices {
   config: { TOP_K: number }
   isStopWord: (word: string) => boolean
   retrieval: Pick<Retrieval, 'search'>

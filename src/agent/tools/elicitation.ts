@@ -61,11 +61,11 @@ export interface Elicited {
 }
 
 /** What the user said to each elicitation, by its id. */
-export type ElicitationAnswers = Record<
+type ElicitationAnswers = Record<
   string,
   { action: 'accept'; content: Record<string, ElicitedValue> } | { action: 'decline' }
 >
-export type ElicitedValue = string | number | boolean | string[]
+type ElicitedValue = string | number | boolean | string[]
 
 /** A call that was begun, with what its server asked and was told. */
 export interface AnsweredCall extends Elicited {

@@ -8,7 +8,7 @@ import { toRunExtras } from '../answer-parts.ts'
 import { type Dialect, type DialectSettings, readAgentFields } from '../dialect.ts'
 
 /** The server's own chat; its answers are always streamed. */
-export type ChatDialect = Dialect<ChatRequest, ChatFrame, never>
+type ChatDialect = Dialect<ChatRequest, ChatFrame, never>
 
 export function createChatDialect(settings: DialectSettings): ChatDialect {
   return {

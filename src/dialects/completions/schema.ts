@@ -191,7 +191,7 @@ export const CompletionRequest = z
   })
 
 /** Whether the latest user message has any text to answer. */
-export function hasQuestion(messages: readonly CompletionMessage[]): boolean {
+function hasQuestion(messages: readonly CompletionMessage[]): boolean {
   return lastUserText(messages.map(toPlain)).trim() !== ''
 }
 

@@ -84,7 +84,7 @@ const Step = z
   })
   .meta({ id: 'AnswerStep', description: 'A tool call, with its result if there is one.' })
 
-export const AnswerExtra = z
+const AnswerExtra = z
   .object({
     hits: z
       .array(Hit)

@@ -5,9 +5,9 @@ import { Metadata } from '../../schemas/metadata.ts'
 import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './schema.ts'
 
 /** Maximum files of one batch: all are read each time its progress is requested. */
-export const MAX_FILES = 200
+const MAX_FILES = 200
 
-export const FileBatchId = z
+const FileBatchId = z
   .string()
   .max(64)
   .regex(/^vsfb_[0-9a-f]{32}$/, 'must be a batch id')

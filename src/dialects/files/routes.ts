@@ -37,7 +37,7 @@ import {
   VectorStoreUpdate,
 } from './schema.ts'
 
-export interface FileServices extends UploadServices {
+interface FileServices extends UploadServices {
   /** Keeps batches of files. */
   records: Pick<ArtifactStore, 'add' | 'read'>
 }

@@ -20,7 +20,7 @@ const DONE_REASON: Record<RunFinishReason, DoneReason> = {
 }
 
 /** What a line says. */
-export interface Said {
+interface Said {
   content: string
   thinking?: string
   calls?: readonly ModelToolCall[]

@@ -43,7 +43,7 @@ const Page = z.object({
 })
 const Count = z.object({ count: z.int().min(0) })
 
-export interface Point {
+interface Point {
   id: number
   vector: Record<string, number[] | SparseVector>
   payload?: Payload | undefined

@@ -73,8 +73,6 @@ interface Dependencies
   log: Parameters<typeof createBacklog>[0]['log']
 }
 
-export type ChunkContexts = ReturnType<typeof createChunkContexts>
-
 /**
  * Adds to chunks what a chat model writes to find them by, in the background, after they can be found: contexts of
  * passages, or descriptions of the pictures that chunks stand for.

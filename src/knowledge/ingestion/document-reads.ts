@@ -220,7 +220,7 @@ export function toCreated({ id, status, error }: StoredDocument): DocumentCreate
   return { id, status, ...(error && { error }) }
 }
 
-export function toChunk(chunk: StoredChunk) {
+function toChunk(chunk: StoredChunk) {
   const { id, text, heading, start, end, page, pageEnd, pictureDescription } = asShown(chunk)
   return {
     id,

@@ -1,7 +1,7 @@
 import type { Found } from './walk-folder.ts'
 
 /** What is known of a path. */
-export interface Observed {
+interface Observed {
   /** The stamp of the file when it was last seen; undefined if it is gone, empty if this process has not seen it. */
   stamp: string | undefined
   /** When to act on it, if it has not changed by then; never if that has been done. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { codeOf } from '../../lib/system-error.ts'
 
 /** More files should be sent by a program, such as `agent-server-client add`. */
-export const MAX_FILES = 100_000
+const MAX_FILES = 100_000
 /** Hidden files, packages, and what programs write while a file is open or being downloaded. */
 const SKIPPED = /^\.|^~\$|^node_modules$|~$|\.(?:tmp|part|partial|crdownload)$/i
 

@@ -21,7 +21,7 @@ const GZIP_MARK = [0x1f, 0x8b]
 
 const unpack = promisify(gunzip)
 
-export interface Site {
+interface Site {
   /** Addresses of pages on the sitemap's own host, in its order. */
   pages: string[]
   /** How many more addresses it names, as far as it was read: on other hosts, or beyond the limit. */

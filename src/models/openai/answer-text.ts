@@ -4,7 +4,7 @@ import { isObject, objectOf } from './json.ts'
 const THINK = '<think>'
 const END_OF_THINKING = '</think>'
 
-export interface Said {
+interface Said {
   text: string
   reasoning: string
 }
@@ -69,7 +69,7 @@ function openEnd(text: string, marks: readonly string[]): number {
   return Math.max(0, ...lengths)
 }
 
-export interface WrittenCall {
+interface WrittenCall {
   name: string
   arguments: string
 }

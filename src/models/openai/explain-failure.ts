@@ -42,7 +42,7 @@ export const RERANK_MODEL: UpstreamNames = {
 }
 
 /** The model that was called, and the key, which no error may show. */
-export interface Asked {
+interface Asked {
   names: UpstreamNames
   model: string
   apiKey: string

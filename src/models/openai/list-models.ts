@@ -36,7 +36,7 @@ async function readModels(server: ModelServer, signal: AbortSignal): Promise<Jso
 }
 
 /** What a server tells of one of its models; what is undefined it does not tell. */
-export interface ToldModel {
+interface ToldModel {
   /** The size of the window, in tokens. */
   window?: number | undefined
   /** False if the model's template leaves tools out without a word. */

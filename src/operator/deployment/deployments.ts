@@ -23,8 +23,6 @@ interface Dependencies {
   }>
 }
 
-export type Deployments = ReturnType<typeof createDeployments>
-
 /** Generates what `npm run deploy` would write, from the settings and the agent configuration on disk. */
 export function createDeployments({ root, settings }: Dependencies) {
   return {

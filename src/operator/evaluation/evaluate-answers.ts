@@ -18,7 +18,7 @@ interface Options {
 }
 
 /** Shares from 0 to 1; NaN where nothing was to be measured. */
-export interface AnswerEvaluation {
+interface AnswerEvaluation {
   /** Questions that the documents answer, and that they do not. */
   answerable: number
   unanswerable: number

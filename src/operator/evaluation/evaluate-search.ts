@@ -9,7 +9,7 @@ interface Options {
   progress: Progress
 }
 
-export interface Evaluation extends Measures {
+interface Evaluation extends Measures {
   queries: number
   /** The same for the half of the questions that nothing is chosen on. */
   heldOut: Measures & { queries: number }

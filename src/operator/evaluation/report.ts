@@ -28,7 +28,7 @@ interface Difference {
   now: number
 }
 
-export interface Comparison {
+interface Comparison {
   name: string
   /** The measures before, now, and the difference. */
   measures: Record<string, Difference & { difference: number }>

@@ -20,7 +20,7 @@ interface Dependencies {
 }
 
 /** A key made by OAuth, as long as its secret is the one with this digest. */
-export interface Grant {
+interface Grant {
   id: string
   digest: string
 }

@@ -265,7 +265,7 @@ function hasStatus(error: unknown, status: number): boolean {
 }
 
 /** Turns an engine failure into an AppError `sandbox_unavailable` that tells the operator what to do. */
-export function explainEngineFailure(error: unknown, image: string): AppError {
+function explainEngineFailure(error: unknown, image: string): AppError {
   if (error instanceof AppError) return error
   return new AppError('sandbox_unavailable', messageFor(error, image), { cause: error })
 }

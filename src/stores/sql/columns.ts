@@ -58,7 +58,7 @@ function plainFile({ name, mediaType, size, sha256, notes }: StoredFile): Stored
 }
 
 /** What belongs to a revision, and waits in `replacements` while another one is served. */
-export const CONTENT: Columns<DocumentContent> = {
+const CONTENT: Columns<DocumentContent> = {
   title: plain('title', optionalText),
   url: plain('url', optionalText),
   metadata: json('metadata', unchecked<Metadata | undefined>),

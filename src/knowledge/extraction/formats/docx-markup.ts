@@ -69,7 +69,7 @@ const EQUATION = 'm:oMath'
 const DISPLAYED = 'm:oMathPara'
 
 /** What drawings refer to, by relationship ID. */
-export interface Graphics {
+interface Graphics {
   charts: Map<string, Chart>
   smartArt: Map<string, string[]>
 }

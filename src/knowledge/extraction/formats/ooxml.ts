@@ -3,7 +3,7 @@ import type { ZipArchive } from '../zip-archive.ts'
 import { readXml } from './xml.ts'
 
 /** A part of an Office file that another part refers to. */
-export interface Target {
+interface Target {
   type: string
   path: string
 }

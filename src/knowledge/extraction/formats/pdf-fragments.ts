@@ -141,7 +141,7 @@ function multiply(a: readonly number[], b: readonly number[]): Matrix {
 export { Matrix, multiply }
 
 /** A text item of the parser, as far as it is used here. */
-export interface ParsedItem {
+interface ParsedItem {
   str: string
   width: number
   height: number

@@ -27,7 +27,7 @@ const FILLS: ReadonlySet<unknown> = new Set([OPS.fill, OPS.eoFill])
 const SAVES: ReadonlySet<number> = new Set([OPS.save, OPS.paintFormXObjectBegin])
 const RESTORES: ReadonlySet<number> = new Set([OPS.restore, OPS.paintFormXObjectEnd])
 
-export interface Operators {
+interface Operators {
   fnArray: readonly number[]
   argsArray: readonly unknown[]
 }

@@ -71,7 +71,7 @@ async function textsOfGraphics(zip: ZipArchive, slide: string): Promise<Map<stri
   return texts
 }
 
-export interface Slide {
+interface Slide {
   title: string
   /** Paragraphs, and tables as Markdown. */
   body: string

@@ -8,7 +8,7 @@ const QUOTE = 0x27
 const MAX_WORD = 40
 const MAX_DIGITS = 10
 
-export interface RtfHandler {
+interface RtfHandler {
   open(): void
   close(): void
   /** A control word, `\par` or `\fs24`, with its number. */

@@ -21,7 +21,7 @@ export async function smartArtOf(zip: ZipArchive, part: string): Promise<Map<str
 }
 
 /** A line for each point that has none below it, after those above it: `Board > Finance > Audit`. */
-export function readSmartArt(xml: string): string[] {
+function readSmartArt(xml: string): string[] {
   const { texts, below } = parseModel(xml)
   const lines: string[] = []
   const seen = new Set<string>()

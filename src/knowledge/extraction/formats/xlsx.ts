@@ -57,7 +57,7 @@ function hasHidden(rows: readonly TableRow[], { hiddenRows, hiddenColumns }: She
   )
 }
 
-export interface Sheet {
+interface Sheet {
   sheet: string
   isHidden: boolean
   rows: TableRow[]

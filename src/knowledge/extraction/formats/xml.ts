@@ -5,7 +5,7 @@ import { ExtractionError } from '../extracted.ts'
 const MAX_DEPTH = 1_000
 
 /** `start` and `end` are the offsets of the tag in the XML; `end` is exclusive. */
-export interface XmlHandler {
+interface XmlHandler {
   open?(name: string, attributes: Record<string, string>, start: number, end: number): void
   text?(text: string): void
   /** An element that closes itself has the offsets of its only tag. */

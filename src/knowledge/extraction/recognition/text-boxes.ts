@@ -9,7 +9,7 @@ export interface TextBox {
 }
 
 /** For each pixel, how likely it belongs to a text. */
-export interface TextMap {
+interface TextMap {
   width: number
   height: number
   likely: Float32Array
