@@ -34,8 +34,7 @@ import { type EndedRequest, installRequestLog, installTracing } from './http/req
 import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
 import { installFieldWarnings } from './http/unknown-fields.ts'
-import type { LimitedTo } from './knowledge/corpus-access.ts'
-import type { Admission } from './knowledge/ingestion/documents.ts'
+import type { UploadServices } from './knowledge/corpus-access.ts'
 import type { AgentToAsk } from './operator/evaluation/ask-agent.ts'
 import { createEvaluations } from './operator/evaluation/evaluations.ts'
 import { createQuestions } from './operator/evaluation/questions.ts'
@@ -59,13 +58,9 @@ import type { ConversationStore } from './stores/conversation-store.ts'
 import type { EvaluationStore, QuestionStore } from './stores/evaluation-store.ts'
 import type { FeedbackStore } from './stores/feedback-store.ts'
 
-export interface Services {
-  limitedTo: LimitedTo
+export interface Services extends UploadServices {
   /** Deletes the documents of a conversation that was deleted. */
   conversationDeleted: (id: string) => Promise<void>
-  /** The largest file accepted, in bytes. */
-  maxFileBytes: number
-  admission: Admission
   keys: Pick<Keys, 'identify' | 'grants'>
   clientDocuments: ClientDocuments
   agent: Agent

@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: LEAVES,
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
-  dialects: ['routes', 'http', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
+  dialects: ['http', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
   agent: ['knowledge', ...SEAMS, ...LEAVES],
   knowledge: [...SEAMS, ...LEAVES],
   stores: LEAVES,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { AppError } from '../errors.ts'
-
 import { CallerLeft } from './shutdown.ts'
 
 export const MULTIPART_FORM = 'multipart/form-data'
@@ -39,6 +39,23 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
       held -= bytes
     })
   })
+}
+
+/** In bytes. A smaller body arrives with its headers, so checking first would save nothing. */
+const LARGE_BYTES = 65_536
+
+const PossibleId = z.object({ id: z.string().optional() })
+
+/** A hook that refuses a large document before it is read if the queue is full. */
+export function admit(ask: (id: string | undefined, key: string | undefined) => Promise<void>) {
+  return async ({ headers, params, caller }: FastifyRequest): Promise<void> => {
+    if (declaredBytes(headers) < LARGE_BYTES) return
+    const { id } = PossibleId.parse(params ?? {})
+    const key = headers['idempotency-key']
+    // A limited key must not learn whether another caller's document is queued or was sent before.
+    if (caller.key) await ask(undefined, undefined)
+    else await ask(id, typeof key === 'string' ? key : undefined)
+  }
 }
 
 /** From the request headers to the last byte of the body. */

@@ -1,5 +1,6 @@
+import type { Log } from '../lib/log.ts'
 import type { Spend } from '../models/chat-model.ts'
-import { BYTES_PER_TOKEN } from '../models/token-estimate.ts'
+import { tokensOf } from '../models/token-estimate.ts'
 import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'
 import type { Document } from '../schemas/document.ts'
 import { refusal } from '../schemas/invalid-request.ts'
@@ -17,7 +18,7 @@ import type { DocumentLookup } from '../stores/lookup.ts'
 import { type Content, collectionIn, isIn, placeInCollection, refuseOther } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
-import { type Documents, storeAll } from './ingestion/documents.ts'
+import { type Admission, type Documents, storeAll } from './ingestion/documents.ts'
 import type { createFiles, Uploads } from './ingestion/uploads.ts'
 import type { Retrieval } from './retrieval/search.ts'
 import type { createPages, Pages } from './web/pages.ts'
@@ -36,12 +37,20 @@ interface CorpusServices {
 /** The corpus as a caller may see and change it. */
 export type LimitedTo = (caller: Caller) => CorpusServices
 
+/** What routes that take documents in need. */
+export interface UploadServices {
+  limitedTo: LimitedTo
+  /** The largest file accepted, in bytes. */
+  maxFileBytes: number
+  admission: Admission
+}
+
 interface Dependencies extends Omit<CorpusServices, 'collections'> {
   collections: ReturnType<typeof listCollections>
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
   conversationDocuments: ReturnType<typeof createConversationDocuments>
-  log: { error(fields: object, message: string): void }
+  log: Pick<Log, 'error'>
 }
 
 /**
@@ -75,8 +84,8 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
 /** Counts the tokens of a search by itself; one that is part of a run is counted with it. */
 const spendOf =
   ({ spend }: Caller): Spend =>
-  (usage, bytes = 0) =>
-    spend(usage ? usage.promptTokens + usage.completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN))
+  (usage, bytes) =>
+    spend(tokensOf(usage, bytes))
 
 const MAX_COLLECTIONS = 100
 

@@ -1,14 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { sendEvents } from '../http/event-stream.ts'
 import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
 import { acceptNdjson, answerLines, isNdjson, lineFormat } from '../http/ndjson.ts'
 import { groupRoutes } from '../http/reference.ts'
-import { declaredBytes, NDJSON } from '../http/request-body.ts'
+import { admit, NDJSON } from '../http/request-body.ts'
 import { callSignal } from '../http/shutdown.ts'
-import type { LimitedTo } from '../knowledge/corpus-access.ts'
-import type { Admission, Documents } from '../knowledge/ingestion/documents.ts'
+import type { UploadServices } from '../knowledge/corpus-access.ts'
+import type { Documents } from '../knowledge/ingestion/documents.ts'
 import { Document, DocumentCreated, DocumentParams } from '../schemas/document.ts'
 import {
   DocumentBatch,
@@ -27,13 +26,6 @@ import {
   IdempotencyHeaders,
   WaitQuery,
 } from '../schemas/new-document.ts'
-
-export interface UploadServices {
-  limitedTo: LimitedTo
-  /** The largest file accepted, in bytes. */
-  maxFileBytes: number
-  admission: Admission
-}
 
 /** Takes documents in: as JSON, as forms with a file, many at once, and from the web. */
 export const uploadRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
@@ -239,23 +231,6 @@ async function answer(
     .status(isSettled ? 200 : 202)
     .header('location', `/documents/${document.id}`)
     .send(document)
-}
-
-/** In bytes. A smaller body arrives with its headers, so checking first would save nothing. */
-const LARGE_BYTES = 65_536
-
-const PossibleId = z.object({ id: z.string().optional() })
-
-/** A hook that refuses a large document before it is read if the queue is full. */
-export function admit(ask: Admission) {
-  return async ({ headers, params, caller }: FastifyRequest): Promise<void> => {
-    if (declaredBytes(headers) < LARGE_BYTES) return
-    const { id } = PossibleId.parse(params ?? {})
-    const key = headers['idempotency-key']
-    // A limited key must not learn whether another caller's document is queued or was sent before.
-    if (caller.key) await ask(undefined, undefined)
-    else await ask(id, typeof key === 'string' ? key : undefined)
-  }
 }
 
 /** Fetches web documents again, and whole sites. */

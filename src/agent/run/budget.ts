@@ -1,6 +1,6 @@
 import { createDeadline } from '../../lib/abort.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
-import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
+import { BYTES_PER_TOKEN, tokensOf } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Usage } from '../../schemas/query.ts'
@@ -78,19 +78,16 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       if (tokens + received / BYTES_PER_TOKEN < limits.tokens) answerTime.renew()
     },
     /** Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
-    spend(used: ModelUsage | undefined, bytes = 0): number {
-      if (!used) {
-        const estimate = Math.ceil(bytes / BYTES_PER_TOKEN)
-        tokens += estimate
-        return estimate
-      }
+    spend(used: ModelUsage | undefined, bytes?: number): number {
+      const spent = tokensOf(used, bytes)
+      tokens += spent
+      if (!used) return spent
       const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens
       const completionTokens = (usage?.completionTokens ?? 0) + used.completionTokens
       const totalTokens = promptTokens + completionTokens
       const cachedTokens = sum(usage?.cachedTokens, used.cachedTokens)
       usage = { promptTokens, completionTokens, totalTokens, cachedTokens }
-      tokens += used.promptTokens + used.completionTokens
-      return used.promptTokens + used.completionTokens
+      return spent
     },
     /** Counts tool calls; returns how many of them may run. */
     takeCalls(wanted: number): number {

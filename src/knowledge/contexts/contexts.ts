@@ -2,7 +2,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { compareKeys } from '../../lib/compare-keys.ts'
 import { isPictureMark } from '../../lib/text/picture-mark.ts'
 import type { Spend } from '../../models/chat-model.ts'
-import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
+import { tokensOf } from '../../models/token-estimate.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createBacklog } from '../backlog.ts'
@@ -81,9 +81,8 @@ export function createChunkContexts(dependencies: Dependencies) {
   const { kind, store, createWriter, alone, log } = dependencies
   const ofPictures = kind === PICTURES
   let tokens = 0
-  const writer = createWriter((usage, bytes = 0) => {
-    const { promptTokens, completionTokens } = usage ?? { promptTokens: 0, completionTokens: 0 }
-    tokens += usage ? promptTokens + completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN)
+  const writer = createWriter((usage, bytes) => {
+    tokens += tokensOf(usage, bytes)
   })
   const reasons = new Map<string, string>()
   const parts = { ...dependencies, writer, reasons }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { parseJson } from '../../lib/text/json.ts'
 
 /** Decides about one answer. */
 export type Judge = (asked: {
@@ -34,9 +35,5 @@ export function createJudge(ask: (rules: string, prompt: string) => Promise<stri
 /** The last JSON object of a text: models like to think aloud first. */
 function readVerdict(text: string) {
   const [json] = text.match(/\{[^{}]*\}(?![\s\S]*\{)/) ?? []
-  try {
-    return Verdict.safeParse(JSON.parse(json ?? '')).data
-  } catch {
-    return undefined
-  }
+  return Verdict.safeParse(parseJson(json ?? '')).data
 }
