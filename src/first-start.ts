@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { exists } from './lib/files.ts'
+import type { Log } from './lib/log.ts'
 import { codeOf } from './lib/system-error.ts'
 
 const KEY_BYTES = 24
@@ -143,7 +144,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
 export function openBrowser(
   address: string,
   environment: NodeJS.ProcessEnv,
-  log: { debug(details: object, message: string): void },
+  log: Pick<Log, 'debug'>,
 ): void {
   const [program, ...parameters] = OPENERS[process.platform] ?? []
   const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = environment

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { loadConfiguration } from '../agent/configuration.ts'
+import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
 import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
@@ -25,9 +25,10 @@ import { type Activity, createActivity } from '../operator/ops/activity.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
-import { checkNextStart, openKnowledge } from './knowledge.ts'
+import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
 import { createModel, createReranker, embeddingModel } from './models.ts'
 import { createProcessChecks, processesOf } from './processes.ts'
 
@@ -138,10 +139,10 @@ export async function compose(
 }
 
 interface ReadinessParts {
-  knowledge: Awaited<ReturnType<typeof openKnowledge>>
+  knowledge: Knowledge
   search: ReturnType<typeof createSearch>
   processes: ReturnType<typeof createProcessChecks>
-  loaded: Awaited<ReturnType<typeof loadConfiguration>>
+  loaded: LoadedConfiguration
   log: FastifyBaseLogger
 }
 
@@ -210,11 +211,7 @@ export async function composeIdle(
 }
 
 /** The keys, and what is known of programs that sign in for one. */
-function openAccess(
-  config: Config,
-  store: Awaited<ReturnType<typeof openKnowledge>>['store'],
-  log: FastifyBaseLogger,
-) {
+function openAccess(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   const keys = createKeys({ store: store.keys, log })
   const clientDocuments = createClientDocuments(config.OUTBOUND_ALLOW ?? [])
   return {
@@ -229,7 +226,7 @@ function openAccess(
 /** What clients do with the corpus, limited to what each may see and change, and what is taken in without them. */
 function openCorpus(
   config: Config,
-  knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  knowledge: Knowledge,
   retrieval: Retrieval,
   log: FastifyBaseLogger,
 ) {
@@ -302,7 +299,7 @@ function openCorpus(
 /** Search as configured: by keywords; with an embedder, by meaning too; reranked if there is a model for it. */
 function createSearch(
   config: Config,
-  knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  knowledge: Knowledge,
   model: ChatModel,
   log: FastifyBaseLogger,
 ) {

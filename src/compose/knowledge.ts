@@ -34,6 +34,8 @@ const INGESTION_GRACE_MS = 5_000
 /** How long to wait at the start for an unreachable database. */
 const DATABASE_MS = 60_000
 
+export type Knowledge = Awaited<ReturnType<typeof openKnowledge>>
+
 /** Opens the document side: document store, index, and the ingestion from one to the other. */
 export async function openKnowledge(
   config: Config,

@@ -1,7 +1,7 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { CodeSandbox } from '../agent/sandbox/code-sandbox.ts'
 import { AppError } from '../errors.ts'
 import { EXTRACT_ENTRY } from '../knowledge/extraction/extractor.ts'
+import type { Log } from '../lib/log.ts'
 import { checkProcess, JOB_ENTRY } from '../lib/processes/child-process.ts'
 import { EMBED_ENTRY } from '../models/builtin/embedder.ts'
 
@@ -41,7 +41,7 @@ export const processesOf = (embedsHere: boolean): ProcessKind[] => [
 interface Dependencies {
   kinds: readonly ProcessKind[]
   sandbox: Pick<CodeSandbox, 'record'> | undefined
-  log: Pick<FastifyBaseLogger, 'warn'>
+  log: Pick<Log, 'warn'>
 }
 
 /** Finds the kinds of child process that cannot be started here, long before a document or an answer needs them. */

@@ -1,6 +1,7 @@
 import { pause } from '../lib/abort.ts'
 import { compareKeys } from '../lib/compare-keys.ts'
 import { ignore } from '../lib/ignore.ts'
+import type { Log } from '../lib/log.ts'
 import { createNotifier } from '../lib/notifier.ts'
 import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
 
@@ -37,7 +38,7 @@ interface Dependencies {
   alone: (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<boolean>
   /** Called after some chunks have got it. */
   onProgress: () => void
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 interface Progress {

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts'
 import { pause } from '../lib/abort.ts'
 import { ignore } from '../lib/ignore.ts'
+import type { Log } from '../lib/log.ts'
 import { CONVERSATION } from '../schemas/bounds.ts'
 import { ofConversation } from '../schemas/metadata.ts'
 import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
@@ -53,7 +54,7 @@ export function createConversationDocuments({ documents, conversations }: Depend
 interface Sweeping extends Dependencies {
   store: Pick<DocumentStore, 'list'>
   lookup: Pick<DocumentLookup, 'metadataValues'>
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /**

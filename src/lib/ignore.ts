@@ -1,7 +1,4 @@
-interface Log {
-  debug(fields: object, message: string): void
-}
-
+import type { Log } from './log.ts'
 /**
  * Waits for work whose failure is of no consequence here, and resolves to undefined if it failed. `why` says why
  * nothing depends on it, in the code and in the log (at debug); without a log, as in a thread, only in the code.
@@ -9,7 +6,7 @@ interface Log {
 export async function ignore<Result>(
   work: Promise<Result>,
   why: string,
-  log?: Log,
+  log?: Pick<Log, 'debug'>,
 ): Promise<Result | undefined> {
   try {
     return await work

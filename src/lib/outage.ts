@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { Log } from './log.ts'
 
 /** How long a failed part is not called; doubled with each failure. */
 const FIRST_PAUSE_MS = 1_000
@@ -9,11 +10,6 @@ const TRIAL_MS = 2_000
 /** A readiness check calls the part only if nothing has worked for this long. */
 const FRESH_MS = 60_000
 
-export interface OutageLog {
-  warn(fields: object, message: string): void
-  info(fields: object, message: string): void
-}
-
 interface Dependencies {
   /** As in “the embedding model works again”. */
   name: string
@@ -22,7 +18,7 @@ interface Dependencies {
   /** Whether an error thrown by a call means that the part is down. */
   isOutage: (error: unknown) => boolean
   now: () => number
-  log: OutageLog
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 /** A circuit breaker: remembers whether a service works, so that not every call has to find out. */

@@ -338,6 +338,5 @@ export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>
 export type DocumentList = z.output<typeof DocumentList>
-type DocumentFile = z.output<typeof DocumentFile>
 export type DocumentWarning = z.output<typeof DocumentWarning>
 export type DocumentSource = z.output<typeof DocumentSource>

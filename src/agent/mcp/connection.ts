@@ -2,6 +2,7 @@ import type { ReadResourceResult } from '@modelcontextprotocol/client'
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
 import {
@@ -20,18 +21,13 @@ const RETRY = { firstMs: 1_000, maxMs: 60_000 }
 /** Consecutive call timeouts after which the connection is dropped and retried later. */
 const MAX_TIMEOUTS = 3
 
-export interface ConnectionLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 interface ConnectionOptions {
   name: string
   /** Where to connect. Throws if the configuration lacks something, such as a variable. */
   target: () => SessionTarget
   /** Called with the server's tools each time they are listed; they must not be used until it resolves. */
   onTools(tools: readonly RemoteTool[]): Promise<void>
-  log: ConnectionLog
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 /** The connection to one server: made in the background, checked periodically, retried with backoff while down. */

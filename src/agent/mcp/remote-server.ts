@@ -1,6 +1,7 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
 import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
+import type { Log } from '../../lib/log.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import {
@@ -11,7 +12,7 @@ import {
   ToolInputError,
 } from '../tools/define-tool.ts'
 import { ElicitationRequired, type Elicited } from '../tools/elicitation.ts'
-import { Connection, type ConnectionLog } from './connection.ts'
+import { Connection } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
 import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from './session.ts'
 import type { McpServer } from './settings.ts'
@@ -36,7 +37,7 @@ export interface RemoteServerOptions {
   fetch: Fetch
   /** The tool definitions that were accepted. */
   toolLock: ToolLock
-  log: ConnectionLog
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface OfferedTool extends ResolvedTool {

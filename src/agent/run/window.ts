@@ -1,4 +1,5 @@
 import { startDeadline } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import type { ChatModel, PromptTooLong, Sampling } from '../../models/chat-model.ts'
 
 /** How long a question waits until the model's server has told the size of its window. */
@@ -26,7 +27,7 @@ interface Dependencies {
   model: Pick<ChatModel, 'window' | 'learnWindow'>
   /** The window that is configured; the model's own counts if it is smaller. */
   contextTokens: number
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 export type ModelWindow = ReturnType<typeof createWindow>

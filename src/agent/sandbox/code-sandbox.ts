@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
 import {
@@ -25,7 +26,7 @@ interface Dependencies {
   settings: SandboxSettings
   /** Strongest first; empty if the sandbox is switched off. */
   candidates: readonly Sandbox[]
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 export type CodeSandbox = ReturnType<typeof createCodeSandbox>

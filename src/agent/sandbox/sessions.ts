@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { byShare } from '../../lib/by-share.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandboxes/sandbox.ts'
 
 const OPEN_MS = 60_000
@@ -24,7 +25,7 @@ interface Dependencies {
   onFailure: () => void
   maximum: number
   idleMs: number
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** The maximum age of a session; the next run after that gets a new one, unless runs are in flight in the old one. */

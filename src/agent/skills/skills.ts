@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { escapeTags } from '../../lib/text/escape-tags.ts'
 import type { Capabilities, SkillList, SkillReload } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
@@ -29,7 +30,7 @@ export type ReadSource = (
 interface Dependencies {
   settings: SkillSettings
   read: ReadSource
-  log: Record<'info' | 'warn', (fields: object, message: string) => void>
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 type SkillRecord = Capabilities['skills'][number]

@@ -2,6 +2,7 @@ import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
@@ -41,7 +42,7 @@ interface Dependencies {
   paths: readonly string[]
   /** The path of the agent configuration. */
   configuration: string
-  log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'error'>
 }
 
 /** Loads the plugins, once at start-up. A plugin that cannot be loaded is logged and does not affect the others. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
@@ -9,8 +10,6 @@ import { type AnsweredCall, ElicitationRequired, type Elicited } from './elicita
 
 const DEADLINE_MS = 60_000
 const BUILT_IN = 'builtin'
-
-type Log = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>
 
 interface Dependencies {
   /**
@@ -22,7 +21,7 @@ interface Dependencies {
   isEnabled: (name: string) => boolean
   /** Returns the reason if a tool may not be called at this point of a run. */
   refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
-  log: Log
+  log: Pick<Log, 'info' | 'warn' | 'error'>
   /** Deadline for each call of a tool without its own. */
   deadlineMs?: number
 }
@@ -179,13 +178,21 @@ const contextOf = (context: ToolContext, answered: ToolCall['answered']) =>
   answered ? { ...context, answered } : context
 
 /** What a tool that threw asks, or its failure. */
-function toResult(error: unknown, tool: Tool, log: Log): ToolResult {
+function toResult(
+  error: unknown,
+  tool: Tool,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+): ToolResult {
   if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))
   return { output: bounded(error.message), isError: false, elicited: error.elicited }
 }
 
 /** The message about a failure for the model; further details are logged. */
-function explain(error: unknown, { name: tool }: Tool, log: Log): string {
+function explain(
+  error: unknown,
+  { name: tool }: Tool,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof Refusal || error instanceof AppError) {
     const { message, cause } = error

@@ -6,6 +6,7 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
 
@@ -21,7 +22,7 @@ const MAX_PAGES = 50
 export function addDocumentResources(
   server: McpServer,
   documents: McpCorpus['documents'],
-  log: { error(fields: object, message: string): void },
+  log: Pick<Log, 'error'>,
 ): void {
   const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {

@@ -1,6 +1,7 @@
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
@@ -30,7 +31,7 @@ export interface McpDependencies extends DialectServices {
   /** The corpus restricted to what a caller may see. */
   limitedTo: (caller: Caller) => McpCorpus
   version: string
-  log: Record<'error' | 'warn', (fields: object, message: string) => void>
+  log: Pick<Log, 'warn' | 'error'>
 }
 
 /** The corpus and the agent as an MCP server for clients of both eras of the protocol; stateless between requests. */

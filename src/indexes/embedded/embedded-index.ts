@@ -1,5 +1,6 @@
 import { settlesWithin, untilAborted } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import type { Candidate, ChunkIndex, IndexMatch, IndexSource } from '../chunk-index.ts'
 import { toMatches, toRanking } from '../ranking.ts'
@@ -17,7 +18,7 @@ interface EmbeddedIndexOptions {
   /** Changes when all vectors are recomputed: vectors with another one are indexed again. */
   vectorFingerprint?: string
   source: Pick<IndexSource, 'matchingKeys'>
-  log?: { warn(fields: object, message: string): void } | undefined
+  log?: Pick<Log, 'warn'> | undefined
   /** Called once if the index's thread ends by itself; every call is rejected from then on. */
   onCrash: (error: Error) => void
 }

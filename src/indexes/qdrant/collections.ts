@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { Log } from '../../lib/log.ts'
 import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
 import {
@@ -40,7 +41,7 @@ const Change = z.object({ status: z.string() })
 export type Collections = ReturnType<typeof createCollections>
 
 /** Manages collections behind fixed aliases: when a collection is rebuilt, its alias is moved to the new one. */
-export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
+export function createCollections({ call }: QdrantConnection, log?: Pick<Log, 'warn'>) {
   const aliases = async (signal?: AbortSignal) => {
     const found = await call({ method: 'GET', path: '/aliases', result: Aliases }, signal)
     return new Map(found.aliases.map((each) => [each.alias_name, each.collection_name]))
@@ -144,14 +145,10 @@ export async function identityOf(
   }
 }
 
-export interface SlowLog {
-  warn(fields: object, message: string): void
-}
-
 /** Creating a collection usually takes less than a second, but waits for every node, even one that is down. */
 const SLOW_MS = 5_000
 
-function sayWhenSlow(collection: string, log: SlowLog | undefined): Disposable {
+function sayWhenSlow(collection: string, log: Pick<Log, 'warn'> | undefined): Disposable {
   const say = () =>
     log?.warn({ collection }, 'Qdrant is taking long to create a collection: a node may be down')
   const timer = setInterval(say, SLOW_MS)

@@ -1,3 +1,4 @@
+import type { Log } from '../../lib/log.ts'
 import type { ChunkIndex, ChunkMetadata, IndexSource } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import { createOrder } from '../in-order.ts'
@@ -7,7 +8,6 @@ import {
   type Collections,
   createCollections,
   identityOf,
-  type SlowLog,
   setWriteConsistency,
 } from './collections.ts'
 import {
@@ -39,7 +39,7 @@ export interface QdrantIndexOptions {
   vectorFingerprint: string
   source: IndexSource
   /** Where slow operations are logged. */
-  log?: SlowLog
+  log?: Pick<Log, 'warn'>
 }
 
 /** An index in a Qdrant that any number of servers can share. No request is sent before `open`. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { withDeadline } from '../../lib/abort.ts'
-import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import type { Log } from '../../lib/log.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { askModel, type ShortTask } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
@@ -15,7 +16,7 @@ const MAX_REFUSALS = 5
 export interface PatientDependencies {
   model: Pick<ChatModel, 'name' | 'stream' | 'supportsImages'>
   spend: Spend
-  log: OutageLog
+  log: Pick<Log, 'info' | 'warn'>
   now?: () => number
 }
 

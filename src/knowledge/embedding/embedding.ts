@@ -1,7 +1,8 @@
 import { SetupError } from '../../errors.ts'
 import type { ChunkText } from '../../indexes/analyser/analyser.ts'
 import { withDeadline } from '../../lib/abort.ts'
-import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import type { Log } from '../../lib/log.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
 
@@ -10,7 +11,7 @@ const QUERY_MS = 2_000
 
 interface Dependencies {
   embedder: Embedder
-  log: OutageLog
+  log: Pick<Log, 'info' | 'warn'>
   now?: () => number
 }
 

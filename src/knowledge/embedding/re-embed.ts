@@ -1,6 +1,6 @@
 import { pause } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
-import type { OutageLog } from '../../lib/outage.ts'
+import type { Log } from '../../lib/log.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
@@ -90,7 +90,7 @@ const POLL_MS = 10_000
 const MAX_KEYS_AHEAD = 65_536
 
 interface OnlineDependencies extends ReEmbedding {
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'warn'>
   pollMs?: number
 }
 
@@ -154,7 +154,7 @@ const PAUSE_MS = 500
 interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
   store: Pick<DocumentStore, 'counts' | 'embedding'>
   createEmbedder: () => Embedder
-  log: { info(fields: object, message: string): void }
+  log: Pick<Log, 'info'>
 }
 
 /** How many chunks lack a vector of the model to swap to; undefined if there is no swap to do. */
@@ -212,7 +212,7 @@ const SWAP_MS = 120_000
 export async function openEmbedder(
   name: string,
   createEmbedder: (dimension?: number) => Embedder,
-  { store, log }: { store: OpenedStore; log: SwapDependencies['log'] & OutageLog },
+  { store, log }: { store: OpenedStore; log: SwapDependencies['log'] & Pick<Log, 'info' | 'warn'> },
 ) {
   const { replacement } = store
   const swapping = { store, replacement, log, createEmbedder }

@@ -1,4 +1,5 @@
 import { type Deadline, startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { createNextAnswer } from '../../lib/next-answer.ts'
 import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
 import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
@@ -40,7 +41,7 @@ export interface ExtractorOptions {
   ocr?: OcrEngine | undefined
   /** Whether pictures are marked in the text, to be described. */
   marksPictures?: boolean
-  log?: { warn(fields: object, message: string): void }
+  log?: Pick<Log, 'warn'>
 }
 
 export type Extractor = ReturnType<typeof createExtractor>

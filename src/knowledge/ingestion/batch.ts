@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { createBudget } from '../../lib/semaphore.ts'
 import { whyTooComplex } from '../../lib/text/json.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
@@ -17,7 +18,7 @@ const POLL_MS = 200
 
 interface Dependencies {
   documents: Pick<Documents, 'create' | 'put'>
-  log: { error(fields: object, message: string): void }
+  log: Pick<Log, 'error'>
   /** How long lines wait for room in a queue that stays full. */
   maxWaitMs?: number
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { Log } from '../../lib/log.ts'
 import { CONVERSATION } from '../../schemas/bounds.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
 import { within } from '../../schemas/metadata.ts'
@@ -28,7 +29,7 @@ export interface ChangeDependencies extends Refreshing {
   index: Pick<ChunkIndex, 'remove' | 'refreshMetadata' | 'check'>
   /** Notifies ingestion that there is work. */
   wake: () => void
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Restricts a change to documents of these collections; if absent, any document may be changed. */

@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import { compareKeys } from '../../lib/compare-keys.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
 import type { Preparer } from './preparer.ts'
@@ -25,7 +26,7 @@ interface Dependencies {
   /** Set if other servers may add to the index: removes unknown chunks once it is certain that no server owns them. */
   sweep?: { suspect(keys: readonly number[]): void } | undefined
   onProgress?: (progress: ReconciliationProgress) => void
-  log: { info(fields: object, message: string): void }
+  log: Pick<Log, 'info'>
 }
 
 interface ReconciliationProgress {
@@ -192,7 +193,7 @@ const GRACE_MS = 3_600_000
 interface SweepDependencies {
   store: Pick<DocumentStore, 'chunkKeys'>
   index: Pick<ChunkIndex, 'remove'>
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'warn'>
   graceMs?: number
 }
 
@@ -236,7 +237,7 @@ interface WatchDependencies {
   reconciliation: Pick<ReturnType<typeof createReconciliation>, 'lost'>
   /** Recreates what is gone and adds what is missing. */
   heal(): Promise<void>
-  log: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn' | 'error'>
 }
 
 /** Checks until `signal` is aborted whether an index that others can remove still exists, and recreates it if not. */

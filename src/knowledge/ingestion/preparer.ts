@@ -4,6 +4,7 @@ import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
+import type { Log } from '../../lib/log.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Prepared, PrepareMethods, PrepareThreadData, SegmentText } from './prepare-thread.ts'
@@ -19,7 +20,7 @@ export interface PreparerOptions {
   heapMegabytes?: number
   /** A thread that has been idle this long is ended. */
   idleMs?: number
-  log?: { warn(fields: object, message: string): void }
+  log?: Pick<Log, 'warn'>
 }
 
 export type Preparer = ReturnType<typeof createPreparer>

@@ -1,12 +1,12 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
+import type { Log } from '../../lib/log.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import {
   exhausted,
   type Failure,
-  type IngestionLog,
   isOutage,
   isWorthRetrying,
   type RetryOptions,
@@ -34,7 +34,7 @@ interface Dependencies {
   publisher: Publisher
   retry: RetryOptions
   now: () => number
-  log: IngestionLog
+  log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
 /**
@@ -125,7 +125,7 @@ async function makeReady(
 /** Retries a call to the document store until it succeeds, whatever the error is. */
 function untilAnswered<Output>(
   ask: () => Promise<Output>,
-  log: IngestionLog,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
   signal: AbortSignal,
 ): Promise<Output> {
   const answer = () => untilAborted(ask(), signal)

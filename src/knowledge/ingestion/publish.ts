@@ -3,12 +3,13 @@ import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { MAX_WHOLE_CHARACTERS } from '../../lib/text/segments.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
 import { StaleKeysError } from '../../stores/chunk-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { IndexError, type IngestionLog } from './retry-policy.ts'
+import { IndexError } from './retry-policy.ts'
 import type { Segment } from './segments.ts'
 
 /** Documents that are ready at the same time are published in batches of up to this many chunks. */
@@ -30,7 +31,7 @@ interface Dependencies {
   index: Pick<ChunkIndex, 'add' | 'remove'>
   /** Called with the keys of chunks that can be found from now on. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
-  log: Pick<IngestionLog, 'warn'>
+  log: Pick<Log, 'warn'>
 }
 
 /** The document's number of chunks; undefined if it was deleted or replaced in the meantime. */

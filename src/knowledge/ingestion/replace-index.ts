@@ -1,4 +1,5 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { Log } from '../../lib/log.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 import { refreshMetadata } from './document-changes.ts'
@@ -23,7 +24,7 @@ interface Filling {
   hybrid: boolean
   /** Called with how many chunks and vectors are done, of how many; those of an earlier run are included. */
   progress: (done: number, total: number) => void
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface Replacement extends Filling {

@@ -2,7 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import { type Backoff, backoffMs } from '../../lib/backoff.ts'
-import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import type { Log } from '../../lib/log.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { JobCrashed } from '../../lib/processes/job.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
@@ -104,10 +105,6 @@ function reasonOf(code: PreparationError['code'], cause: unknown): string {
 
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 15_000, factor: 4 }
 
-export interface IngestionLog extends OutageLog {
-  error(fields: object, message: string): void
-}
-
 /** The index did not accept a document's chunks; `cause` says why. */
 export class IndexError extends Error {
   override readonly name = 'IndexError'
@@ -126,7 +123,7 @@ export function isOutage(error: unknown): error is Error {
  */
 export async function untilAvailable<Output>(
   work: () => Promise<Output>,
-  log: Pick<IngestionLog, 'warn'>,
+  log: Pick<Log, 'warn'>,
   signal: AbortSignal,
   worthRetrying: (error: unknown) => boolean = isOutage,
 ): Promise<Output> {
@@ -145,7 +142,7 @@ export async function untilAvailable<Output>(
 /** Wraps the index to track its outages, so that no documents are prepared while it is down. */
 export function watchIndex(
   index: Pick<ChunkIndex, 'add' | 'remove'>,
-  log: OutageLog,
+  log: Pick<Log, 'info' | 'warn'>,
   now: () => number,
 ) {
   const { run, pauseMs, isDown } = createOutage({

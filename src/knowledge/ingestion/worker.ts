@@ -3,12 +3,13 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause, settlesWithin } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
+import type { Log } from '../../lib/log.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Preparer } from './preparer.ts'
 import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
 import { createPublisher, type PublishingStore } from './publish.ts'
-import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
+import { RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
 import type { OpenSource } from './segments.ts'
 
 /** Time for claims that outlast the grace period to be released. */
@@ -26,7 +27,7 @@ export interface IngestionOptions {
   openSource: OpenSource
   /** Called with the keys of chunks as soon as a keyword search can find them. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
-  log: IngestionLog
+  log: Pick<Log, 'info' | 'warn' | 'error'>
   /** The maximum number of documents in flight. */
   concurrency: number
   retry?: RetryOptions
@@ -216,7 +217,7 @@ interface ClaimOptions {
   room: () => number
   take: (job: IngestionJob) => void
   now: () => number
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Keeps claiming jobs; retries with a growing delay while the document store does not answer. */

@@ -1,5 +1,6 @@
 import { withDeadline } from '../../lib/abort.ts'
-import { createOutage, type OutageLog } from '../../lib/outage.ts'
+import type { Log } from '../../lib/log.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { type Reranked, type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
@@ -33,7 +34,7 @@ const DEADLINE_MS = { relevance: 3_000, order: 15_000 }
 
 interface Dependencies {
   reranker: Reranker
-  log: OutageLog
+  log: Pick<Log, 'info' | 'warn'>
   now?: () => number
   deadlineMs?: number
 }

@@ -1,15 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
+import type { Log } from '../../lib/log.ts'
 
 /** Systems allow few; what happens in further folders is seen at the next regular look. */
 const MAX_FOLLOWED = 1_000
 
-interface Log {
-  debug(fields: object, message: string): void
-}
-
 /** Reports changes in folders at once. Some are missed, on network drives perhaps all: look regularly as well. */
-export function createFolderEvents(root: string, onChange: () => void, log: Log) {
+export function createFolderEvents(root: string, onChange: () => void, log: Pick<Log, 'debug'>) {
   const watchers = new Map<string, FSWatcher>()
 
   const leave = (folder: string) => {

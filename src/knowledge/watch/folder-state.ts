@@ -1,3 +1,4 @@
+import type { Log } from '../../lib/log.ts'
 import type { FolderToWatch, WatchedFolder } from '../../schemas/operator/watch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { failedOf } from './folder-documents.ts'
@@ -8,7 +9,7 @@ const MAX_SHOWN = 20
 
 export interface StateDependencies {
   store: Pick<DocumentStore, 'list' | 'countListed'>
-  log: Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
+  log: Log
 }
 
 export type FolderState = ReturnType<typeof createFolderState>

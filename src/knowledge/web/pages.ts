@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
 import type { Document, DocumentCreated } from '../../schemas/document.ts'
@@ -40,7 +41,7 @@ interface Dependencies {
   fetchPage: (sender?: string) => FetchPage
   /** Notifies ingestion that there is work. */
   wake: () => void
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
   pollMs?: number
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { SetupError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import {
   createGuardedFetch,
@@ -35,10 +36,7 @@ interface Dependencies {
   fetch: (url: string, request: OutboundRequest) => Promise<Response>
   url: string
   secret: string
-  log: {
-    warn(fields: object, message: string): void
-    error(fields: object, message: string): void
-  }
+  log: Pick<Log, 'warn' | 'error'>
   waits?: readonly number[]
   renewalMs?: number
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { createNextAnswer } from '../../lib/next-answer.ts'
 import { startProcess } from '../../lib/processes/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
@@ -21,7 +22,7 @@ const IDLE_MS = { document: 10_000, query: 300_000 }
 
 interface BuiltinOptions {
   model?: BuiltinModel
-  log?: { warn(fields: object, message: string): void } | undefined
+  log?: Pick<Log, 'warn'> | undefined
   idleMs?: number
   /** Directory of the model's package; by default that of the installed one. */
   directory?: string

@@ -1,6 +1,7 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
 import { AppError } from '../../errors.ts'
 import { pause, untilAborted, withDeadline } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { streamInSpan } from '../../lib/tracing.ts'
 import {
   type ChatModel,
@@ -16,7 +17,6 @@ import {
   createRetries,
   isLoading,
   isTooLong,
-  type ModelLog,
   toUpstreamFailure,
   UpstreamFailure,
 } from './failures.ts'
@@ -26,7 +26,7 @@ import { type ChatServer, streamAnswer } from './stream-answer.ts'
 
 interface OpenAiModelOptions extends ChatServer {
   model: string
-  log?: ModelLog | undefined
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 /** How long to wait for a server that is loading the model, and for the next look at it. */

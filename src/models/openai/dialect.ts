@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ModelLog, UpstreamFailure } from './failures.ts'
+import type { Log } from '../../lib/log.ts'
+import type { UpstreamFailure } from './failures.ts'
 import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /** What a chat completions server accepts, as far as is known. */
@@ -155,7 +156,7 @@ export function fallBack(
   dialect: Dialect,
   { facts }: UpstreamFailure,
   body: object,
-  log: ModelLog | undefined,
+  log: Pick<Log, 'warn'> | undefined,
 ): boolean {
   const { kind, status = 0, words = '' } = facts
   if (kind !== 'status' || status < 400) return false

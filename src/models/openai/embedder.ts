@@ -1,5 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
+import type { Log } from '../../lib/log.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import {
   type EmbeddingServer,
@@ -9,13 +10,7 @@ import {
   type Vector,
 } from './embedding-request.ts'
 import { EMBEDDING_MODEL, explainFailure } from './explain-failure.ts'
-import {
-  askRepeatedly,
-  isTooLong,
-  type ModelLog,
-  toUpstreamFailure,
-  type UpstreamFailure,
-} from './failures.ts'
+import { askRepeatedly, isTooLong, toUpstreamFailure, type UpstreamFailure } from './failures.ts'
 
 /** Limits of one request. 32 is the default maximum of texts in Text Embeddings Inference. */
 const MAX_TEXTS = 32
@@ -28,7 +23,7 @@ const MAX_QUERY = 8_000
 interface EmbedderOptions extends EmbeddingServer {
   /** The dimension of the vectors already stored; a model with another one is rejected. */
   dimension?: number | undefined
-  log?: ModelLog | undefined
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 /** A model behind any server with an `/embeddings` endpoint like OpenAI's. */

@@ -1,5 +1,6 @@
 import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
+import type { Log } from '../../lib/log.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import { isObject, type JsonObject, nonEmptyString } from './json.ts'
 
@@ -168,15 +169,10 @@ const MAX_RETRIES = 2
 const MAX_WAIT_MS = 5_000
 const BACKOFF = { firstMs: 500, maxMs: MAX_WAIT_MS }
 
-/** The part of a logger that models use. It is never given a key or a prompt. */
-export interface ModelLog {
-  warn(facts: Record<string, unknown>, message: string): void
-}
-
 interface Asking {
   /** As in “The chat model is asked again”. */
   upstream: string
-  log: ModelLog | undefined
+  log: Pick<Log, 'warn'> | undefined
 }
 
 /** Waits before each retry of one call; throws the failure where another attempt is pointless. */

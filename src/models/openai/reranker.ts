@@ -1,3 +1,4 @@
+import type { Log } from '../../lib/log.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
 import { askJson, type ModelServer, readAnswerText } from './connection.ts'
@@ -6,7 +7,6 @@ import {
   askRepeatedly,
   failureInStream,
   isTooLong,
-  type ModelLog,
   type UpstreamFailure,
   unreadable,
 } from './failures.ts'
@@ -19,7 +19,7 @@ const MAX_TEXT = 8_000
 const MIN_TEXT = 500
 
 interface RerankerOptions extends RerankServer {
-  log?: ModelLog | undefined
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 /**

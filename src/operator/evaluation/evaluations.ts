@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
 import { checkEffort } from '../../agent/run/search-by-effort.ts'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import {
@@ -18,13 +19,13 @@ import { isSearched } from './evaluate-search.ts'
 import { toAsked } from './judged.ts'
 import type { Questions } from './questions.ts'
 import { compareReports, Report } from './report.ts'
-import { type Log, type RunningEvaluation, startEvaluation } from './start-evaluation.ts'
+import { type RunningEvaluation, startEvaluation } from './start-evaluation.ts'
 
 interface Dependencies extends AgentToAsk {
   evaluationStore: EvaluationStore
   questions: Pick<Questions, 'list'>
   description: Pick<AgentDescription, 'capabilities'>
-  log: Log
+  log: Pick<Log, 'error'>
 }
 
 export type Evaluations = ReturnType<typeof createEvaluations>

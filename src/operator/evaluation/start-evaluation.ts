@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
 import type { EvaluationEnd, EvaluationStore } from '../../stores/evaluation-store.ts'
@@ -14,13 +15,9 @@ const GO_ON_MS = 2_000
 const MAX_TEXT = 300
 const MAX_ANSWER = 1_000
 
-export interface Log {
-  error(fields: object, message: string): void
-}
-
 interface Dependencies extends AgentToAsk {
   evaluationStore: EvaluationStore
-  log: Log
+  log: Pick<Log, 'error'>
 }
 
 interface Evaluation {

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Caller, Scope } from '../../schemas/operator/api-key.ts'
 import { type KeyStore, MAX_KEYS, type StoredKey } from '../../stores/key-store.ts'
 
@@ -15,7 +16,7 @@ const PREFIX = 'oauth'
 
 interface Dependencies {
   store: KeyStore
-  log: { info(fields: object, message: string): void }
+  log: Pick<Log, 'info'>
   now?: () => number
 }
 

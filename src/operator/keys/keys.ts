@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { ApiKey, ApiKeyCreated, Caller, NewApiKey } from '../../schemas/operator/api-key.ts'
 import { type KeyStore, MAX_KEYS, type StoredKey, type UsedKey } from '../../stores/key-store.ts'
@@ -12,7 +13,7 @@ const TOKEN = /^ask_((?:oauth)?[0-9a-f]{12})_([\w-]{43})$/
 
 interface Dependencies {
   store: KeyStore
-  log: Record<'info' | 'warn', (fields: object, message: string) => void>
+  log: Pick<Log, 'info' | 'warn'>
   /** Milliseconds since the epoch. */
   now?: () => number
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import type { Log } from '../../lib/log.ts'
 import type { KeyStore, UsedKey } from '../../stores/key-store.ts'
 
 const MINUTE_MS = 60_000
@@ -19,7 +20,7 @@ interface Use {
 
 interface Dependencies {
   store: Pick<KeyStore, 'addUse'>
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
   now: () => number
 }
 

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { RunObserver } from '../../agent/run/run-gate.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { meter } from '../../lib/tracing.ts'
 import type { Sample } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
@@ -245,10 +246,7 @@ function createSampler() {
 }
 
 /** Logs one line per run, besides the one per request. */
-export function logRuns(
-  observer: RunObserver,
-  log: { info(fields: object, message: string): void },
-): RunObserver {
+export function logRuns(observer: RunObserver, log: Pick<Log, 'info'>): RunObserver {
   return {
     runStarted: observer.runStarted,
     runEnded(run) {

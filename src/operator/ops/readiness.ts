@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
@@ -28,7 +29,7 @@ interface Dependencies {
   counts: () => Promise<StoreCounts>
   /** The stage of startup; results found at another stage are outdated. */
   stage?: () => string
-  log: Record<'info' | 'warn', (fields: object, message: string) => void>
+  log: Pick<Log, 'info' | 'warn'>
   /** The deadline of each check. */
   deadlineMs?: number
 }

@@ -8,6 +8,7 @@ import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
@@ -30,7 +31,7 @@ interface Options {
   host: string | undefined
   /** Identifies this server among those that share the engine; the same after a restart. */
   owner: string
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Runs Python in a container of its own, without network, privileges or files of the machine. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { startDeadline } from '../../lib/abort.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
+import type { Log } from '../../lib/log.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
@@ -28,7 +29,7 @@ interface Options {
   template: string
   /** How long a sandbox may be unused. Then the provider ends it, and its cost, even if the server is gone. */
   idleSeconds: number
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Python on a machine of a provider, created when it is first needed. */

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import type { Row, Statement, Tx, Value } from '../sql/query.ts'
 import { readColumn, toParameter } from './codec.ts'
 import { codeOf, mayPass, reasonFor, toStoreError, unavailable } from './error.ts'
@@ -196,7 +197,7 @@ export interface StartDeadline {
 
 interface WaitOptions {
   url: string
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
   /** Without it, there is only one attempt. */
   deadline?: StartDeadline | undefined
 }

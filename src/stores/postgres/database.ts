@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import type { Log } from '../../lib/log.ts'
 import { Conflict, type Statement, type Tx, type Value } from '../sql/query.ts'
 import { connectionSettings, createTx, SEARCH_PATH } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
@@ -18,7 +19,7 @@ interface PoolOptions {
   url: string
   /** The maximum number of connections. */
   size: number
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 export type Database = ReturnType<typeof openDatabase>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from '../../lib/log.ts'
 import type { IngestionJob } from '../document-store.ts'
 import type { Claimant } from '../sql/jobs.ts'
 import type { WriteCalls } from '../sql/writes.ts'
@@ -11,7 +12,7 @@ const RENEWALS_PER_LEASE = 4
 
 interface LeaseDependencies {
   write: Pick<WriteCalls, 'renewClaims' | 'endLeases'>
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
   milliseconds?: number | undefined
 }
 

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { z } from 'zod'
 import { backoffMs } from '../../lib/backoff.ts'
 import { ignore } from '../../lib/ignore.ts'
+import type { Log } from '../../lib/log.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import type { StoreListener } from '../opened-store.ts'
 import { connectionSettings } from './connection.ts'
@@ -20,7 +21,7 @@ interface Options {
   onMessage: (payload: string) => void
   /** Called when it listens, for the first time or again: what was sent in between was missed. */
   onListening: () => void
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Listens on a separate connection, which is reopened whenever it breaks, until closed. */
@@ -105,7 +106,7 @@ interface Dependencies {
   database: Database
   /** Identifies this server, which ignores its own notifications. */
   owner: string
-  log: { warn(fields: object, message: string): void }
+  log: Pick<Log, 'warn'>
 }
 
 /** Notifies other servers of this server's changes, and local subscribers of theirs. */

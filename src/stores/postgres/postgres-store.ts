@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import type { SharedStore } from '../opened-store.ts'
 import { readMatchingKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
@@ -45,11 +46,6 @@ const PICTURES_LOCK = 14
 const lockOf = (folder: string) =>
   -1 - (createHash('sha256').update(folder).digest().readUInt32BE() >>> 1)
 
-interface Log {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 interface PostgresStoreOptions {
   /** `postgres://…`; never shown. */
   url: string
@@ -61,7 +57,7 @@ interface PostgresStoreOptions {
   leaseMs?: number
   /** How long to wait for a database that is down; without it, the database must be up. */
   deadline?: StartDeadline | undefined
-  log: Log
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 /**

@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import type { Log } from '../../lib/log.ts'
 import { startThread } from '../../lib/processes/thread.ts'
 import type { OpenedStore, VectorReplacement } from '../opened-store.ts'
 import type { Read } from '../sql/query.ts'
@@ -25,17 +26,12 @@ import type { WriterMethods } from './writer-thread.ts'
 const FILE_CACHE_KIBIBYTES = 1_024
 const CLOSE_DEADLINE_MS = 10_000
 
-interface Log {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 interface SqliteStoreOptions {
   /** Created if missing; used by one process at a time. */
   directory: string
   /** The most documents that may be queued for ingestion or in progress. */
   queueLimit: number
-  log?: Log
+  log?: Pick<Log, 'info' | 'warn'>
   /** Called once if the writer thread crashes; from then on every call throws `store_unavailable`. */
   onCrash: (error: Error) => void
 }

@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 export interface LogEntry {
-  facts: Record<string, unknown>
+  facts: object
   message: string
 }
 
