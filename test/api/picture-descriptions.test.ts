@@ -159,6 +159,41 @@ it('Pictures of pages and of Word files are described where they stand, each onc
   expect(upstream.requests.map((request) => seen(request).height)).toEqual([130, 140])
 })
 
+it('Pictures of a mail and its attachments are described, and told apart', async () => {
+  const { server, upstream } = await start()
+  const [inline, attached] = [140, 150].map((height) =>
+    scan([], { height }).asPng().toString('base64'),
+  )
+  const mail = `From: ada@example.org
+MIME-Version: 1.0
+Subject: Owls
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/html
+
+<html><body><p>Owls hunt.</p><img src="data:image/png;base64,${inline}"></body></html>
+--b
+Content-Disposition: attachment; filename=owls.png
+Content-Transfer-Encoding: base64
+
+${attached}
+--b
+Content-Disposition: attachment; filename=owls.docx
+Content-Transfer-Encoding: base64
+
+${wordWith(PICTURE).toString('base64')}
+--b--
+`
+  const id = await ready(server, 'owls.eml', Buffer.from(mail))
+  await described(server, id, { described: 3 })
+  expect(upstream.requests.map((request) => seen(request).height).sort()).toEqual([130, 140, 150])
+  const texts = (await found(server, 'chart of owls')).map(({ text }) => text)
+  expect(texts).toContainEqual(
+    expect.stringMatching(/^\[Picture 1 in attachment 2: .*\]\n.* 620 by 130 pixels/),
+  )
+})
+
 it(
   'Documents are ready without the model, and a description resumes after a restart',
   verifies('pictures.later'),

@@ -1,3 +1,5 @@
+import { utils, write } from '@e965/xlsx'
+import { unzipSync } from 'fflate'
 import { zipFile } from './zip-file.ts'
 
 const relation = (type: string, target: string) =>
@@ -26,4 +28,48 @@ export const slidesWith = (picture: Uint8Array) =>
     'ppt/slides/slide1.xml': '<p:sld></p:sld>',
     'ppt/slides/_rels/slide1.xml.rels': relations(relation('image', '../media/1.png')),
     'ppt/media/1.png': picture,
+  })
+
+/** A workbook with a picture on each of two sheets, of which the second has no cells. */
+export function workbookWith(first: Uint8Array, second: Uint8Array) {
+  const book = utils.book_new()
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Bird'], ['Tern']]), 'Birds')
+  utils.book_append_sheet(book, utils.aoa_to_sheet([]), 'Map')
+  const drawn = [1, 2].flatMap((number) => [
+    [
+      `xl/worksheets/_rels/sheet${number}.xml.rels`,
+      relations(relation('drawing', `../drawings/drawing${number}.xml`)),
+    ],
+    [`xl/drawings/drawing${number}.xml`, '<xdr:wsDr/>'],
+    [
+      `xl/drawings/_rels/drawing${number}.xml.rels`,
+      relations(relation('image', `/xl/media/${number}.png`)),
+    ],
+  ])
+  const parts = unzipSync(new Uint8Array(write(book, { type: 'buffer' })))
+  return archive({
+    ...parts,
+    ...Object.fromEntries(drawn),
+    'xl/media/1.png': first,
+    'xl/media/2.png': second,
+  })
+}
+
+/** A text or a presentation of OpenDocument. */
+export const openDocumentWith = (body: string, picture: Uint8Array) =>
+  archive({
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    'content.xml': `<office:document-content><office:body>${body}</office:body></office:document-content>`,
+    'Pictures/1.png': picture,
+  })
+
+/** A book of one chapter beside its pictures. */
+export const bookWith = (body: string, pictures: Record<string, string | Uint8Array>) =>
+  archive({
+    'META-INF/container.xml':
+      '<container><rootfiles><rootfile full-path="book/content.opf"/></rootfiles></container>',
+    'book/content.opf':
+      '<package><manifest><item id="one" href="text/one.xhtml"/></manifest><spine><itemref idref="one"/></spine></package>',
+    'book/text/one.xhtml': `<html><body>${body}</body></html>`,
+    ...pictures,
   })

@@ -58,7 +58,7 @@ const files = (await readdir(directory, { recursive: true })).filter((file) =>
 )
 const pages = await Promise.all(
   files.toSorted().map(async (file) => {
-    const { text } = extractHtml(await readFile(join(directory, file), 'utf8'))
+    const { text } = await extractHtml(await readFile(join(directory, file), 'utf8'))
     return manual.bySection ? sectionsOf(text) : [{ _id: file, text }]
   }),
 )

@@ -12,7 +12,7 @@ import {
   withPageBreaks,
 } from './extracted.ts'
 import type { PictureKind } from './formats/image.ts'
-import type { Pictures } from './pictures.ts'
+import { type Pictures, picturesWithin } from './pictures.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
@@ -124,22 +124,26 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
   },
   {
     part: 'xl/workbook.xml',
-    async read({ bytes, zip }) {
+    async read({ bytes, zip }, sight) {
       await zip.verify()
+      const { createShowEntry } = await import('./formats/image.ts')
       const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
       const { extractWorkbook } = await import('./formats/xlsx.ts')
-      return extractWorkbook(bytes, await partsOfXlsx(zip))
+      const show = createShowEntry(await seePicture(sight), zip)
+      return extractWorkbook(bytes, await partsOfXlsx(zip), show)
     },
   },
   {
     part: 'META-INF/container.xml',
-    read: async ({ zip }) => (await import('./formats/epub.ts')).extractEpub(zip),
+    read: async ({ zip }, sight) =>
+      (await import('./formats/epub.ts')).extractEpub(zip, await seePicture(sight)),
   },
   {
     part: 'content.xml',
-    async read({ bytes, zip }) {
+    async read({ bytes, zip }, sight) {
       await zip.verify()
-      return (await import('./formats/opendocument.ts')).extractOpenDocument(bytes, zip)
+      const { extractOpenDocument } = await import('./formats/opendocument.ts')
+      return extractOpenDocument(bytes, zip, await seePicture(sight))
     },
   },
 ]
@@ -158,11 +162,21 @@ interface TextFile extends SourceFile {
 type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
 
 const TEXTS: Record<TextKind, Read<TextFile>> = {
-  html: async ({ text }) => (await import('./formats/html.ts')).extractHtml(text),
-  mail: async ({ bytes }, { recognition }) =>
-    (await import('./formats/mail.ts')).extractMail(bytes, (attachment) =>
-      extractFile(attachment, recognition),
-    ),
+  async html({ text }, sight) {
+    const { createShowPicture, dataOf } = await import('./formats/image.ts')
+    const { extractHtml } = await import('./formats/html.ts')
+    return extractHtml(text, createShowPicture(await seePicture(sight), dataOf))
+  },
+  mail: async ({ bytes }, sight) =>
+    (await import('./formats/mail.ts')).extractMail(bytes, {
+      see: await seePicture(sight),
+      extract: (attachment, number) =>
+        extractFile(
+          attachment,
+          sight.recognition,
+          sight.pictures && picturesWithin(sight.pictures, number),
+        ),
+    }),
   json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
   csv: async ({ text, isCut }) => (await import('./formats/csv.ts')).extractCsv(text, isCut),
   code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),

@@ -56,7 +56,7 @@ export function createPictureSearch(
   marks: readonly string[],
   onFound: (picture: PictureFile) => void,
 ): Pictures {
-  const pages = new Set(marks.map((mark) => Number(/ on page (\d+)\]$/.exec(mark)?.[1])))
+  const pages = new Set(marks.map((mark) => Number(/ on page (\d+)[\] ]/.exec(mark)?.[1])))
   return {
     isWanted: (page) => pages.has(page),
     take({ mediaType, content, encode, ...place }) {
@@ -66,3 +66,13 @@ export function createPictureSearch(
     },
   }
 }
+
+/** The pictures of an attachment, which are told from those of others by its number. */
+export const picturesWithin = (pictures: Pictures, attachment: number): Pictures => ({
+  isWanted: pictures.isWanted,
+  take: ({ attachment: inner, ...picture }) =>
+    pictures.take({
+      ...picture,
+      attachment: inner === undefined ? `${attachment}` : `${attachment}.${inner}`,
+    }),
+})

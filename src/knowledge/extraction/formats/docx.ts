@@ -13,17 +13,18 @@ const TEXTS = /^word\/(?:document|footnotes|endnotes)\.xml$/
 
 /** What `see` says for images is placed where the images are; comments are placed where they belong. */
 export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
-  let pictures = 0
+  const pictures: string[] = []
   const convertImage = mammoth.images.imgElement(async (image) => {
-    const number = ++pictures
-    const text = await see(Buffer.from(await image.readAsBuffer()), { number })
+    const index = pictures.push('') - 1
+    const read = async () => Buffer.from(await image.readAsBuffer())
+    pictures[index] = await see(read, { number: index + 1 })
     // Without this, the image itself would be embedded in the text as a data URL.
-    return { src: '', ...(text !== '' && { alt: `\n\n${text}\n\n` }) }
+    return { src: `${index}` }
   })
   // Of its inputs, mammoth's types lack the archive that it would make of a path.
   const input = { path: '', file: await simplified(zip) }
   const { value } = await mammoth.convertToHtml(input, { convertImage, externalFileAccess: false })
-  return { text: htmlToMarkdown(value) }
+  return { text: await htmlToMarkdown(value, async (index) => pictures[Number(index)] ?? '') }
 }
 
 /** The archive as mammoth reads it, with its texts rewritten. */

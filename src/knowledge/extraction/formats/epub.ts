@@ -2,21 +2,24 @@ import { posix } from 'node:path'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { elementToMarkdown, parsePage } from './html.ts'
+import { createShowEntry, type SeePicture } from './image.ts'
 import { readXml } from './xml.ts'
 
 const CONTAINER = 'META-INF/container.xml'
 /** Where book shops state who may read a book. */
 const RIGHTS = 'META-INF/rights.xml'
 
-/** The chapters in reading order. */
-export async function extractEpub(zip: ZipArchive): Promise<Extracted> {
+/** The chapters in reading order, with what `see` says for images where these are. */
+export async function extractEpub(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   if (zip.has(RIGHTS)) {
     throw new ExtractionError('encrypted_file', 'The book is protected by DRM')
   }
+  const show = createShowEntry(see, zip)
   const text = createBoundedText()
   for (const path of await chapterPaths(zip)) {
     const { body } = parsePage(asHtml(await zip.readText(path)))
-    const chapter = body ? elementToMarkdown(body) : ''
+    const showFromHere = (href: string) => show(posix.join(posix.dirname(path), decodePath(href)))
+    const chapter = body ? await elementToMarkdown(body, showFromHere) : ''
     if (chapter !== '') text.add(`${chapter}\n\n`)
   }
   return { text: text.toString() }

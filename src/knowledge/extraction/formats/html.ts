@@ -2,6 +2,7 @@ import { Parser } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
+import type { ShowPicture } from './image.ts'
 
 /** Share of the page's text that `main` must have; otherwise the whole page is used. */
 const MIN_SHARE = 0.5
@@ -9,10 +10,10 @@ const MIN_SHARE = 0.5
 const LINKED_SHARE = 0.5
 
 /** The whole text of a page but for what is hidden and its navigation, under the page's title. */
-export function extractHtml(html: string): Extracted {
+export async function extractHtml(html: string, show: ShowPicture = showNone): Promise<Extracted> {
   const { body, title } = parsePage(html)
   const heading = title.replaceAll(/\s+/g, ' ').trim()
-  const text = body ? elementToMarkdown(contentOf(body)) : ''
+  const text = body ? await elementToMarkdown(contentOf(body), show) : ''
   return { text: heading === '' || text.startsWith('# ') ? text : `# ${heading}\n\n${text}` }
 }
 
@@ -133,16 +134,47 @@ addTableRules(service)
 service.escape = (text) => text
 
 /** Converts a fragment of HTML to Markdown. */
-export function htmlToMarkdown(html: string): string {
+export async function htmlToMarkdown(html: string, show: ShowPicture = showNone): Promise<string> {
   const { body } = parsePage(`<!doctype html><html><body>${html}</body></html>`)
-  return body ? elementToMarkdown(body) : ''
+  return body ? elementToMarkdown(body, show) : ''
 }
 
 /** Converts an element to Markdown. Throws `text_too_long`. */
-export function elementToMarkdown(element: PageElement): string {
+export async function elementToMarkdown(element: PageElement, show: ShowPicture): Promise<string> {
   const text = createBoundedText()
+  await showPictures(element, show)
   text.add(service.turndown(element))
   return text.toString()
+}
+
+const showNone: ShowPicture = async () => ''
+
+/** In their Markdown, no paragraph can stand on its own. */
+const WITHIN = 'table, ol, ul > li, blockquote, pre, svg'
+
+/** Places what is shown of each image after it, as paragraphs. */
+async function showPictures(element: PageElement, show: ShowPicture): Promise<void> {
+  const shown: [PageElement, string][] = []
+  for (const image of [...element.querySelectorAll('img, image')]) {
+    const source = ['src', 'xlink:href', 'href'].map((name) => image.getAttribute(name))
+    const text = await show(source.find((one) => one !== null) ?? '')
+    if (text !== '') shown.push([blockOf(image), text])
+  }
+  for (const [block, text] of shown.toReversed()) {
+    const paragraphs = element.ownerDocument.createElement('img')
+    paragraphs.setAttribute('alt', `\n\n${text}\n\n`)
+    block.after(paragraphs)
+  }
+}
+
+function blockOf(image: PageElement): PageElement {
+  let block = image
+  let above = image.closest(WITHIN)
+  while (above) {
+    if (above.nodeName !== 'TABLE' || !shapeOf(above).isArrangement) block = above
+    above = above.parentElement?.closest(WITHIN) ?? null
+  }
+  return block
 }
 
 /** Real pages nest up to a hundred levels. The time and the stack needed for a tree grow with its depth. */
@@ -150,13 +182,18 @@ const MAX_DEPTH = 1_000
 
 /** The part of the DOM that is used here: the server's type declarations have no DOM. */
 interface PageElement {
+  readonly nodeName: string
+  readonly ownerDocument: { createElement(name: string): PageElement }
+  readonly parentElement: PageElement | null
   readonly textContent: string | null
   readonly children: { readonly length: number }
   getAttribute(name: string): string | null
+  setAttribute(name: string, value: string): void
   closest(selectors: string): PageElement | null
   querySelector(selectors: string): PageElement | null
   querySelectorAll(selectors: string): Iterable<PageElement>
   remove(): void
+  after(element: PageElement): void
   replaceWith(text: string): void
 }
 

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { posix } from 'node:path'
 import type { PicturePlace } from '../../../lib/text/picture-mark.ts'
 import {
   createBoundedText,
@@ -22,6 +23,7 @@ import {
   refuseSize,
   toGrey,
 } from '../recognition/pictures.ts'
+import type { ZipArchive } from '../zip-archive.ts'
 import { type Size, sizeOf } from './image-size.ts'
 import { tiffPages } from './tiff.ts'
 
@@ -88,7 +90,14 @@ const MAX_WITHIN = 500
 const A_PAGE = { width: 2_480, height: 3_508 }
 
 /** What the text says for an image within a document: its text, and its mark if it is to be described; or ''. */
-export type SeePicture = (bytes: Buffer, place: PicturePlace) => Promise<string>
+export type SeePicture = (read: ReadPicture, place: PicturePlace) => Promise<string>
+
+type ReadPicture = () => Buffer | Promise<Buffer>
+
+interface PictureFile {
+  bytes: Buffer
+  kind: PictureKind
+}
 
 interface Sight {
   recognition?: Recognition | undefined
@@ -116,12 +125,8 @@ export function createSeePicture(
       },
     )
   }
-  return async (bytes, place) => {
-    const { number, page } = place
-    const what = page === undefined ? `picture ${number}` : `a picture on page ${page}`
-    const onUnreadable = () => recognition?.onUnreadable(what)
-    const kind = kindOf(bytes)
-    if (!kind) return ''
+  const show = async (file: PictureFile, place: PicturePlace, onUnreadable: () => void) => {
+    const { bytes, kind } = file
     const pixels = pixelsOf(bytes, kind)
     if (Number.isNaN(pixels)) onUnreadable()
     if (!(pixels >= MIN_PIXELS)) return ''
@@ -130,6 +135,57 @@ export function createSeePicture(
     const mark = mediaType && pictures?.take({ ...place, mediaType, content: bytes })
     return [text, mark].filter(Boolean).join('\n\n')
   }
+  return async (open, place) => {
+    if (!(recognition || pictures)) return ''
+    const { number, page } = place
+    const what = page === undefined ? `picture ${number}` : `a picture on page ${page}`
+    const onUnreadable = () => recognition?.onUnreadable(what)
+    const bytes = await openOrReport(open, onUnreadable)
+    const kind = bytes && kindOf(bytes)
+    return kind ? show({ bytes, kind }, place, onUnreadable) : ''
+  }
+}
+
+async function openOrReport(open: ReadPicture, onUnreadable: () => void) {
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof ExtractionError)) throw error
+    onUnreadable()
+    return undefined
+  }
+}
+
+/** What the text says for an image by its path or other source; '' if the file does not hold it. */
+export type ShowPicture = (source: string) => Promise<string>
+
+/** Each image once, numbered in the order in which they are shown. `find` knows those that are in the file. */
+export function createShowPicture(
+  see: SeePicture,
+  find: (source: string) => ReadPicture | undefined,
+): ShowPicture {
+  const shown = new Set<string>()
+  return async (source) => {
+    const read = shown.has(source) ? undefined : find(source)
+    if (!read) return ''
+    shown.add(source)
+    return see(read, { number: shown.size })
+  }
+}
+
+/** Shows the images of an archive by their paths. */
+export const createShowEntry = (see: SeePicture, zip: ZipArchive) =>
+  createShowPicture(see, (path) => {
+    const name = posix.normalize(path)
+    return zip.has(name) ? () => zip.readBytes(name) : undefined
+  })
+
+const DATA = /^data:image\/[\w.+-]{1,40};base64,/i
+
+/** The image that a `data:` URI holds; undefined for any other source. */
+export function dataOf(source: string): ReadPicture | undefined {
+  const [head] = DATA.exec(source) ?? []
+  return head === undefined ? undefined : () => Buffer.from(source.slice(head.length), 'base64')
 }
 
 /** How large it is; NaN if it is damaged. A TIFF or GIF is bounded when it is decoded. */

@@ -6,23 +6,48 @@ import {
   type SourceFile,
 } from '../extracted.ts'
 import { extractHtml } from './html.ts'
+import { createShowPicture, dataOf, type SeePicture, type ShowPicture } from './image.ts'
 
 const MAX_ATTACHMENTS = 100
 /** A mail may contain a mail that contains a mail, and so on. */
 const MAX_NESTING = 20
 
-type Extract = (file: SourceFile) => Promise<Extracted>
+interface Readers {
+  /** Reads an attachment; they are numbered from 1. */
+  extract(file: SourceFile, number: number): Promise<Extracted>
+  see: SeePicture
+}
 
-/** The headers, the body, and the attachments, with their texts if `extract` can read them. */
-export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extracted> {
+/**
+ * The headers, the body, what `see` says for images in it, and the attachments, with their texts if `extract` can read
+ * them.
+ */
+export async function extractMail(bytes: Buffer, { extract, see }: Readers): Promise<Extracted> {
   const mail = await PostalMime.parse(bytes, { maxNestingDepth: MAX_NESTING })
+  const attachments = mail.attachments.slice(0, MAX_ATTACHMENTS)
+  const inline = inlineIn(attachments)
+  const show = createShowPicture(see, (source) => inline.get(source) ?? dataOf(source))
   const text = createBoundedText()
   text.add(`# ${mail.subject ?? 'Mail without a subject'}\n\n${headersOf(mail)}\n`)
-  text.add(`${bodyOf(mail)}\n\n`)
-  for (const attachment of mail.attachments.slice(0, MAX_ATTACHMENTS)) {
-    text.add(await attachmentToText(attachment, extract))
+  text.add(`${await bodyOf(mail, show)}\n\n`)
+  for (const source of inline.keys()) {
+    const shown = await show(source)
+    if (shown !== '') text.add(`${shown}\n\n`)
+  }
+  const attached = attachments.filter(({ related }) => !related)
+  for (const [index, attachment] of attached.entries()) {
+    text.add(await attachmentToText(attachment, (file) => extract(file, index + 1)))
   }
   return { text: text.toString() }
+}
+
+/** What is in the body, by the source that the body names. */
+function inlineIn(attachments: readonly Attachment[]): Map<string, () => Buffer> {
+  const inline = new Map<string, () => Buffer>()
+  for (const { related, contentId = '', content } of attachments) {
+    if (related) inline.set(`cid:${contentId.replaceAll(/[<>]/g, '')}`, () => toBytes(content))
+  }
+  return inline
 }
 
 function headersOf({ from, to = [], cc = [], date }: Email): string {
@@ -37,16 +62,18 @@ function toName({ name, address }: Address): string {
   return name && address ? `${name} <${address}>` : name || (address ?? '')
 }
 
-function bodyOf({ text, html }: Email): string {
+async function bodyOf({ text, html }: Email, show: ShowPicture): Promise<string> {
   if (text?.trim()) return text.trim()
-  return html ? extractHtml(html).text : ''
+  return html ? (await extractHtml(html, show)).text : ''
 }
 
-async function attachmentToText(attachment: Attachment, extract: Extract): Promise<string> {
+async function attachmentToText(
+  attachment: Attachment,
+  extract: (file: SourceFile) => Promise<Extracted>,
+): Promise<string> {
   const name = attachment.filename ?? 'without a name'
   const bytes = toBytes(attachment.content)
   const heading = `## Attachment: ${name}\n\n`
-  if (attachment.related) return ''
   try {
     const { text } = await extract({ name, mediaType: attachment.mimeType, bytes })
     return `${heading}${text}\n\n`

@@ -1,6 +1,7 @@
 import { type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
+import { createShowEntry, type SeePicture } from './image.ts'
 import { partsOfOds } from './sheet-parts.ts'
 import { extractWorkbook } from './xlsx.ts'
 import { escapeXml, readXml } from './xml.ts'
@@ -12,15 +13,20 @@ const MANIFEST = 'META-INF/manifest.xml'
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet'
 
 /** Text, presentations and drawings as Markdown; spreadsheets as tables. */
-export async function extractOpenDocument(bytes: Buffer, zip: ZipArchive): Promise<Extracted> {
+export async function extractOpenDocument(
+  bytes: Buffer,
+  zip: ZipArchive,
+  see: SeePicture,
+): Promise<Extracted> {
   const manifest = zip.has(MANIFEST) ? await zip.readText(MANIFEST) : ''
   if (manifest.includes(':encryption-data')) {
     throw new ExtractionError('encrypted_file', 'The file is protected with a password')
   }
   const kind = zip.has('mimetype') ? await zip.readText('mimetype') : ''
   const content = await zip.readText(CONTENT)
-  if (kind.startsWith(SPREADSHEET)) return extractWorkbook(bytes, partsOfOds(content))
-  return { text: htmlToMarkdown(toHtml(content)) }
+  const show = createShowEntry(see, zip)
+  if (kind.startsWith(SPREADSHEET)) return extractWorkbook(bytes, partsOfOds(content), show)
+  return { text: await htmlToMarkdown(toHtml(content), show) }
 }
 
 /** Elements that are the same in HTML. */
@@ -86,6 +92,7 @@ function toHtml(xml: string): string {
 
 /** What stands for the beginning of an element. */
 const BEGINNINGS: Record<string, (attributes: Record<string, string>) => string> = {
+  'draw:image': (attributes) => `<img src="${escapeXml(attributes['xlink:href'] ?? '')}">`,
   'draw:page': (attributes) => `<h2>${escapeXml(attributes['draw:name'] ?? '')}</h2>`,
   'presentation:notes': () => '<h3>Notes</h3>',
   'text:line-break': () => '<br>',

@@ -25,7 +25,7 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
     for (const footer of slide.footers.filter(isNew)) text.add(`${footer}\n\n`)
     for (const [index, picture] of [...(await picturesOf(zip, path))].entries()) {
       const place = { number: index + 1, page: position + 1 }
-      const seen = await see(await zip.readBytes(picture), place)
+      const seen = await see(() => zip.readBytes(picture), place)
       if (seen !== '') text.add(`${seen}\n\n`)
     }
     const notes = await notesOf(zip, path)

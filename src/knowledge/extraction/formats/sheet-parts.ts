@@ -23,6 +23,8 @@ export interface SheetParts {
   charts?: readonly Chart[]
   /** The lines of its SmartArt. */
   smartArt?: readonly string[]
+  /** The paths of its images. */
+  pictures?: readonly string[]
 }
 
 /** By the names of the sheets. */
@@ -59,6 +61,7 @@ export function partsOfOds(content: string): PartsOfSheets {
   let style = ''
   let rows = countHidden()
   let columns = countHidden()
+  let pictures: string[] = []
   const beginnings = new Map<string, (attributes: Record<string, string>) => void>([
     ['style:style', ({ 'style:name': name = '' }) => (style = name)],
     [
@@ -70,10 +73,12 @@ export function partsOfOds(content: string): PartsOfSheets {
       ({ 'table:name': name = '', 'table:style-name': its = '' }) => {
         rows = countHidden()
         columns = countHidden()
+        pictures = []
         const [hiddenRows, hiddenColumns] = [rows.numbers, columns.numbers]
-        sheets.set(name, { isHidden: hiddenStyles.has(its), hiddenRows, hiddenColumns })
+        sheets.set(name, { isHidden: hiddenStyles.has(its), hiddenRows, hiddenColumns, pictures })
       },
     ],
+    ['draw:image', ({ 'xlink:href': path = '' }) => pictures.push(path)],
     ['table:table-row', (attributes) => rows.add(attributes, 'table:number-rows-repeated')],
     [
       'table:table-column',
@@ -135,14 +140,18 @@ function hiddenIn(xml: string) {
 
 const numberIn = (tag: string, attribute: RegExp) => Number(attribute.exec(tag)?.[1])
 
-/** Charts and SmartArt of a sheet are in its drawing; a sheet that is a chart has a drawing, too. */
+/** Charts, SmartArt and images of a sheet are in its drawing; a sheet that is a chart has a drawing, too. */
 async function drawnOnSheet(zip: ZipArchive, sheet: string) {
   const charts: Chart[] = []
   const smartArt: string[] = []
+  const pictures: string[] = []
   for (const { type, path } of (await targetsOf(zip, sheet)).values()) {
     if (!type.endsWith('/drawing')) continue
     charts.push(...(await chartsOf(zip, path)).values())
     smartArt.push(...[...(await smartArtOf(zip, path)).values()].flat())
+    for (const { type, path: target } of (await targetsOf(zip, path)).values()) {
+      if (type.endsWith('/image')) pictures.push(target)
+    }
   }
-  return { charts, smartArt }
+  return { charts, smartArt, pictures }
 }

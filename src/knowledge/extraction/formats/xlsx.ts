@@ -3,18 +3,28 @@ import type { DocumentWarning } from '../../../schemas/document.ts'
 import { type BoundedText, createBoundedText, type Extracted, listed } from '../extracted.ts'
 import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 import { chartToText } from './chart.ts'
+import type { ShowPicture } from './image.ts'
 import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
 import type { PartsOfSheets, SheetParts } from './sheet-parts.ts'
 
-/** Sheet by sheet, each under its name and with what `parts` hold; percentages and amounts of money as they are shown. */
-export async function extractWorkbook(bytes: Buffer, parts: PartsOfSheets): Promise<Extracted> {
+/**
+ * Sheet by sheet, each under its name and with what `parts` hold, and `show` says for its images; percentages and amounts
+ * of money as they are shown.
+ */
+export async function extractWorkbook(
+  bytes: Buffer,
+  parts: PartsOfSheets,
+  show: ShowPicture = async () => '',
+): Promise<Extracted> {
   const text = createBoundedText()
   const hidden: string[] = []
   const partlyHidden: string[] = []
   for (const { sheet, isHidden, rows, comments } of await readWorkbook(bytes, { asShown: true })) {
     const more = parts.get(sheet)
     const commented = comments.map((comment) => `${comment}\n`)
-    const written = [rowsToText(rows), ...commented, ...drawnToText(more)]
+    const shown = await Array.fromAsync(more?.pictures ?? [], show)
+    const pictures = shown.filter(Boolean).map((text) => `${text}\n`)
+    const written = [rowsToText(rows), ...commented, ...drawnToText(more), ...pictures]
       .filter(Boolean)
       .join('\n')
     if (written === '') continue

@@ -196,6 +196,8 @@ describe('A picture within a document', () => {
       `## Slide 1\n\n\n\n${LINE}\n\n`,
     )
     expect((await read('a.docx', wordWith(picture))).text).toBe('Before.\n\nAfter.')
+    const page = `<html><body>Before.<img src="data:image/png;base64,${picture.toString('base64')}"></body></html>`
+    expect((await read('a.html', Buffer.from(page), seen)).text).toBe(`Before.\n\n${LINE}`)
   })
 
   it.each([
