@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals'
 import { AgentServer, AgentServerError, type Fetch } from '../client/src/agent-server.ts'
 
 /** The whole API, with the session's cookie in place of the key. */
@@ -67,6 +68,21 @@ export function messageOf(error: unknown): string {
     return UNREACHABLE
   }
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Does something, and returns whether it could be done; if not, `failure` says why. */
+export async function attempt(
+  failure: Signal<string>,
+  work: () => PromiseLike<unknown>,
+): Promise<boolean> {
+  failure.value = ''
+  try {
+    await work()
+    return true
+  } catch (error) {
+    failure.value = messageOf(error)
+    return false
+  }
 }
 
 export interface SessionState {

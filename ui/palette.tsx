@@ -62,13 +62,7 @@ export function Palette({ pages }: { pages: readonly { path: string; title: stri
   }
   return (
     <>
-      <button
-        type="button"
-        class="open-palette"
-        onClick={() => {
-          isPaletteOpen.value = true
-        }}
-      >
+      <button type="button" class="open-palette" onClick={() => (isPaletteOpen.value = true)}>
         Go to <kbd>{SHORTCUT}</kbd>
       </button>
       {isPaletteOpen.value && <PaletteDialog known={known} onClose={close} />}

@@ -14,6 +14,7 @@ import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { isPaletteOpen, Palette } from './palette.tsx'
+import { Button } from './parts/controls.tsx'
 import { Icon, type IconName } from './parts/icon.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
@@ -75,15 +76,9 @@ export function Shell() {
               </li>
             ))}
             <li class="more-pages">
-              <button
-                type="button"
-                onClick={() => {
-                  isPaletteOpen.value = true
-                }}
-              >
-                <Icon name="more" />
+              <Button icon="more" onClick={() => (isPaletteOpen.value = true)}>
                 More
-              </button>
+              </Button>
             </li>
           </ul>
         </nav>
@@ -122,9 +117,9 @@ function Foot() {
         <span>Theme</span>
         <select
           value={theme.value}
-          onChange={({ currentTarget }) => {
-            theme.value = THEMES.find((one) => one === currentTarget.value) ?? 'system'
-          }}
+          onChange={({ currentTarget }) =>
+            (theme.value = THEMES.find((one) => one === currentTarget.value) ?? 'system')
+          }
         >
           <option value="system">System</option>
           <option value="light">Light</option>
@@ -135,10 +130,9 @@ function Foot() {
         <Icon name="reference" />
         API reference
       </a>
-      <button type="button" class="quiet" onClick={() => void signOut()}>
-        <Icon name="signOut" />
+      <Button icon="signOut" class="quiet" onClick={() => void signOut()}>
         Sign out
-      </button>
+      </Button>
       <span class="version">{version.value}</span>
     </div>
   )

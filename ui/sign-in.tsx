@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from './api.ts'
-import { Icon } from './parts/icon.tsx'
+import { Button, Field, Form } from './parts/controls.tsx'
 import { ErrorNote } from './parts/notes.tsx'
 import { signIn, signInNote } from './session.ts'
 
@@ -12,8 +12,7 @@ export function SignIn() {
   // Before it is painted: who types at once loses no letter.
   useLayoutEffect(() => field.current?.focus(), [])
 
-  const submit = async (event: Event) => {
-    event.preventDefault()
+  const submit = async () => {
     const key = field.current?.value.trim() ?? ''
     if (key === '' || busy.value) return
     busy.value = true
@@ -31,7 +30,7 @@ export function SignIn() {
     <main class="sign-in">
       <h1>Agent Server</h1>
       {signInNote.value && <p class="note">{signInNote.value}</p>}
-      <form class="panel stack" onSubmit={(event) => void submit(event)}>
+      <Form class="panel stack" onSubmit={submit}>
         {/* Password managers want a name to keep a password under. */}
         <input
           type="text"
@@ -41,20 +40,18 @@ export function SignIn() {
           hidden
           readOnly
         />
-        <label class="field">
-          <span class="label">Server key</span>
+        <Field label="Server key">
           <input ref={field} type="password" name="key" autocomplete="current-password" required />
           <span class="hint">
             The value of <code>SERVER_API_KEY</code>: in the <code>.env</code> file in the server’s
             folder, or from whoever runs the server.
           </span>
-        </label>
+        </Field>
         <ErrorNote message={failure.value} />
-        <button type="submit" class="primary" disabled={busy.value}>
-          <Icon name="signIn" />
+        <Button icon="signIn" type="submit" class="primary" disabled={busy.value}>
           Sign in
-        </button>
-      </form>
+        </Button>
+      </Form>
     </main>
   )
 }

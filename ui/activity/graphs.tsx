@@ -69,9 +69,7 @@ function Graph({
         role="img"
         aria-label={`${title} over the last hour: ${now} now, ${said}`}
         onPointerMove={point}
-        onPointerLeave={() => {
-          pointed.value = undefined
-        }}
+        onPointerLeave={() => (pointed.value = undefined)}
       >
         <path d={lineOf(all, values, most || 1)} />
         {at && <path class="pointed" d={`M${xOf(at, all).toFixed(1)} 0V${HEIGHT}`} />}

@@ -1,7 +1,7 @@
 import type { Capabilities, McpTestResult } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted, formatSeconds } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -102,26 +102,32 @@ function Connection({
           Enabled<span class="visually-hidden"> {name}</span>
         </label>
         <Asking editor={editor} name={name} />
-        <button type="button" disabled={test.isBusy.value} onClick={() => void run()}>
-          <Icon name="test" />
-          Test<span class="visually-hidden"> {name}</span>
-        </button>
+        <Button icon="test" about={name} disabled={test.isBusy.value} onClick={() => void run()}>
+          Test
+        </Button>
         {waiting.length > 0 && (
-          <button type="button" disabled={!result || test.isBusy.value} onClick={accept}>
-            <Icon name="done" />
-            Accept {waiting.length} changed tools<span class="visually-hidden"> of {name}</span>
-          </button>
+          <Button
+            icon="done"
+            about={`of ${name}`}
+            disabled={!result || test.isBusy.value}
+            onClick={accept}
+          >
+            Accept {waiting.length} changed tools
+          </Button>
         )}
-        <button type="button" class="quiet danger" onClick={() => editor.set(path, undefined)}>
-          <Icon name="delete" />
-          Remove<span class="visually-hidden"> {name}</span>
-        </button>
+        <Button
+          icon="delete"
+          about={name}
+          class="quiet danger"
+          onClick={() => editor.set(path, undefined)}
+        >
+          Remove
+        </Button>
         {test.isBusy.value && (
           <>
-            <button type="button" onClick={test.cancel}>
-              <Icon name="cancel" />
-              Cancel<span class="visually-hidden"> the test of {name}</span>
-            </button>
+            <Button icon="cancel" about={`the test of ${name}`} onClick={test.cancel}>
+              Cancel
+            </Button>
             <Status tone="busy">Connecting</Status>
           </>
         )}

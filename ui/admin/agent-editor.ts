@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'
 import { fieldAt, readFields, withField } from './agent-fields.ts'
@@ -35,14 +35,7 @@ function createAgentEditor() {
     found.value = read
     text.value = read.text || EMPTY
   }
-  const attempt = async (act: () => Promise<void>, told = failure) => {
-    try {
-      await act()
-      told.value = ''
-    } catch (error) {
-      told.value = messageOf(error)
-    }
-  }
+  const read = () => attempt(failure, async () => take(await client.admin.agent.get()))
   return {
     file,
     text,
@@ -57,12 +50,12 @@ function createAgentEditor() {
       text.value = withField(text.value, path, value)
     },
     isChanged,
-    read: () => attempt(async () => take(await client.admin.agent.get())),
+    read,
     /** Reads the file, unless there are changes that are not saved. */
     async open() {
       note.value = ''
       if (isChanged.value) note.value = 'Your changes are not saved yet.'
-      else await attempt(async () => take(await client.admin.agent.get()))
+      else await read()
     },
     forget() {
       file.value = undefined
@@ -70,15 +63,15 @@ function createAgentEditor() {
     },
 
     check: () =>
-      attempt(async () => {
+      attempt(checkFailure, async () => {
         const checked = text.value
         if (checked.trim() === '') return
         const result = await client.admin.agent.check(checked)
         if (checked === text.value) found.value = result
-      }, checkFailure),
+      }),
 
     save: () =>
-      attempt(async () => {
+      attempt(failure, async () => {
         const basedOn = file.value?.digest ?? ''
         const written = text.value
         const saved = await client.admin.agent.save({ text: written, basedOn })

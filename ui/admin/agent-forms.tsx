@@ -1,4 +1,5 @@
 import { counted } from '../format.ts'
+import { Field } from '../parts/controls.tsx'
 import { AgentCard, type CardState } from './agent-card.tsx'
 import { Connections, connectionsState } from './agent-connections.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -76,15 +77,14 @@ function Prompt({ editor }: { editor: AgentEditor }) {
   const { rules = '', assembled = '' } = editor.found.value?.prompt ?? {}
   return (
     <>
-      <label class="field">
-        <span class="label">Instructions for the agent, added after the server’s own rules</span>
+      <Field label="Instructions for the agent, added after the server’s own rules">
         <textarea
           rows={6}
           readOnly={editor.file.value === undefined}
           value={String(editor.field('prompt') ?? '')}
           onInput={({ currentTarget }) => editor.set(['prompt'], currentTarget.value)}
         />
-      </label>
+      </Field>
       <div>
         <details class="settings">
           <summary>The server’s own rules</summary>

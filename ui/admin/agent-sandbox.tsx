@@ -1,6 +1,6 @@
 import type { Capabilities, SandboxReport } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Field } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -48,8 +48,7 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
   return (
     <>
       <div class="row">
-        <label class="field">
-          <span class="label">Where code is run</span>
+        <Field label="Where code is run">
           <select
             value={kind}
             onChange={({ currentTarget }) => editor.set(path, currentTarget.value)}
@@ -60,21 +59,19 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
               </option>
             ))}
           </select>
-        </label>
-        <button
-          type="button"
+        </Field>
+        <Button
+          icon="test"
           disabled={verify.isBusy.value || kind === 'none'}
           onClick={() => void run()}
         >
-          <Icon name="test" />
           Verify
-        </button>
+        </Button>
         {verify.isBusy.value && (
           <>
-            <button type="button" onClick={verify.cancel}>
-              <Icon name="cancel" />
+            <Button icon="cancel" onClick={verify.cancel}>
               Cancel
-            </button>
+            </Button>
             <Status tone="busy">Verifying. This takes a few seconds.</Status>
           </>
         )}

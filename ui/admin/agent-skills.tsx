@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { SkillList } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
@@ -75,43 +75,41 @@ export function Skills({
               )}
             </span>
             <span class="row tight">
-              <button
-                type="button"
+              <Button
+                icon="done"
+                about={`for ${source}`}
                 class="quiet"
                 disabled={look.isBusy.value}
                 onClick={() => void accept(source)}
               >
-                <Icon name="done" />
-                Accept the current content<span class="visually-hidden"> for {source}</span>
-              </button>
-              <button
-                type="button"
+                Accept the current content
+              </Button>
+              <Button
+                icon="delete"
+                about={source}
                 class="quiet danger"
                 onClick={() => write(sources.filter((one) => one !== source))}
               >
-                <Icon name="delete" />
-                Remove<span class="visually-hidden"> {source}</span>
-              </button>
+                Remove
+              </Button>
             </span>
           </li>
         ))}
       </ul>
       <NewSource sources={sources} onAdd={(source) => write([...sources, source])} />
       <div class="row">
-        <button
-          type="button"
+        <Button
+          icon="test"
           disabled={look.isBusy.value || sources.length === 0}
           onClick={() => void check()}
         >
-          <Icon name="test" />
           Check skills
-        </button>
+        </Button>
         {look.isBusy.value && (
           <>
-            <button type="button" onClick={look.cancel}>
-              <Icon name="cancel" />
+            <Button icon="cancel" onClick={look.cancel}>
               Cancel
-            </button>
+            </Button>
             <Status tone="busy">Reading</Status>
           </>
         )}
@@ -130,31 +128,24 @@ function NewSource({
 }) {
   const added = useSignal('')
   return (
-    <form
+    <Form
       class="row"
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         const source = added.value.trim()
         if (source && !sources.includes(source)) onAdd(source)
         added.value = ''
       }}
     >
-      <label class="field grow">
-        <span class="label">
-          URL, folder relative to the configuration file, or github:owner/repository/path
-        </span>
-        <input
-          value={added.value}
-          onInput={({ currentTarget }) => {
-            added.value = currentTarget.value
-          }}
-        />
-      </label>
-      <button type="submit">
-        <Icon name="add" />
+      <Field
+        label="URL, folder relative to the configuration file, or github:owner/repository/path"
+        class="grow"
+      >
+        <input {...bound(added)} />
+      </Field>
+      <Button icon="add" type="submit">
         Add skill
-      </button>
-    </form>
+      </Button>
+    </Form>
   )
 }
 

@@ -1,5 +1,5 @@
 import { client } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { readServerState } from './server-state.ts'
 import { useWork } from './work.ts'
@@ -10,14 +10,13 @@ export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => 
   return (
     <div class="stack">
       <div class="row">
-        <button
-          type="button"
+        <Button
+          icon="allow"
           disabled={allowing.isBusy.value}
           onClick={() => void allowing.run(() => allow(host).then(onAllowed))}
         >
-          <Icon name="allow" />
           Allow {host}
-        </button>
+        </Button>
         <span class="hint">
           Adds the host to <code>OUTBOUND_ALLOW</code>. Tests can call it immediately, the running
           agent after a restart.

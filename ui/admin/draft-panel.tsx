@@ -4,7 +4,7 @@ import type { DraftFrame } from '../../client/src/agent-server.ts'
 import { QuestionField } from '../chat/question-field.tsx'
 import { ENDINGS, WholeAnswer } from '../chat/turn-view.tsx'
 import { formatNumber, formatSeconds } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Form } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { closeReader, Reader, reading } from '../reader/reader.tsx'
 import { href } from '../route.ts'
@@ -46,10 +46,9 @@ export function DraftPanel({
       <div class="row spread">
         <h2 id="draft-title">Try the draft</h2>
         {tried.value.length > 0 && (
-          <button type="button" class="quiet" onClick={startOver}>
-            <Icon name="retry" />
+          <Button icon="retry" class="quiet" onClick={startOver}>
             Start over
-          </button>
+          </Button>
         )}
       </div>
       {isRunning ? (
@@ -154,13 +153,7 @@ function Composer({
   const isValid = editor.found.value?.valid ?? false
   const ask = () => void (isValid && askDraft(editor.text.value))
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        ask()
-      }}
-    >
+    <Form class="stack" onSubmit={ask}>
       <ErrorNote message={refusal.value} />
       <QuestionField
         label="Question to the draft"
@@ -171,15 +164,18 @@ function Composer({
       />
       <div class="row">
         {isTrying.value ? (
-          <button type="button" onClick={stopTrying}>
-            <Icon name="stop" />
+          <Button icon="stop" onClick={stopTrying}>
             Stop
-          </button>
+          </Button>
         ) : (
-          <button type="submit" class="primary" disabled={!isValid || question.value.trim() === ''}>
-            <Icon name="send" />
+          <Button
+            icon="send"
+            type="submit"
+            class="primary"
+            disabled={!isValid || question.value.trim() === ''}
+          >
             Ask
-          </button>
+          </Button>
         )}
         {editor.found.value && !isValid && (
           <span class="hint">Correct the mistakes in the configuration first.</span>
@@ -188,7 +184,7 @@ function Composer({
       <p class="visually-hidden" role="status">
         {isTrying.value ? 'Answering' : tried.value.length > 0 ? 'The answer is complete' : ''}
       </p>
-    </form>
+    </Form>
   )
 }
 

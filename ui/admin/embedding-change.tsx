@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ModelTest, Readiness, Setting, SettingsPatch } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { formatNumber } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Field } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
@@ -47,8 +47,8 @@ export function EmbeddingChange({ all, onSave }: Change) {
             <Progress next={next} reEmbedding={readiness.value?.reEmbedding} />
             <div class="row">
               {readiness.value?.reEmbedding?.state === 'ready' && (
-                <button
-                  type="button"
+                <Button
+                  icon="retry"
                   class="primary"
                   disabled={isBusy}
                   onClick={() => {
@@ -56,14 +56,12 @@ export function EmbeddingChange({ all, onSave }: Change) {
                     void settle({ move: Object.fromEntries(move) })
                   }}
                 >
-                  <Icon name="retry" />
                   Switch to this model and restart
-                </button>
+                </Button>
               )}
-              <button type="button" disabled={isBusy} onClick={() => void settle({ clear: saved })}>
-                <Icon name="cancel" />
+              <Button icon="cancel" disabled={isBusy} onClick={() => void settle({ clear: saved })}>
                 Cancel the change and restart
-              </button>
+              </Button>
             </div>
           </>
         )}
@@ -92,8 +90,7 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
         until you switch, so both models are called in the meantime.
       </p>
       <div class="settings-fields">
-        <label class="field">
-          <span class="label">New server</span>
+        <Field label="New server">
           <select
             value=""
             onChange={({ currentTarget }) => {
@@ -107,10 +104,9 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
               <option key={name}>{name}</option>
             ))}
           </select>
-        </label>
+        </Field>
         {fields.map(([name, label]) => (
-          <label key={name} class="field">
-            <span class="label">{label}</span>
+          <Field key={name} label={label}>
             <input
               {...(name === 'EMBEDDING_API_KEY'
                 ? { type: 'password' as const }
@@ -119,12 +115,12 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
               value={typed.value[name] ?? ''}
               onInput={({ currentTarget }) => change(name, currentTarget.value.trim())}
             />
-          </label>
+          </Field>
         ))}
       </div>
       <div class="row">
-        <button
-          type="button"
+        <Button
+          icon="test"
           disabled={test.isBusy.value || !typed.value.EMBEDDING_MODEL}
           onClick={() =>
             void test.run(() =>
@@ -132,20 +128,18 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
             )
           }
         >
-          <Icon name="test" />
           Test the new model
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
+          icon="start"
           class="primary"
           disabled={!test.result.value?.ok}
           onClick={() =>
             onBegin(Object.fromEntries(filled().map(([name, value]) => [`${name}_NEXT`, value])))
           }
         >
-          <Icon name="start" />
           Start the change and restart
-        </button>
+        </Button>
         {test.isBusy.value && <Status tone="busy">Waiting for the model</Status>}
       </div>
       <ErrorNote message={test.failure.value} />

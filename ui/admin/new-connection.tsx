@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Form } from '../parts/controls.tsx'
 import { href } from '../route.ts'
 import type { AgentEditor } from './agent-editor.ts'
 
@@ -42,13 +42,7 @@ export function NewConnection({
   const isRequired = (name: keyof Draft) =>
     name === 'name' || name === 'url' || (name === 'secret' && draft.value.clientId !== '')
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        add()
-      }}
-    >
+    <Form class="stack" onSubmit={add}>
       <div class="settings-fields checked-fields">
         {FIELDS.map(([name, label]) => (
           <CheckedField
@@ -57,23 +51,20 @@ export function NewConnection({
             value={draft.value[name]}
             mistake={mistakeOf(name, draft.value[name], names)}
             isRequired={isRequired(name)}
-            onChange={(value) => {
-              draft.value = { ...draft.value, [name]: value }
-            }}
+            onChange={(value) => (draft.value = { ...draft.value, [name]: value })}
           />
         ))}
       </div>
       <div class="row">
-        <button type="submit">
-          <Icon name="add" />
+        <Button icon="add" type="submit">
           Add connection
-        </button>
+        </Button>
         <span class="hint">
           The connection is off until you enable it. Save, set its variables on the{' '}
           <a href={href('settings')}>Settings</a> page, and test it; this needs no restart.
         </span>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
+import { Button } from '../parts/controls.tsx'
 import { Confirm } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import {
   asking,
@@ -38,15 +38,9 @@ export function RestartBanner() {
           <p>
             <strong>Restart needed.</strong> Changed since the last start: {areasOf(state)}.
           </p>
-          <button
-            type="button"
-            onClick={() => {
-              asking.value = 'restart'
-            }}
-          >
-            <Icon name="retry" />
+          <Button icon="retry" onClick={() => (asking.value = 'restart')}>
             Restart
-          </button>
+          </Button>
         </div>
       )}
       {asking.value && <AskFirst what={asking.value} />}
@@ -62,9 +56,7 @@ function AskFirst({ what }: { what: 'restart' | 'stop' }) {
       action={name}
       icon={what === 'restart' ? 'retry' : 'stop'}
       onConfirm={() => void begin(what)}
-      onClose={() => {
-        asking.value = ''
-      }}
+      onClose={() => (asking.value = '')}
     >
       <p>
         Answers in progress have a few seconds to finish.{' '}

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ServerState, Setting, Settings } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
+import { attempt, client } from '../api.ts'
+import { Button } from '../parts/controls.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { asking, begin, readServerState, serverState, transition } from './server-state.ts'
@@ -30,25 +30,22 @@ export function ServerPanel() {
         <div class="row">
           {isRunning ? (
             <>
-              <button type="button" disabled={isBusy} onClick={ask('stop')}>
-                <Icon name="stop" />
+              <Button icon="stop" disabled={isBusy} onClick={ask('stop')}>
                 Stop
-              </button>
-              <button type="button" disabled={isBusy} onClick={ask('restart')}>
-                <Icon name="retry" />
+              </Button>
+              <Button icon="retry" disabled={isBusy} onClick={ask('restart')}>
                 Restart
-              </button>
+              </Button>
             </>
           ) : (
-            <button
-              type="button"
+            <Button
+              icon="start"
               class="primary"
               disabled={isBusy}
               onClick={() => void begin('launch')}
             >
-              <Icon name="start" />
               Launch
-            </button>
+            </Button>
           )}
         </div>
       </div>
@@ -98,18 +95,9 @@ function Mode() {
   const take = ({ settings }: Settings) => {
     setting.value = settings.find(({ name }) => name === 'SERVER_MODE')
   }
-  const attempt = (act: () => Promise<unknown>) =>
-    act().then(
-      () => {
-        failure.value = ''
-      },
-      (error: unknown) => {
-        failure.value = messageOf(error)
-      },
-    )
-  useEffect(() => void attempt(async () => take(await client.admin.settings.get())), [])
+  useEffect(() => void attempt(failure, async () => take(await client.admin.settings.get())), [])
   const choose = (mode: string) =>
-    attempt(async () => {
+    attempt(failure, async () => {
       const { digest } = await client.admin.settings.get()
       const set = { SERVER_MODE: mode }
       take((await client.admin.settings.save({ basedOn: digest, set })).settings)

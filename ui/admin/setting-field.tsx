@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
 import { formatBytes, formatNumber } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Prose } from '../parts/notes.tsx'
 import type { Draft } from './settings-draft.ts'
 
@@ -21,20 +21,13 @@ export function SaveBar({
       <ErrorNote message={failure} />
       <p role="status">{note}</p>
       <div class="row">
-        <button type="submit" class="primary" disabled={count === 0}>
-          <Icon name="save" />
+        <Button icon="save" type="submit" class="primary" disabled={count === 0}>
           Save
-        </button>
+        </Button>
         {count > 0 && (
-          <button
-            type="button"
-            onClick={() => {
-              draft.value = {}
-            }}
-          >
-            <Icon name="cancel" />
+          <Button icon="cancel" onClick={() => (draft.value = {})}>
             Discard
-          </button>
+          </Button>
         )}
         <span class="hint">{count > 0 && `Changed: ${Object.keys(draft.value).join(', ')}`}</span>
       </div>
@@ -78,16 +71,14 @@ export function SettingField({
           )}
         </p>
         {source === 'file' && !isCleared && (
-          <button type="button" class="quiet" onClick={() => change(null)}>
-            <Icon name="cancel" />
-            Clear<span class="visually-hidden"> {name}</span>
-          </button>
+          <Button icon="cancel" about={name} class="quiet" onClick={() => change(null)}>
+            Clear
+          </Button>
         )}
         {typed !== undefined && (
-          <button type="button" class="quiet" onClick={() => change(undefined)}>
-            <Icon name="undo" />
-            Undo<span class="visually-hidden"> {name}</span>
-          </button>
+          <Button icon="undo" about={name} class="quiet" onClick={() => change(undefined)}>
+            Undo
+          </Button>
         )}
       </div>
     </div>

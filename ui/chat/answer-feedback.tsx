@@ -2,7 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Feedback } from '../../client/src/agent-server.ts'
-import { messageOf } from '../api.ts'
+import { attempt } from '../api.ts'
+import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
@@ -45,15 +46,9 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
     )
   }
   const given = feedbackOf.value.get(answerId)
-  const attempt = async (work: () => void | Promise<void>) => {
-    failure.value = ''
+  const act = async (work: () => Promise<void>) => {
     isBusy.value = true
-    try {
-      await work()
-      draft.value = undefined
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
+    if (await attempt(failure, work)) draft.value = undefined
     isBusy.value = false
   }
   return (
@@ -65,7 +60,7 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
           place={place}
           isBusy={isBusy.value}
           onRate={(rating) =>
-            void attempt(() =>
+            void act(() =>
               given?.rating === rating
                 ? withdraw(given)
                 : rate(conversation, answerId, rating, given?.comment),
@@ -73,36 +68,25 @@ export function AnswerFeedback({ turn, place, children, more }: AnswerFeedbackPr
           }
         />
         {given && draft.value === undefined && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              draft.value = given.comment ?? ''
-            }}
-          >
-            <Icon name="comment" />
+          <Button icon="comment" class="quiet" onClick={() => (draft.value = given.comment ?? '')}>
             {given.comment === undefined ? 'Add a comment' : 'Change comment'}
-          </button>
+          </Button>
         )}
-        {given && <JudgedButton turn={turn} attempt={attempt} />}
+        {given && <JudgedButton turn={turn} act={act} />}
         <More>
           {more}
-          {!given && <JudgedButton turn={turn} attempt={attempt} />}
+          {!given && <JudgedButton turn={turn} act={act} />}
         </More>
       </div>
       {given && draft.value !== undefined && (
         <CommentForm
           text={draft.value}
           isBusy={isBusy.value}
-          onInput={(text) => {
-            draft.value = text
-          }}
+          onInput={(text) => (draft.value = text)}
           onSave={() =>
-            void attempt(() => rate(conversation, answerId, given.rating, draft.value?.trim()))
+            void act(() => rate(conversation, answerId, given.rating, draft.value?.trim()))
           }
-          onCancel={() => {
-            draft.value = undefined
-          }}
+          onCancel={() => (draft.value = undefined)}
         />
       )}
       {draft.value === undefined && <Comment given={given} />}
@@ -133,18 +117,16 @@ interface ThumbsProps {
 /** Pressed again, a thumb takes back what was said. */
 function Thumbs({ rating, place, isBusy, onRate }: ThumbsProps) {
   return RATINGS.map(([each, name, icon]) => (
-    <button
+    <Button
+      icon={icon}
       key={each}
-      type="button"
       class="quiet toggle thumb"
       aria-pressed={rating === each}
       aria-label={`${name} to question ${place + 1}`}
       title={name}
       disabled={isBusy}
       onClick={() => onRate(each)}
-    >
-      <Icon name={icon} />
-    </button>
+    />
   ))
 }
 
@@ -172,13 +154,7 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
     field.current?.form?.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSave()
-      }}
-    >
+    <Form class="stack" onSubmit={onSave}>
       <textarea
         ref={field}
         rows={2}
@@ -190,23 +166,21 @@ function CommentForm({ text, isBusy, onInput, onSave, onCancel }: CommentFormPro
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={isBusy}>
-          <Icon name="save" />
+        <Button icon="save" type="submit" class="primary" disabled={isBusy}>
           Save comment
-        </button>
-        <button type="button" onClick={onCancel}>
-          <Icon name="cancel" />
+        </Button>
+        <Button icon="cancel" onClick={onCancel}>
           Cancel
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
-type Attempt = (work: () => void | Promise<void>) => Promise<void>
+type Act = (work: () => Promise<void>) => Promise<void>
 
 /** Marks the documents that the answer cites as right for the question, as on the Search page. */
-function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {
+function JudgedButton({ turn, act }: { turn: Turn; act: Act }) {
   const documents = citedHits(turn).map(({ hit }) => hit.documentId)
   if (documents.length === 0) return null
   // A follow-up is judged in the form in which it was searched for.
@@ -219,14 +193,13 @@ function JudgedButton({ turn, attempt }: { turn: Turn; attempt: Attempt }) {
     )
   }
   return (
-    <button
-      type="button"
+    <Button
+      icon="right"
       class="quiet"
       title="Adds the question, with the documents that the answer cites, to the judged questions of the Search page"
-      onClick={() => void attempt(() => addJudged(question, documents))}
+      onClick={() => void act(() => addJudged(question, documents))}
     >
-      <Icon name="right" />
       Use as judged question
-    </button>
+    </Button>
   )
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ChatStream } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client, messageOf } from '../api.ts'
 import { closeReader } from '../reader/reader.tsx'
 import { replaceRoute } from '../route.ts'
 import {
@@ -115,13 +115,8 @@ export async function stop(): Promise<void> {
   else changeTurn(turn.id, () => ({ isUnwanted: true }))
 }
 
-async function cancel(id: string, answer: string): Promise<void> {
-  try {
-    await client.conversations.cancel(id, answer)
-  } catch (error) {
-    refusal.value = messageOf(error)
-  }
-}
+const cancel = (id: string, answer: string) =>
+  attempt(refusal, () => client.conversations.cancel(id, answer))
 
 /** Goes on with the answers of the conversation that are in progress, wherever they were asked for. */
 function followAll(): void {

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { chosenFiles } from '../documents/dropped-files.ts'
+import { Button, boundBox, Field, Form } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
 import { conversationId, EFFORTS, isAnswering, settings } from './conversation.ts'
@@ -29,7 +29,7 @@ export function Composer() {
     if (!wasAsked) putBack(conversationId.value, asked, shown)
   }
   return (
-    <form
+    <Form
       class="composer"
       onPaste={(event) => {
         const pasted = pastedFiles(event)
@@ -37,10 +37,7 @@ export function Composer() {
         event.preventDefault()
         void add(pasted)
       }}
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
+      onSubmit={send}
     >
       <FileChips />
       <PictureChips pictures={pictures} />
@@ -55,23 +52,22 @@ export function Composer() {
           onAsk={() => void send()}
         />
         {isAnswering.value ? (
-          <button type="button" onClick={() => void stop()}>
-            <Icon name="stop" />
+          <Button icon="stop" onClick={() => void stop()}>
             Stop
-          </button>
+          </Button>
         ) : (
-          <button
+          <Button
+            icon="send"
             type="submit"
             class="primary"
             disabled={question.value.trim() === '' || awaitsFiles.value}
           >
-            <Icon name="send" />
             Send
-          </button>
+          </Button>
         )}
       </div>
       <Settings />
-    </form>
+    </Form>
   )
 }
 
@@ -85,15 +81,13 @@ function ClipButton() {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
-      <button
-        type="button"
+      <Button
+        icon="attach"
         class="clip"
         aria-label="Add files"
         title="Add files"
         onClick={() => input.current?.click()}
-      >
-        <Icon name="attach" />
-      </button>
+      />
       <input
         ref={input}
         type="file"
@@ -117,8 +111,7 @@ function Settings() {
       <div class="settings-fields asked">
         <div class="stack">
           <TopKField value={settings.topK} />
-          <label class="field">
-            <span class="label">Search effort</span>
+          <Field label="Search effort">
             <select
               value={settings.effort.value}
               onChange={({ currentTarget }) => {
@@ -130,17 +123,11 @@ function Settings() {
                 <option key={effort}>{effort}</option>
               ))}
             </select>
-          </label>
+          </Field>
         </div>
         <FilterField text={settings.filter} />
         <label class="check">
-          <input
-            type="checkbox"
-            checked={settings.showsSteps.value}
-            onChange={({ currentTarget }) => {
-              settings.showsSteps.value = currentTarget.checked
-            }}
-          />
+          <input type="checkbox" {...boundBox(settings.showsSteps)} />
           Tool steps
         </label>
       </div>

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Conversation } from '../../client/src/agent-server.ts'
-import { messageOf } from '../api.ts'
+import { attempt } from '../api.ts'
 import { formatDate } from '../format.ts'
+import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { leaveConversation } from './answering.ts'
@@ -42,10 +42,7 @@ export function ConversationList() {
         type="search"
         aria-label="Search conversations"
         placeholder="Search"
-        value={search.value}
-        onInput={({ currentTarget }) => {
-          search.value = currentTarget.value
-        }}
+        {...bound(search)}
       />
       <ErrorNote message={listFailure.value} />
       {shown.length === 0 && (
@@ -62,16 +59,12 @@ export function ConversationList() {
             >
               {titleOf(each)}
             </a>
-            <button
-              type="button"
+            <Button
+              icon="more"
               class="quiet"
               aria-label={`Rename, export or delete ${titleOf(each)}`}
-              onClick={() => {
-                managed.value = each
-              }}
-            >
-              <Icon name="more" />
-            </button>
+              onClick={() => (managed.value = each)}
+            />
           </li>
         ))}
       </ul>
@@ -84,9 +77,7 @@ export function ConversationList() {
         <ManageDialog
           key={managed.value.id}
           conversation={managed.value}
-          onClose={() => {
-            managed.value = undefined
-          }}
+          onClose={() => (managed.value = undefined)}
         />
       )}
     </>
@@ -105,12 +96,7 @@ function ManageDialog({
   const failure = useSignal('')
   const isDeleting = useSignal(false)
   const act = async (work: () => Promise<void>) => {
-    try {
-      await work()
-      onClose()
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
+    if (await attempt(failure, work)) onClose()
   }
   const remove = async () => {
     await deleteConversation(id)
@@ -120,24 +106,15 @@ function ManageDialog({
   }
   return (
     <Dialog title="Conversation" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void act(() => renameConversation(id, title.value.trim()))
-        }}
-      >
-        <label class="field">
-          <span class="label">Title</span>
+      <Form class="stack" onSubmit={() => act(() => renameConversation(id, title.value.trim()))}>
+        <Field label="Title">
           <input
             dir="auto"
             value={title.value}
             maxLength={200}
-            onInput={({ currentTarget }) => {
-              title.value = currentTarget.value
-            }}
+            onInput={({ currentTarget }) => (title.value = currentTarget.value)}
           />
-        </label>
+        </Field>
         <ErrorNote message={failure.value} />
         {isDeleting.value && (
           <p>
@@ -145,27 +122,24 @@ function ManageDialog({
           </p>
         )}
         <div class="dialog-foot">
-          <button type="button" onClick={() => void act(() => exportConversation(conversation))}>
-            <Icon name="download" />
+          <Button icon="download" onClick={() => void act(() => exportConversation(conversation))}>
             Export
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
+            icon="delete"
             class="danger"
             onClick={() => {
               if (isDeleting.value) void act(remove)
               isDeleting.value = true
             }}
           >
-            <Icon name="delete" />
             {isDeleting.value ? 'Delete for good' : 'Delete'}
-          </button>
-          <button type="submit" class="primary" disabled={title.value.trim() === ''}>
-            <Icon name="edit" />
+          </Button>
+          <Button icon="edit" type="submit" class="primary" disabled={title.value.trim() === ''}>
             Rename
-          </button>
+          </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
 import { cancel, clearFinished, isOpen, retryFailed, type Upload } from '../documents/uploads.ts'
 import { asSentence } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { conversationId } from './conversation.ts'
@@ -80,10 +80,9 @@ function FileChip({ document }: { document: Document }) {
         <span class="reason">{asSentence(error?.message ?? 'The file cannot be read')}</span>
       )}
       {status === 'ready' && (
-        <button type="button" class="quiet" onClick={() => void keepFile(document)}>
-          <Icon name="addFolder" />
-          Keep in documents<span class="visually-hidden"> {name}</span>
-        </button>
+        <Button icon="addFolder" about={name} class="quiet" onClick={() => void keepFile(document)}>
+          Keep in documents
+        </Button>
       )}
       <RemoveButton name={name} onRemove={() => void removeFile(document)} />
     </li>
@@ -97,10 +96,9 @@ function UploadChip({ upload }: { upload: Upload }) {
       <li class="chip failed">
         <span class="file-name">{path}</span>
         <span class="reason">{asSentence(failure)}</span>
-        <button type="button" class="quiet" onClick={() => retryFailed([upload])}>
-          <Icon name="retry" />
-          Send again<span class="visually-hidden"> {path}</span>
-        </button>
+        <Button icon="retry" about={path} class="quiet" onClick={() => retryFailed([upload])}>
+          Send again
+        </Button>
         <RemoveButton name={path} onRemove={() => clearFinished([upload])} />
       </li>
     )
@@ -116,8 +114,6 @@ function UploadChip({ upload }: { upload: Upload }) {
 
 export function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }) {
   return (
-    <button type="button" class="quiet remove" aria-label={`Remove ${name}`} onClick={onRemove}>
-      <Icon name="cancel" />
-    </button>
+    <Button icon="cancel" class="quiet remove" aria-label={`Remove ${name}`} onClick={onRemove} />
   )
 }

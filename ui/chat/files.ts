@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { Document } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client, messageOf } from '../api.ts'
 import { addFiles, type ChosenFile, isOpen, type Upload, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'
 import { conversationId, ensureConversation } from './conversation.ts'
@@ -95,12 +95,7 @@ export const removeFile = ({ id, title }: Document) =>
 async function change(news: string, act: () => PromiseLike<unknown>): Promise<void> {
   const conversation = conversationId.value
   clearFileNotes()
-  try {
-    await act()
-    fileNews.value = news
-  } catch (error) {
-    fileFailure.value = messageOf(error)
-  }
+  if (await attempt(fileFailure, act)) fileNews.value = news
   if (conversation !== undefined) tellTabs(conversation)
   await refreshFiles()
 }

@@ -72,9 +72,7 @@ export function PictureChips({ pictures }: { pictures: Signal<readonly Picture[]
             <span class="file-name">{name}</span>
             <RemoveButton
               name={name}
-              onRemove={() => {
-                pictures.value = pictures.value.filter((one) => one.id !== id)
-              }}
+              onRemove={() => (pictures.value = pictures.value.filter((one) => one.id !== id))}
             />
           </li>
         ))}

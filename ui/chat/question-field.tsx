@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { RefObject } from 'preact'
+import { bound } from '../parts/controls.tsx'
 
 /** Where a question is written: Enter asks it, Shift and Enter begin a new line. */
 export function QuestionField({
@@ -22,10 +23,7 @@ export function QuestionField({
       aria-label={label}
       dir="auto"
       placeholder={placeholder}
-      value={question.value}
-      onInput={({ currentTarget }) => {
-        question.value = currentTarget.value
-      }}
+      {...bound(question)}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
         event.preventDefault()

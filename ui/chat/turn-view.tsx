@@ -4,6 +4,7 @@ import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
+import { Button, Form } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { DataPicture } from '../parts/data-picture.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -89,8 +90,9 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
         </div>
         <div class="row tight">
           <Versions turn={turn} />
-          <button
-            type="button"
+          <Button
+            icon="edit"
+            about={`question ${place + 1}`}
             class="quiet"
             disabled={isAnswering.value}
             onClick={() => {
@@ -98,9 +100,8 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
               isOpen.value = true
             }}
           >
-            <Icon name="edit" />
-            Edit<span class="visually-hidden"> question {place + 1}</span>
-          </button>
+            Edit
+          </Button>
         </div>
       </div>
     )
@@ -118,36 +119,31 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
     else draft.value = text
   }
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
+    <Form class="stack" onSubmit={send}>
       <textarea
         rows={3}
         aria-label="Question"
         dir="auto"
         value={text}
-        onInput={({ currentTarget }) => {
-          draft.value = currentTarget.value
-        }}
+        onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
       />
       <div class="row">
-        <button type="submit" class="primary" disabled={text.trim() === '' || isAnswering.value}>
-          <Icon name="send" />
+        <Button
+          icon="send"
+          type="submit"
+          class="primary"
+          disabled={text.trim() === '' || isAnswering.value}
+        >
           Ask again
-        </button>
-        <button type="button" onClick={close}>
-          <Icon name="cancel" />
+        </Button>
+        <Button icon="cancel" onClick={close}>
           Cancel
-        </button>
+        </Button>
         {place < turns.value.length - 1 && (
           <span class="hint">Later messages are kept as another version.</span>
         )}
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -157,15 +153,13 @@ function Versions({ turn }: { turn: Turn }) {
   const place = all.findIndex(({ id }) => id === turn.id)
   if (all.length < 2) return null
   const step = (name: string, icon: IconName, to: Turn | undefined) => (
-    <button
-      type="button"
+    <Button
+      icon={icon}
       class="quiet"
       aria-label={`${name} version`}
       disabled={!to || isAnswering.value}
       onClick={() => to && void chooseVersion(to)}
-    >
-      <Icon name={icon} />
-    </button>
+    />
   )
   return (
     <span class="versions">
@@ -241,13 +235,7 @@ function ArtifactView({
   return (
     <figure class="artifact">
       {(isPicture || isDrawing) && !isGone.value && (
-        <img
-          src={address}
-          alt={name}
-          onError={() => {
-            isGone.value = true
-          }}
-        />
+        <img src={address} alt={name} onError={() => (isGone.value = true)} />
       )}
       <figcaption class="row">
         {isGone.value ? (
@@ -321,15 +309,14 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         <CopyButton text={withSources(turn)} name="answer" />
-        <button
-          type="button"
+        <Button
+          icon="retry"
           class="quiet"
           disabled={isAnswering.value}
           onClick={() => void ask(turn.question, turns.value[place - 1] ?? 'start', turn.images)}
         >
-          <Icon name="retry" />
           Retry
-        </button>
+        </Button>
         {turn.last && (
           <a
             class="button quiet"

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { Approval, Resume } from '../../client/src/agent-server.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Form } from '../parts/controls.tsx'
 import { nameOfTool } from './step-words.ts'
 
 export type Decision = Omit<Resume, 'state'>
@@ -38,9 +38,8 @@ export function Waiting({
   onDecide: (decision: Decision) => void
 }) {
   const asks = calls.some(({ elicitations }) => elicitations)
-  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
+  const submit = (entered: HTMLFormElement) => {
+    const form = new FormData(entered)
     const answers = calls.flatMap(({ callId, elicitations = [] }) =>
       elicitations.map((one) => ({ callId, id: one.id, content: contentOf(one, callId, form) })),
     )
@@ -48,7 +47,7 @@ export function Waiting({
     onDecide(asks ? { approved, answers } : { approved })
   }
   return (
-    <form
+    <Form
       class="stack note"
       aria-label={asks ? 'Questions' : 'Waiting for approval'}
       onSubmit={submit}
@@ -57,16 +56,14 @@ export function Waiting({
         <WaitingCall key={call.callId} call={call} />
       ))}
       <div class="row">
-        <button type="submit" class="primary" disabled={isBusy}>
-          <Icon name="done" />
+        <Button icon="done" type="submit" class="primary" disabled={isBusy}>
           {asks ? 'Send' : 'Approve'}
-        </button>
-        <button type="button" disabled={isBusy} onClick={() => onDecide({ approved: [] })}>
-          <Icon name="cancel" />
+        </Button>
+        <Button icon="cancel" disabled={isBusy} onClick={() => onDecide({ approved: [] })}>
           {asks ? 'Decline' : 'Refuse'}
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -87,7 +84,7 @@ function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Ca
         <strong>{nameOfTool(tool)}</strong> asks: {one.message}
       </p>
       {fieldsOf(one).map(([name, field, isRequired]) => (
-        <Field
+        <AskedField
           key={name}
           name={keyOf(callId, one, name)}
           label={name}
@@ -99,7 +96,7 @@ function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Ca
   ))
 }
 
-function Field({
+function AskedField({
   name,
   label,
   field,

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { NewDocument } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
+import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { DropPlace } from './drop-place.tsx'
 import { chosenFiles } from './dropped-files.ts'
@@ -27,42 +27,20 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
       <div class="row">
         <FileButton label="Add files" onChosen={add} isPrimary />
         <FileButton label="Add folder" onChosen={add} isFolder />
-        <button
-          type="button"
-          onClick={() => {
-            isPasting.value = true
-          }}
-        >
-          <Icon name="paste" />
+        <Button icon="paste" onClick={() => (isPasting.value = true)}>
           Paste text
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            isFetching.value = true
-          }}
-        >
-          <Icon name="web" />
+        </Button>
+        <Button icon="web" onClick={() => (isFetching.value = true)}>
           Add from the web
-        </button>
+        </Button>
       </div>
       <ErrorNote message={note.value} />
       <DropPlace label="Drop to add" onDropped={add} />
       {isPasting.value && (
-        <PasteDialog
-          onClose={() => {
-            isPasting.value = false
-          }}
-          onAdded={onAdded}
-        />
+        <PasteDialog onClose={() => (isPasting.value = false)} onAdded={onAdded} />
       )}
       {isFetching.value && (
-        <FetchDialog
-          onClose={() => {
-            isFetching.value = false
-          }}
-          onAdded={onAdded}
-        />
+        <FetchDialog onClose={() => (isFetching.value = false)} onAdded={onAdded} />
       )}
     </>
   )
@@ -85,14 +63,13 @@ function FileButton({
   }, [])
   return (
     <>
-      <button
-        type="button"
+      <Button
+        icon={isFolder ? 'addFolder' : 'addFile'}
         class={isPrimary ? 'primary' : ''}
         onClick={() => input.current?.click()}
       >
-        <Icon name={isFolder ? 'addFolder' : 'addFile'} />
         {label}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"
@@ -127,35 +104,28 @@ function AddDialog({
 }) {
   const failure = useSignal('')
   const busy = useSignal(false)
-  const submit = async (event: Event) => {
-    event.preventDefault()
+  const submit = async () => {
     busy.value = true
-    failure.value = ''
-    try {
-      await client.documents.create(document())
-      onAdded()
-      onClose()
-    } catch (error) {
-      failure.value = messageOf(error)
-      busy.value = false
-    }
+    const isAdded = await attempt(failure, () => client.documents.create(document()))
+    busy.value = false
+    if (!isAdded) return
+    onAdded()
+    onClose()
   }
   return (
     <Dialog title={title} onClose={onClose} wide>
-      <form class="stack" onSubmit={(event) => void submit(event)}>
+      <Form class="stack" onSubmit={submit}>
         {children}
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            <Icon name="cancel" />
+          <Button icon="cancel" onClick={onClose}>
             Cancel
-          </button>
-          <button type="submit" class="primary" disabled={busy.value || !isReady}>
-            <Icon name="add" />
+          </Button>
+          <Button icon="add" type="submit" class="primary" disabled={busy.value || !isReady}>
             Add
-          </button>
+          </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }
@@ -176,32 +146,17 @@ function FetchDialog(ends: DialogEnds) {
       document={document}
       {...ends}
     >
-      <label class="field">
-        <span class="label">URL of a page or file</span>
-        <input
-          type="url"
-          required
-          placeholder="https://"
-          value={url.value}
-          onInput={({ currentTarget }) => {
-            url.value = currentTarget.value
-          }}
-        />
-      </label>
-      <label class="field">
-        <span class="label">Fetch again</span>
-        <select
-          value={refresh.value}
-          onChange={({ currentTarget }) => {
-            refresh.value = currentTarget.value
-          }}
-        >
+      <Field label="URL of a page or file">
+        <input type="url" required placeholder="https://" {...bound(url)} />
+      </Field>
+      <Field label="Fetch again">
+        <select {...bound(refresh)}>
           <option value="">only on demand</option>
           <option value="1h">every hour</option>
           <option value="1d">every day</option>
           <option value="1w">every week</option>
         </select>
-      </label>
+      </Field>
     </AddDialog>
   )
 }
@@ -221,29 +176,17 @@ function PasteDialog(ends: DialogEnds) {
   const document = () => ({ text: text.value, title: title.value.trim() || firstLine(text.value) })
   return (
     <AddDialog title="Paste text" isReady={text.value.trim() !== ''} document={document} {...ends}>
-      <label class="field">
-        <span class="label">Title</span>
+      <Field label="Title">
         <input
           type="text"
           maxLength={1_000}
           placeholder="If empty, the first line of the text"
-          value={title.value}
-          onInput={({ currentTarget }) => {
-            title.value = currentTarget.value
-          }}
+          {...bound(title)}
         />
-      </label>
-      <label class="field">
-        <span class="label">Text</span>
-        <textarea
-          rows={10}
-          required
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value
-          }}
-        />
-      </label>
+      </Field>
+      <Field label="Text">
+        <textarea rows={10} required {...bound(text)} />
+      </Field>
     </AddDialog>
   )
 }

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { Document } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted, formatNumber } from '../format.ts'
+import { Button, Form } from '../parts/controls.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { bulkWork, canRetry, doToAll, exportDocuments, stopBulkWork } from './bulk-work.ts'
 import { type DocumentListing, MAX_CHECKED } from './document-list.ts'
@@ -35,33 +35,22 @@ export function BulkBar({ list, onDone }: { list: DocumentListing; onDone: () =>
       <MoreThanShown list={list} count={documents.length} />
       <span class="row tight bulk-actions">
         {retriable.length > 0 && (
-          <button type="button" onClick={() => void run('Retrying', retriable, retryIn(list))}>
-            <Icon name="retry" />
+          <Button icon="retry" onClick={() => void run('Retrying', retriable, retryIn(list))}>
             Retry {formatNumber(retriable.length)}
-          </button>
+          </Button>
         )}
-        <button type="button" onClick={() => (asking.value = 'move')}>
-          <Icon name="move" />
+        <Button icon="move" onClick={() => (asking.value = 'move')}>
           Move to collection
-        </button>
-        <button type="button" onClick={() => void exportAll()}>
-          <Icon name="download" />
+        </Button>
+        <Button icon="download" onClick={() => void exportAll()}>
           Export
-        </button>
-        <button type="button" class="danger" onClick={() => (asking.value = 'delete')}>
-          <Icon name="delete" />
+        </Button>
+        <Button icon="delete" class="danger" onClick={() => (asking.value = 'delete')}>
           Delete
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            list.checked.value = new Set()
-          }}
-        >
-          <Icon name="cancel" />
+        </Button>
+        <Button icon="cancel" class="quiet" onClick={() => (list.checked.value = new Set())}>
           Clear selection
-        </button>
+        </Button>
       </span>
       {asking.value === 'move' && (
         <MoveDialog
@@ -113,10 +102,9 @@ function MoreThanShown({ list, count }: { list: DocumentListing; count: number }
   const all = Math.min(list.total.value, MAX_CHECKED)
   if (!list.hasMore.value || count >= all || count < list.items.value.length) return null
   return (
-    <button type="button" class="quiet" onClick={() => void list.checkAll()}>
-      <Icon name="done" />
+    <Button icon="done" class="quiet" onClick={() => void list.checkAll()}>
       Select all {formatNumber(all)}
-    </button>
+    </Button>
   )
 }
 
@@ -128,10 +116,9 @@ function Progress() {
         {name}: {formatNumber(done)} of {formatNumber(total)}
       </span>
       <progress aria-label={name} value={done} max={total} />
-      <button type="button" onClick={stopBulkWork}>
-        <Icon name="stop" />
+      <Button icon="stop" onClick={stopBulkWork}>
         Stop
-      </button>
+      </Button>
     </section>
   )
 }
@@ -148,34 +135,26 @@ function MoveDialog({
   onClose: () => void
 }) {
   const collection = useSignal('')
-  const submit = (event: Event) => {
-    event.preventDefault()
-    onMove(collection.value.trim())
-  }
   return (
     <Dialog title={`Move ${counted(count, 'document')}`} onClose={onClose}>
-      <form class="stack" onSubmit={submit}>
+      <Form class="stack" onSubmit={() => onMove(collection.value.trim())}>
         <CollectionField
           list={list}
           value={collection.value}
-          onInput={(value) => {
-            collection.value = value
-          }}
+          onInput={(value) => (collection.value = value)}
         />
         <p class="hint">
           A new name creates a collection. Leave it empty for the default collection.
         </p>
         <div class="dialog-foot">
-          <button type="button" onClick={onClose}>
-            <Icon name="cancel" />
+          <Button icon="cancel" onClick={onClose}>
             Cancel
-          </button>
-          <button type="submit" class="primary">
-            <Icon name="move" />
+          </Button>
+          <Button icon="move" type="submit" class="primary">
             Move
-          </button>
+          </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

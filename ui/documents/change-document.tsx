@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { isChangedMeanwhile, type MetadataValue, saveFacts, typedValue } from './document-facts.ts'
 import { titleOf } from './one-document.tsx'
@@ -14,7 +14,7 @@ interface Change {
 }
 
 /** A field as it is typed; without a name it is none. */
-interface Field {
+interface MetadataField {
   name: string
   value: string
   before?: MetadataValue
@@ -33,20 +33,19 @@ export function EditDialog(properties: Change & { onClose: () => void }) {
 export function EditForm({ document, onChanged, onClose }: Change & { onClose: () => void }) {
   const { id, metadata = {} } = document
   const title = useSignal(titleOf(document))
-  const fields = useSignal<readonly Field[]>([
+  const fields = useSignal<readonly MetadataField[]>([
     ...Object.entries(metadata).map(([name, before]) => ({ name, value: String(before), before })),
     { name: '', value: '' },
   ])
   const seen = useRef(document)
   const failure = useSignal('')
   const isBusy = useSignal(false)
-  const change = (place: number, part: Partial<Field>) => {
+  const change = (place: number, part: Partial<MetadataField>) => {
     const changed = fields.value.map((one, at) => (at === place ? { ...one, ...part } : one))
     const isFull = changed.at(-1)?.name !== ''
     fields.value = isFull ? [...changed, { name: '', value: '' }] : changed
   }
-  const save = async (event: Event) => {
-    event.preventDefault()
+  const save = async () => {
     isBusy.value = true
     failure.value = ''
     try {
@@ -68,7 +67,7 @@ export function EditForm({ document, onChanged, onClose }: Change & { onClose: (
     }
   }
   return (
-    <form class="stack" onSubmit={(event) => void save(event)}>
+    <Form class="stack" onSubmit={save}>
       <TitleField document={document} title={title} />
       <fieldset class="stack">
         <legend class="label">Metadata</legend>
@@ -95,16 +94,14 @@ export function EditForm({ document, onChanged, onClose }: Change & { onClose: (
       </fieldset>
       <ErrorNote message={failure.value} />
       <div class="dialog-foot">
-        <button type="button" onClick={onClose}>
-          <Icon name="cancel" />
+        <Button icon="cancel" onClick={onClose}>
           Cancel
-        </button>
-        <button type="submit" class="primary" disabled={isBusy.value}>
-          <Icon name="save" />
+        </Button>
+        <Button icon="save" type="submit" class="primary" disabled={isBusy.value}>
           Save
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -112,24 +109,18 @@ function TitleField({ document, title }: { document: Document; title: Signal<str
   if (document.source) return <p class="hint">The title comes from the web page.</p>
   const isReady = document.status === 'ready'
   return (
-    <label class="field">
-      <span class="label">Title</span>
-      <input
-        required
-        maxLength={1_000}
-        disabled={!isReady}
-        value={title.value}
-        onInput={({ currentTarget }) => {
-          title.value = currentTarget.value
-        }}
-      />
+    <Field label="Title">
+      <input required maxLength={1_000} disabled={!isReady} {...bound(title)} />
       {!isReady && <span class="hint">A document can be renamed once it is ready.</span>}
-    </label>
+    </Field>
   )
 }
 
 /** Only what differs; null for what is gone. */
-function patchOf(before: Readonly<Record<string, MetadataValue>>, fields: readonly Field[]) {
+function patchOf(
+  before: Readonly<Record<string, MetadataValue>>,
+  fields: readonly MetadataField[],
+) {
   const named = fields.filter(({ name }) => name.trim() !== '')
   const after: Record<string, MetadataValue> = Object.fromEntries(
     named.map((field) => [field.name.trim(), typedValue(field.value, field.before)]),
@@ -165,10 +156,9 @@ export function ReplaceButton({
   }
   return (
     <>
-      <button type="button" disabled={isBusy.value} onClick={() => input.current?.click()}>
-        <Icon name="replace" />
+      <Button icon="replace" disabled={isBusy.value} onClick={() => input.current?.click()}>
         {isBusy.value ? 'Sending' : 'Replace file'}
-      </button>
+      </Button>
       <input
         ref={input}
         type="file"

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Chunk, Document } from '../../client/src/agent-server.ts'
-import { API, client, messageOf } from '../api.ts'
+import { API, attempt, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
+import { Button } from '../parts/controls.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
@@ -14,13 +15,7 @@ import { placesIn, routeQuery } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
 import { EditForm, ReplaceButton } from './change-document.tsx'
 import { isUnsettled, listAddress } from './document-list.ts'
-import {
-  DocumentStatusMark,
-  deleteDocument,
-  refreshDocument,
-  retryDocument,
-  titleOf,
-} from './one-document.tsx'
+import { DocumentStatusMark, titleOf } from './one-document.tsx'
 
 const POLL_MS = 2_000
 const PAGE_SIZE = 50
@@ -40,6 +35,9 @@ export function DocumentPage({ id }: { id: string }) {
       failure.value = messageOf(error)
     }
   }
+  const act = async (work: () => PromiseLike<unknown>) => {
+    if (await attempt(failure, work)) await read()
+  }
   const places = placesIn(routeQuery.value)
   useEffect(() => void read(), [])
   useEffect(() => {
@@ -50,7 +48,7 @@ export function DocumentPage({ id }: { id: string }) {
 
   const remove = async () => {
     isLeaving.value = false
-    if (await deleteDocument(id, failure)) location.hash = listAddress()
+    if (await attempt(failure, () => client.documents.delete(id))) location.hash = listAddress()
   }
   return (
     <>
@@ -63,27 +61,19 @@ export function DocumentPage({ id }: { id: string }) {
         <>
           <Head
             document={document.value}
-            onRetry={() => void retryDocument(id, failure).then(read)}
-            onRefresh={() => void refreshDocument(id, failure).then(read)}
-            onEdit={() => {
-              isEditing.value = true
-            }}
+            onRetry={() => void act(() => client.documents.retry(id))}
+            onRefresh={() => void act(() => client.documents.refresh(id))}
+            onEdit={() => (isEditing.value = true)}
             onReplaced={() => void read()}
-            onFailure={(message) => {
-              failure.value = message
-            }}
-            onDelete={() => {
-              isLeaving.value = true
-            }}
+            onFailure={(message) => (failure.value = message)}
+            onDelete={() => (isLeaving.value = true)}
           />
           {isEditing.value ? (
             <section class="panel" aria-label="Edit document">
               <EditForm
                 document={document.value}
                 onChanged={() => void read()}
-                onClose={() => {
-                  isEditing.value = false
-                }}
+                onClose={() => (isEditing.value = false)}
               />
             </section>
           ) : (
@@ -105,9 +95,7 @@ export function DocumentPage({ id }: { id: string }) {
           title="Delete this document?"
           action="Delete"
           onConfirm={() => void remove()}
-          onClose={() => {
-            isLeaving.value = false
-          }}
+          onClose={() => (isLeaving.value = false)}
         >
           <p>
             Search and chat no longer find <strong>{titleOf(document.value)}</strong>. This cannot
@@ -172,28 +160,24 @@ function Head(properties: {
             </a>
           )}
           {document.source && (
-            <button type="button" onClick={onRefresh}>
-              <Icon name="refresh" />
+            <Button icon="refresh" onClick={onRefresh}>
               Fetch again
-            </button>
+            </Button>
           )}
           {canRetry(document) && (
-            <button type="button" onClick={onRetry}>
-              <Icon name="retry" />
+            <Button icon="retry" onClick={onRetry}>
               Retry
-            </button>
+            </Button>
           )}
           {!document.source && (
             <ReplaceButton document={document} onChanged={onReplaced} onFailure={onFailure} />
           )}
-          <button type="button" onClick={onEdit}>
-            <Icon name="edit" />
+          <Button icon="edit" onClick={onEdit}>
             Edit
-          </button>
-          <button type="button" class="danger" onClick={onDelete}>
-            <Icon name="delete" />
+          </Button>
+          <Button icon="delete" class="danger" onClick={onDelete}>
             Delete
-          </button>
+          </Button>
         </div>
       </div>
       {error && <ErrorNote message={`${error.message} (${error.code})`} />}
@@ -271,15 +255,12 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
   const chunks = useSignal<readonly Chunk[]>([])
   const cursor = useSignal<string | undefined>(undefined)
   const failure = useSignal('')
-  const read = async (at?: string) => {
-    try {
+  const read = (at?: string) =>
+    attempt(failure, async () => {
       const page = await client.documents.chunks(id, { limit: PAGE_SIZE }).page(at)
       chunks.value = [...chunks.value, ...page.items]
       cursor.value = page.nextCursor
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
-  }
+    })
   useEffect(() => void read(), [])
   if (count === 0) {
     return status === 'failed' ? null : (

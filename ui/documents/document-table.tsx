@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
+import { Button } from '../parts/controls.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Empty } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -101,9 +102,7 @@ function ColumnChoice({ documents }: { documents: readonly Document[] }) {
   return (
     <details
       class="column-choice"
-      onToggle={({ currentTarget }) => {
-        isOpen.value = currentTarget.open
-      }}
+      onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}
     >
       <summary>
         <Icon name="columns" />
@@ -239,16 +238,12 @@ interface RowActionProperties {
 
 function RowAction({ icon, name, title, onClick }: RowActionProperties) {
   return (
-    <button
-      type="button"
+    <Button
+      icon={icon}
+      about={`${name} ${title}`}
       class={`quiet icon-only ${icon === 'delete' ? 'danger' : ''}`}
       title={name}
       onClick={onClick}
-    >
-      <Icon name={icon} />
-      <span class="visually-hidden">
-        {name} {title}
-      </span>
-    </button>
+    />
   )
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 import type { DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
 import { formatNumber } from '../format.ts'
+import { Field } from '../parts/controls.tsx'
 import { replaceAddress } from '../route.ts'
 import type { DocumentListing } from './document-list.ts'
 import { typeChoices } from './file-types.ts'
@@ -50,8 +51,7 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
         <Typed list={list} name="title" label="Title contains" maxLength={200} />
         <Typed list={list} name="collection" label="Collection" maxLength={64} />
         <Typed list={list} name="metadata" label="Metadata" placeholder="year = 2026" />
-        <label class="field">
-          <span class="label">Type</span>
+        <Field label="Type">
           <select
             value={list.shown.type}
             onChange={({ currentTarget }) => showInstead(list, { type: currentTarget.value })}
@@ -63,7 +63,7 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
               </option>
             ))}
           </select>
-        </label>
+        </Field>
       </div>
     </>
   )
@@ -101,15 +101,14 @@ function Typed({
   }
   const { label, ...rest } = field
   return (
-    <label class="field">
-      <span class="label">{label}</span>
+    <Field label={label}>
       <input
         type="search"
         {...rest}
         value={typed.value}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
-    </label>
+    </Field>
   )
 }
 
@@ -126,8 +125,7 @@ export function CollectionField({
   const id = useId()
   const named = list.items.value.flatMap(({ metadata }) => metadata?.collection ?? [])
   return (
-    <label class="field">
-      <span class="label">Collection</span>
+    <Field label="Collection">
       <input
         type="search"
         list={id}
@@ -141,6 +139,6 @@ export function CollectionField({
           <option key={name} value={String(name)} />
         ))}
       </datalist>
-    </label>
+    </Field>
   )
 }

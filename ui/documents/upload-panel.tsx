@@ -1,8 +1,8 @@
 import { useComputed, useSignal } from '@preact/signals'
-import { messageOf } from '../api.ts'
+import { attempt } from '../api.ts'
 import { counted, formatBytes, formatNumber } from '../format.ts'
+import { Button } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import {
@@ -36,15 +36,13 @@ export function UploadPanel() {
       <div class="row spread">
         <h2 id="uploads">{titleOf(documentUploads.value)}</h2>
         {open.value.length > 0 ? (
-          <button type="button" class="quiet" onClick={() => cancelAll(documentUploads.value)}>
-            <Icon name="cancel" />
+          <Button icon="cancel" class="quiet" onClick={() => cancelAll(documentUploads.value)}>
             Cancel all
-          </button>
+          </Button>
         ) : (
-          <button type="button" class="quiet" onClick={() => clearFinished(documentUploads.value)}>
-            <Icon name="cancel" />
+          <Button icon="cancel" class="quiet" onClick={() => clearFinished(documentUploads.value)}>
             Clear
-          </button>
+          </Button>
         )}
       </div>
       {open.value.length > 0 && <Overall />}
@@ -93,10 +91,9 @@ function Sending({ upload: { id, path, file, sentBytes } }: { upload: Upload }) 
     <li>
       <span class="file-name">{path}</span>
       <progress aria-label={`Sent of ${path}`} value={sentBytes} max={Math.max(file.size, 1)} />
-      <button type="button" class="quiet" onClick={() => cancel(id)}>
-        <Icon name="cancel" />
-        Cancel<span class="visually-hidden"> {path}</span>
-      </button>
+      <Button icon="cancel" about={path} class="quiet" onClick={() => cancel(id)}>
+        Cancel
+      </Button>
     </li>
   )
 }
@@ -104,14 +101,6 @@ function Sending({ upload: { id, path, file, sentBytes } }: { upload: Upload }) 
 /** Files that were there already. They were stored all the same: a copy may be wanted elsewhere. */
 function Copies({ copies }: { copies: readonly Upload[] }) {
   const failure = useSignal('')
-  const drop = async (these: readonly Upload[]) => {
-    failure.value = ''
-    try {
-      await dropCopies(these)
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
-  }
   const isOne = copies.length === 1
   return (
     <div class="copies stack" role="status">
@@ -122,18 +111,16 @@ function Copies({ copies }: { copies: readonly Upload[] }) {
             : `${counted(copies.length, 'file')} were already there`}
         </h3>
         <span class="row tight">
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => keepCopies(copies.map(({ id }) => id))}
-          >
-            <Icon name="done" />
+          <Button icon="done" class="quiet" onClick={() => keepCopies(copies.map(({ id }) => id))}>
             {isOne ? 'Keep both' : 'Keep all'}
-          </button>
-          <button type="button" class="quiet danger" onClick={() => void drop(copies)}>
-            <Icon name="delete" />
+          </Button>
+          <Button
+            icon="delete"
+            class="quiet danger"
+            onClick={() => void attempt(failure, () => dropCopies(copies))}
+          >
             {isOne ? 'Delete the new copy' : 'Delete the new copies'}
-          </button>
+          </Button>
         </span>
       </div>
       <ul>
@@ -159,10 +146,9 @@ function Failures({ failed }: { failed: readonly Upload[] }) {
       <div class="row spread">
         <h3>{counted(failed.length, 'file')} failed</h3>
         <span class="row tight">
-          <button type="button" class="quiet" onClick={() => retryFailed(documentUploads.value)}>
-            <Icon name="retry" />
+          <Button icon="retry" class="quiet" onClick={() => retryFailed(documentUploads.value)}>
             Send again
-          </button>
+          </Button>
           <CopyButton text={asText} label="Copy list" />
         </span>
       </div>

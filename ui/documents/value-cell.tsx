@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { bound } from '../parts/controls.tsx'
 import { isChangedMeanwhile, saveFacts, typedValue } from './document-facts.ts'
 import type { DocumentListing } from './document-list.ts'
 import { titleOf } from './one-document.tsx'
@@ -23,9 +24,7 @@ export function ValueCell({ list, document, field }: CellProperties) {
         list={list}
         document={document}
         field={field}
-        onClose={() => {
-          isEditing.value = false
-        }}
+        onClose={() => (isEditing.value = false)}
       />
     )
   }
@@ -34,9 +33,7 @@ export function ValueCell({ list, document, field }: CellProperties) {
       type="button"
       class="quiet hint document-value value-cell"
       title={value === undefined ? `Add ${field}` : String(value)}
-      onClick={() => {
-        isEditing.value = true
-      }}
+      onClick={() => (isEditing.value = true)}
     >
       <span aria-hidden="true">{value === undefined ? '–' : String(value)}</span>
       <span class="visually-hidden">
@@ -81,10 +78,7 @@ function ValueField({ list, document, field, onClose }: CellProperties & { onClo
       ref={input}
       class="value-field"
       aria-label={`${field} of ${titleOf(document)}`}
-      value={typed.value}
-      onInput={({ currentTarget }) => {
-        typed.value = currentTarget.value
-      }}
+      {...bound(typed)}
       onBlur={() => {
         if (!isAsking.current) void save()
       }}

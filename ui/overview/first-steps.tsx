@@ -7,6 +7,7 @@ import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { leaveConversation } from '../chat/answering.ts'
 import { draftOf } from '../chat/draft.ts'
+import { Button, bound, Field } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
@@ -80,14 +81,13 @@ function AddDocument({ onDone }: { onDone: () => void }) {
           <Icon name="addFile" />
           Add documents
         </a>
-        <button
-          type="button"
+        <Button
+          icon="paste"
           disabled={sample.isBusy.value}
           onClick={() => void sample.run(addSample)}
         >
-          <Icon name="paste" />
           Use a sample
-        </button>
+        </Button>
         {sample.isBusy.value && <Status tone="busy">Adding the sample</Status>}
       </div>
       <ErrorNote message={sample.failure.value} />
@@ -119,10 +119,9 @@ function ConnectModel() {
       )}
       <ErrorNote message={search.failure.value} />
       <div class="row">
-        <button type="button" disabled={search.isBusy.value} onClick={() => void look()}>
-          <Icon name="search" />
+        <Button icon="search" disabled={search.isBusy.value} onClick={() => void look()}>
           Look for Ollama and LM Studio
-        </button>
+        </Button>
         <a class="button quiet" href={href('models')}>
           <Icon name="models" />
           Connect another model
@@ -159,28 +158,21 @@ function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
   return (
     <>
       <div class="row">
-        <label class="field">
-          <span class="label">{name} is running. Model</span>
-          <select
-            value={chosen.value}
-            onChange={({ currentTarget }) => {
-              chosen.value = currentTarget.value
-            }}
-          >
+        <Field label={`${name} is running. Model`}>
+          <select {...bound(chosen)}>
             {chatModels.map((model) => (
               <option key={model}>{model}</option>
             ))}
           </select>
-        </label>
-        <button
-          type="button"
+        </Field>
+        <Button
+          icon="retry"
           class="primary"
           disabled={saving.isBusy.value}
           onClick={() => void saving.run(use)}
         >
-          <Icon name="retry" />
           Use this model and restart
-        </button>
+        </Button>
       </div>
       <ErrorNote message={saving.failure.value} />
     </>
@@ -200,10 +192,9 @@ function Ask({ isReady, hasSample }: { isReady: boolean; hasSample: boolean }) {
       <div class="row">
         {hasSample ? (
           SAMPLE_QUESTIONS.map((question) => (
-            <button key={question} type="button" onClick={() => ask(question)}>
-              <Icon name="ask" />
+            <Button icon="ask" key={question} onClick={() => ask(question)}>
               {question}
-            </button>
+            </Button>
           ))
         ) : (
           <a class="button primary" href={href('chat')}>

@@ -3,6 +3,7 @@ import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts
 import { Graphs } from '../activity/graphs.tsx'
 import { RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
+import { bound } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { href, routeQuery } from '../route.ts'
@@ -63,9 +64,7 @@ function Events() {
                 type="radio"
                 name="kind"
                 checked={kind.value === value}
-                onChange={() => {
-                  kind.value = value
-                }}
+                onChange={() => (kind.value = value)}
               />
               <span>{name}</span>
             </label>
@@ -76,10 +75,7 @@ function Events() {
           class="event-words"
           aria-label="Filter events"
           placeholder="Filter events"
-          value={words.value}
-          onInput={({ currentTarget }) => {
-            words.value = currentTarget.value
-          }}
+          {...bound(words)}
         />
       </div>
       {found.length === 0 ? (

@@ -7,10 +7,10 @@ import { AgentForms } from '../admin/agent-forms.tsx'
 import { CitedPassage, DraftPanel } from '../admin/draft-panel.tsx'
 import { diffLines } from '../admin/line-diff.ts'
 import { useLoadedAgent } from '../admin/loaded-agent.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
+import { Button, bound, Field } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 
 const CHECK_MS = 500
@@ -34,25 +34,20 @@ export function AgentPage() {
       <div class="page-head">
         <h1>Agent</h1>
         <div class="row">
-          <button type="button" class="only-narrow" onClick={() => question.current?.focus()}>
-            <Icon name="chat" />
+          <Button icon="chat" class="only-narrow" onClick={() => question.current?.focus()}>
             Try the draft
-          </button>
-          <button type="button" disabled={!isChanged.value} onClick={() => void editor.read()}>
-            <Icon name="cancel" />
+          </Button>
+          <Button icon="cancel" disabled={!isChanged.value} onClick={() => void editor.read()}>
             Discard
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
+            icon="save"
             class="primary"
             disabled={!isChanged.value || !found.value?.valid}
-            onClick={() => {
-              isSaving.value = true
-            }}
+            onClick={() => (isSaving.value = true)}
           >
-            <Icon name="save" />
             Save
-          </button>
+          </Button>
         </div>
       </div>
       <ErrorNote message={failure.value || checkFailure.value} />
@@ -106,12 +101,7 @@ function Advanced() {
           {file.value && !editor.fields.value && (
             <p class="hint">The cards can be used again once this is valid JSON.</p>
           )}
-          <Versions
-            digest={file.value?.digest}
-            onTake={(earlier) => {
-              text.value = earlier
-            }}
-          />
+          <Versions digest={file.value?.digest} onTake={(earlier) => (text.value = earlier)} />
         </div>
       </details>
       <Mistakes title="agent.json" mistakes={found.value?.mistakes.filter(hasNoCard) ?? []} />
@@ -130,8 +120,7 @@ function Limits() {
   return (
     <div class="settings-fields">
       {LIMITS.map(([name, label, initial]) => (
-        <label key={name} class="field">
-          <span class="label">{label} for one question</span>
+        <Field key={name} label={`${label} for one question`}>
           <input
             type="number"
             min={0}
@@ -142,7 +131,7 @@ function Limits() {
               editor.set(['limits', name], value === '' ? undefined : Number(value))
             }
           />
-        </label>
+        </Field>
       ))}
     </div>
   )
@@ -159,19 +148,15 @@ function TextField({
   isRead: boolean
 }) {
   return (
-    <label class="field">
-      <span class="label">{label}</span>
+    <Field label={label}>
       <textarea
         class="code-field"
         rows={18}
         spellcheck={false}
         readOnly={!isRead}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value
-        }}
+        {...bound(text)}
       />
-    </label>
+    </Field>
   )
 }
 
@@ -184,24 +169,16 @@ function Versions({
 }) {
   const versions = useSignal<AgentVersions['versions']>([])
   const failure = useSignal('')
-  useEffect(() => {
-    client.admin.agent.versions().then(
-      (found) => {
-        versions.value = found
-      },
-      (error: unknown) => {
-        failure.value = messageOf(error)
-      },
-    )
-  }, [digest])
-  const take = async (version: string) => {
-    try {
+  const read = () =>
+    attempt(failure, async () => {
+      versions.value = await client.admin.agent.versions()
+    })
+  useEffect(() => void read(), [digest])
+  const take = (version: string) =>
+    attempt(failure, async () => {
       onTake((await client.admin.agent.version(version)).text)
       window.scrollTo(0, 0)
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
-  }
+    })
   if (versions.value.length === 0) return <ErrorNote message={failure.value} />
   return (
     <section class="stack" aria-labelledby="versions">
@@ -211,11 +188,14 @@ function Versions({
         {versions.value.map(({ digest: version, replacedAt }) => (
           <li key={version + replacedAt}>
             <span>Until {formatDate(replacedAt)}</span>
-            <button type="button" class="quiet" onClick={() => void take(version)}>
-              <Icon name="undo" />
+            <Button
+              icon="undo"
+              about={`the version until ${formatDate(replacedAt)}`}
+              class="quiet"
+              onClick={() => void take(version)}
+            >
               Restore
-              <span class="visually-hidden"> the version until {formatDate(replacedAt)}</span>
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -249,14 +229,12 @@ function SaveDialog({
       </pre>
       <p class="hint">The previous version is kept. Changes take effect after a restart.</p>
       <div class="dialog-foot">
-        <button type="button" onClick={onClose}>
-          <Icon name="cancel" />
+        <Button icon="cancel" onClick={onClose}>
           Cancel
-        </button>
-        <button type="button" class="primary" onClick={onSave}>
-          <Icon name="save" />
+        </Button>
+        <Button icon="save" class="primary" onClick={onSave}>
           Save
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

@@ -18,8 +18,8 @@ import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
 import { DropPlace } from '../documents/drop-place.tsx'
+import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Reader, reading } from '../reader/reader.tsx'
 import { href, replaceRoute } from '../route.ts'
@@ -82,18 +82,15 @@ function Head({ id }: { id: string | undefined }) {
     <div class="page-head">
       <h1>Chat</h1>
       <div class="row">
-        <button
-          type="button"
+        <Button
+          icon="conversations"
           class="quiet only-narrow"
-          onClick={() => {
-            isListed.value = true
-          }}
+          onClick={() => (isListed.value = true)}
         >
-          <Icon name="conversations" />
           Conversations
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
+          icon="ask"
           class="quiet"
           disabled={conversationId.value === undefined && openFailure.value === ''}
           onClick={() => {
@@ -101,9 +98,8 @@ function Head({ id }: { id: string | undefined }) {
             location.hash = href('chat')
           }}
         >
-          <Icon name="ask" />
           New conversation
-        </button>
+        </Button>
       </div>
       {isListed.value && (
         <Dialog title="Conversations" onClose={close}>

@@ -4,8 +4,8 @@ import { useEffect } from 'preact/hooks'
 import type { Deployment, DeploymentTargets } from '../../client/src/agent-server.ts'
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
+import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
 
@@ -27,22 +27,9 @@ export function DeployPage() {
         Generates the files to deploy this agent with its current configuration. They contain no
         secrets, and nothing is sent anywhere.
       </p>
-      <form
-        class="panel row"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void make()
-        }}
-      >
-        <label class="field">
-          <span class="label">Target</span>
-          <select
-            required
-            value={target.value}
-            onChange={({ currentTarget }) => {
-              target.value = currentTarget.value
-            }}
-          >
+      <Form class="panel row" onSubmit={make}>
+        <Field label="Target">
+          <select required {...bound(target)}>
             <option value="">Choose</option>
             {targets.result.value?.map(({ name, title }) => (
               <option key={name} value={name}>
@@ -50,22 +37,18 @@ export function DeployPage() {
               </option>
             ))}
           </select>
-        </label>
-        <label class="field grow">
-          <span class="label">Domain, if you have one</span>
+        </Field>
+        <Field label="Domain, if you have one" class="grow">
           <input
             value={domain.value}
             placeholder="agent.example.org"
-            onInput={({ currentTarget }) => {
-              domain.value = currentTarget.value.trim()
-            }}
+            onInput={({ currentTarget }) => (domain.value = currentTarget.value.trim())}
           />
-        </label>
-        <button type="submit" class="primary" disabled={made.isBusy.value}>
-          <Icon name="deploy" />
+        </Field>
+        <Button icon="deploy" type="submit" class="primary" disabled={made.isBusy.value}>
           Show files
-        </button>
-      </form>
+        </Button>
+      </Form>
       <ErrorNote message={targets.failure.value || made.failure.value} />
       {made.result.value ? (
         <Made deployment={made.result.value} />
@@ -88,10 +71,9 @@ function Made({ deployment }: { deployment: Deployment }) {
         <section class="panel stack" aria-labelledby="files">
           <div class="page-head">
             <h2 id="files">Files</h2>
-            <button type="button" class="primary" onClick={() => download(target, files)}>
-              <Icon name="download" />
+            <Button icon="download" class="primary" onClick={() => download(target, files)}>
               Download zip
-            </button>
+            </Button>
           </div>
           <p class="hint">
             Unpack the files in the project and continue with DEPLOY.md. Secrets to set:{' '}

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Document, Readiness } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
 import { BulkBar, retryIn } from '../documents/bulk-bar.tsx'
 import { bulkWork, canRetry, doToAll } from '../documents/bulk-work.ts'
@@ -10,13 +10,13 @@ import { type DocumentListing, documentListAt, isUnsettled } from '../documents/
 import { DocumentPage } from '../documents/document-page.tsx'
 import { DocumentTable } from '../documents/document-table.tsx'
 import { Filters } from '../documents/filters.tsx'
-import { deleteDocument, titleOf } from '../documents/one-document.tsx'
+import { titleOf } from '../documents/one-document.tsx'
 import { selectionOf } from '../documents/shown-documents.ts'
 import { UploadPanel } from '../documents/upload-panel.tsx'
 import { arrivals, isOpen, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'
+import { Button } from '../parts/controls.tsx'
 import { Confirm } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { routeQuery } from '../route.ts'
 
@@ -41,7 +41,7 @@ function DocumentsList() {
   const confirm = async () => {
     const document = leaving.value
     leaving.value = undefined
-    if (document && (await deleteDocument(document.id, list.failure))) {
+    if (document && (await attempt(list.failure, () => client.documents.delete(document.id)))) {
       list.drop(document.id)
       refresh()
     }
@@ -119,17 +119,9 @@ function RetryAll({
   }
   return (
     <div class="row">
-      <button
-        type="button"
-        onClick={() =>
-          void retryAll().catch((error: unknown) => {
-            note.value = messageOf(error)
-          })
-        }
-      >
-        <Icon name="retry" />
+      <Button icon="retry" onClick={() => void attempt(list.failure, retryAll)}>
         Retry all failed
-      </button>
+      </Button>
       <span role="status" class="hint">
         {note.value}
       </span>

@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ApiKey, ApiKeyCreated } from '../../client/src/agent-server.ts'
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { formatDate, formatNumber } from '../format.ts'
+import { Button, Field, Form } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Confirm } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 
@@ -78,14 +77,7 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
     onMade(work.result.value)
   }
   return (
-    <form
-      class="panel stack"
-      aria-labelledby="new-key"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void make(event.currentTarget)
-      }}
-    >
+    <Form class="panel stack" aria-labelledby="new-key" onSubmit={make}>
       <h2 id="new-key">New key</h2>
       <Field label="Name">
         <input name="name" required maxLength={100} autocomplete="off" placeholder="Website" />
@@ -118,22 +110,11 @@ function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
       </div>
       <ErrorNote message={work.failure.value} />
       <div>
-        <button type="submit" class="primary" disabled={work.isBusy.value}>
-          <Icon name="add" />
+        <Button icon="add" type="submit" class="primary" disabled={work.isBusy.value}>
           Create key
-        </button>
+        </Button>
       </div>
-    </form>
-  )
-}
-
-function Field({ label, children }: { label: string; children: ComponentChildren }) {
-  return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is its child
-    <label class="field">
-      <span class="label">{label}</span>
-      {children}
-    </label>
+    </Form>
   )
 }
 
@@ -167,17 +148,14 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
     <li class="panel stack">
       <div class="page-head">
         <h2>{entry.name}</h2>
-        <button
-          type="button"
+        <Button
+          icon="delete"
           disabled={work.isBusy.value}
           aria-label={`Revoke ${entry.name}`}
-          onClick={() => {
-            isAsking.value = true
-          }}
+          onClick={() => (isAsking.value = true)}
         >
-          <Icon name="delete" />
           Revoke
-        </button>
+        </Button>
       </div>
       <p class="hint">{factsOf(entry).join(' · ')}</p>
       <ErrorNote message={work.failure.value} />
@@ -186,9 +164,7 @@ function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }
           title={`Revoke “${entry.name}”?`}
           action="Revoke"
           onConfirm={() => void revoke()}
-          onClose={() => {
-            isAsking.value = false
-          }}
+          onClose={() => (isAsking.value = false)}
         >
           <p>Requests with this key, and with keys created with it, will be refused immediately.</p>
         </Confirm>

@@ -9,7 +9,7 @@ import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { counted } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 
@@ -52,13 +52,7 @@ export function ModelsPage() {
       <p class="hint">
         Tests call a model the way chat and search do, with the values entered here, saved or not.
       </p>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+      <Form class="stack" onSubmit={save}>
         {all.length === 0 && failure.value === '' && <Skeleton rows={8} />}
         {all.length > 0 &&
           ROLES.map((role) => (
@@ -67,7 +61,7 @@ export function ModelsPage() {
             </RoleForm>
           ))}
         <SaveBar draft={draft} failure={failure.value} note={note.value} />
-      </form>
+      </Form>
     </>
   )
 }
@@ -105,8 +99,7 @@ function RoleForm({
     <section class="panel stack" aria-labelledby={`role-${kind}`}>
       <h2 id={`role-${kind}`}>{title}</h2>
       <p class="hint">{hint}</p>
-      <label class="field">
-        <span class="label">{title} server</span>
+      <Field label={`${title} server`}>
         <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
           <option value="">Choose a provider, or enter its URL below</option>
           {presets.map(({ name, model: own }) => (
@@ -115,7 +108,7 @@ function RoleForm({
             </option>
           ))}
         </select>
-      </label>
+      </Field>
       {names.map((name) => {
         const setting = all.find((one) => one.name === name)
         const suggestions = name === model ? { suggestions: listId } : {}
@@ -127,22 +120,22 @@ function RoleForm({
         ))}
       </datalist>
       <div class="row">
-        <button
-          type="button"
+        <Button
+          icon="test"
+          about={title}
           disabled={test.isBusy.value}
           onClick={() => void test.run(() => client.admin.models.test(request()))}
         >
-          <Icon name="test" />
-          Test<span class="visually-hidden"> {title}</span>
-        </button>
-        <button
-          type="button"
+          Test
+        </Button>
+        <Button
+          icon="list"
+          about={`for ${title}`}
           disabled={list.isBusy.value}
           onClick={() => void list.run(() => client.admin.models.list(request()))}
         >
-          <Icon name="list" />
-          List models<span class="visually-hidden"> for {title}</span>
-        </button>
+          List models
+        </Button>
         {(test.isBusy.value || list.isBusy.value) && (
           <Status tone="busy">Waiting for the model</Status>
         )}

@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals'
 import type { Capabilities, Readiness, WatchedFolder } from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
-import { client, messageOf, session } from '../api.ts'
+import { attempt, client, session } from '../api.ts'
 import { asSentence, formatNumber, roughly } from '../format.ts'
 import { type Begun, FirstSteps } from '../overview/first-steps.tsx'
 import { SAMPLE } from '../overview/sample-document.ts'
 import { type Part, partsOf } from '../overview/working-parts.ts'
+import { Button, Field } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
@@ -136,14 +137,10 @@ function StateLine({ readiness, lost }: { readiness: Readiness; lost: boolean })
 function Access() {
   const key = useSignal('')
   const failure = useSignal('')
-  const toggle = async () => {
-    failure.value = ''
-    try {
+  const toggle = () =>
+    attempt(failure, async () => {
       key.value = key.value === '' ? await session.revealKey() : ''
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
-  }
+    })
   return (
     <section class="panel" aria-labelledby="access">
       <h2 id="access">Access</h2>
@@ -157,11 +154,14 @@ function Access() {
         <dd>
           <code>{key.value || '••••••••••••'}</code>
           <span class="row tight">
-            <button type="button" class="quiet" onClick={() => void toggle()}>
-              <Icon name={key.value === '' ? 'show' : 'hide'} />
+            <Button
+              icon={key.value === '' ? 'show' : 'hide'}
+              about="server key"
+              class="quiet"
+              onClick={() => void toggle()}
+            >
               {key.value === '' ? 'Show' : 'Hide'}
-              <span class="visually-hidden"> server key</span>
-            </button>
+            </Button>
             <CopyButton text={() => key.value || session.revealKey()} name="server key" />
           </span>
         </dd>
@@ -224,12 +224,9 @@ function Counts({
         </p>
       )}
       {reEmbedding && (
-        <label class="field">
-          <span class="label">
-            Re-embedding with {reEmbedding.model} ({reEmbedding.state})
-          </span>
+        <Field label={`Re-embedding with ${reEmbedding.model} (${reEmbedding.state})`}>
           <progress value={reEmbedding.done} max={Math.max(reEmbedding.total, 1)} />
-        </label>
+        </Field>
       )}
     </section>
   )

@@ -1,3 +1,4 @@
+import { Field } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { EvaluationRuns } from '../search/evaluation-runs.tsx'
 import { Results, SearchForm } from '../search/hits.tsx'
@@ -51,20 +52,19 @@ function Settings({ trial }: { trial: Trial }) {
       <div class="settings-fields asked">
         <div class="stack">
           <TopKField value={trial.topK} />
-          <label class="field">
-            <span class="label">Mode</span>
+          <Field label="Mode">
             <select
               value={trial.mode.value}
-              onChange={({ currentTarget }) => {
-                trial.mode.value = MODES.find((mode) => mode === currentTarget.value) ?? ''
-              }}
+              onChange={({ currentTarget }) =>
+                (trial.mode.value = MODES.find((mode) => mode === currentTarget.value) ?? '')
+              }
             >
               <option value="">default</option>
               {MODES.map((mode) => (
                 <option key={mode}>{mode}</option>
               ))}
             </select>
-          </label>
+          </Field>
         </div>
         <FilterField text={trial.filter} />
       </div>

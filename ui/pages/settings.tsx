@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { type Draft, useSettings } from '../admin/settings-draft.ts'
+import { bound, Form } from '../parts/controls.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
@@ -24,10 +25,7 @@ export function SettingsPage({ id }: { id?: string | undefined }) {
           class="event-words"
           aria-label="Find a setting"
           placeholder="Find a setting"
-          value={words.value}
-          onInput={({ currentTarget }) => {
-            words.value = currentTarget.value
-          }}
+          {...bound(words)}
         />
       </div>
       <p class="hint">
@@ -43,18 +41,9 @@ export function SettingsPage({ id }: { id?: string | undefined }) {
         sections={sections}
         current={isSearch ? undefined : shown?.[0]}
         draft={draft.value}
-        onOpen={() => {
-          words.value = ''
-        }}
+        onOpen={() => (words.value = '')}
       />
-      <form
-        class="stack"
-        hidden={all.length === 0}
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+      <Form class="stack" hidden={all.length === 0} onSubmit={save}>
         {found?.map(([group, some]) => (
           <fieldset key={group} class="panel">
             <legend>
@@ -69,7 +58,7 @@ export function SettingsPage({ id }: { id?: string | undefined }) {
         ))}
         {found?.length === 0 && <Empty title="No matching settings" />}
         <SaveBar draft={draft} failure={failure.value} note={note.value} />
-      </form>
+      </Form>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { Icon, type IconName } from './icon.tsx'
+import { Button } from './controls.tsx'
+import type { IconName } from './icon.tsx'
 
 const SHOWN_MS = 2_000
 
@@ -35,15 +36,14 @@ export function CopyButton({
     }
   }
   return (
-    <button
-      type="button"
+    <Button
+      icon={state.value === 'Copied' ? 'done' : icon}
       class="quiet"
       onClick={() => void copy()}
       aria-label={name && `${label} ${name}`}
     >
-      <Icon name={state.value === 'Copied' ? 'done' : icon} />
       <span aria-live="polite">{state.value || label}</span>
-    </button>
+    </Button>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { Icon, type IconName } from './icon.tsx'
+import { Button } from './controls.tsx'
+import type { IconName } from './icon.tsx'
 
 /** A modal window; the browser keeps the focus in it, and closes it with Escape. */
 export function Dialog({
@@ -56,14 +57,12 @@ export function Confirm({
     <Dialog title={title} onClose={onClose}>
       <div>{children}</div>
       <div class="dialog-foot">
-        <button type="button" onClick={onClose}>
-          <Icon name="cancel" />
+        <Button icon="cancel" onClick={onClose}>
           Cancel
-        </button>
-        <button type="button" class="primary danger" onClick={onConfirm}>
-          <Icon name={icon} />
+        </Button>
+        <Button icon={icon} class="primary danger" onClick={onConfirm}>
           {action}
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { Filter } from '../../client/src/agent-server.ts'
+import { bound, Field } from './controls.tsx'
 
 const EXAMPLE = '{"field": "language", "eq": "en"}'
 
@@ -27,10 +28,7 @@ export function FilterField({ text }: { text: Signal<string> }) {
         rows={2}
         spellcheck={false}
         placeholder={EXAMPLE}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value
-        }}
+        {...bound(text)}
       />
       <span class="hint">
         Limits the documents by their metadata: <code>eq</code>, <code>in</code>, <code>gt</code>,{' '}
@@ -42,18 +40,8 @@ export function FilterField({ text }: { text: Signal<string> }) {
 
 export function TopKField({ value }: { value: Signal<string> }) {
   return (
-    <label class="field narrow">
-      <span class="label">Passages (topK)</span>
-      <input
-        type="number"
-        min={1}
-        max={100}
-        placeholder="default"
-        value={value.value}
-        onInput={({ currentTarget }) => {
-          value.value = currentTarget.value
-        }}
-      />
-    </label>
+    <Field label="Passages (topK)">
+      <input type="number" min={1} max={100} placeholder="default" {...bound(value)} />
+    </Field>
   )
 }

@@ -70,9 +70,7 @@ export function Snippets({ endpoint }: { endpoint: string }) {
                 type="radio"
                 name="snippet"
                 checked={chosen.value === name}
-                onChange={() => {
-                  chosen.value = name
-                }}
+                onChange={() => (chosen.value = name)}
               />
               <span>{name}</span>
             </label>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { Range } from './find-words.ts'
 import { renderText } from './rendered-text.ts'
@@ -82,17 +82,15 @@ export function DocumentText({ place, quotes = [], cited }: PlaceInDocument) {
   return (
     <>
       {part.start > 0 && (
-        <button type="button" onClick={() => void read({ start: part.start - MARGIN, end })}>
-          <Icon name="previous" />
+        <Button icon="previous" onClick={() => void read({ start: part.start - MARGIN, end })}>
           Show earlier text
-        </button>
+        </Button>
       )}
       <Rendered part={part} ranges={markedIn(part.text, passage, quotes)} />
       {!part.isAtEnd && (
-        <button type="button" onClick={() => void read({ start: part.start, end: end + MARGIN })}>
-          <Icon name="next" />
+        <Button icon="next" onClick={() => void read({ start: part.start, end: end + MARGIN })}>
           Show later text
-        </button>
+        </Button>
       )}
     </>
   )

@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
+import type { IconName } from '../parts/icon.tsx'
 import { Status } from '../parts/notes.tsx'
 import type { Pdf } from './pdf.ts'
 import { scrollTo } from './scroll-to.ts'
@@ -34,17 +35,13 @@ function Turn({
 }) {
   const to = number.value + by
   return (
-    <button
-      type="button"
+    <Button
+      icon={icon}
       class="quiet"
       aria-label={label}
       disabled={to < 1 || to > pages}
-      onClick={() => {
-        number.value = to
-      }}
-    >
-      <Icon name={icon} />
-    </button>
+      onClick={() => (number.value = to)}
+    />
   )
 }
 

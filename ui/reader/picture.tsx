@@ -21,9 +21,7 @@ export function Picture({
         src={address}
         alt={name}
         style={{ inlineSize: `calc(min(100%, ${width.value}px) * ${zoom})` }}
-        onLoad={({ currentTarget }) => {
-          width.value = currentTarget.naturalWidth
-        }}
+        onLoad={({ currentTarget }) => (width.value = currentTarget.naturalWidth)}
         onError={onFailure}
       />
     </section>

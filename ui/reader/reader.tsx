@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Citation, Hit } from '../../client/src/agent-server.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
+import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { documentAddress } from '../route.ts'
@@ -57,10 +58,9 @@ export function Reader({ hit, quotes }: Cited) {
             <Icon name="open" />
             Open document
           </a>
-          <button type="button" class="quiet" onClick={closeReader}>
-            <Icon name="cancel" />
+          <Button icon="cancel" class="quiet" onClick={closeReader}>
             Close
-          </button>
+          </Button>
         </div>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll what has the focus */}
@@ -105,10 +105,9 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
           <Icon name="open" />
           Open document
         </a>
-        <button type="button" onClick={onClose}>
-          <Icon name="cancel" />
+        <Button icon="cancel" onClick={onClose}>
           Close
-        </button>
+        </Button>
       </div>
     </Dialog>
   )

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
+import type { IconName } from '../parts/icon.tsx'
 
 /** Of the width that is there. */
 const STEPS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4]
@@ -30,16 +31,14 @@ function Step({
   value: Signal<number>
 }) {
   return (
-    <button
-      type="button"
+    <Button
+      icon={icon}
       class="quiet"
       aria-label={label}
       disabled={to === undefined}
       onClick={() => {
         if (to !== undefined) value.value = to
       }}
-    >
-      <Icon name={icon} />
-    </button>
+    />
   )
 }

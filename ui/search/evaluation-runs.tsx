@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { EvaluationRun } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
+import { bound, boundBox, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Comparison, Results } from './evaluation-results.tsx'
@@ -64,10 +65,9 @@ function Begin() {
       }
     })
   return (
-    <form
+    <Form
       class="row"
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         if (!isBusy) void evaluate(first)
       }}
     >
@@ -77,30 +77,15 @@ function Begin() {
         maxLength={100}
         aria-label="Name of the evaluation"
         placeholder="Name (optional)"
-        value={name.value}
-        onInput={({ currentTarget }) => {
-          name.value = currentTarget.value
-        }}
+        {...bound(name)}
       />
       <label class="check">
-        <input
-          type="checkbox"
-          checked={answers.value}
-          onChange={({ currentTarget }) => {
-            answers.value = currentTarget.checked
-          }}
-        />
+        <input type="checkbox" {...boundBox(answers)} />
         Ask the agent those that have a fact
       </label>
       {answers.value && (
         <label class="check">
-          <input
-            type="checkbox"
-            checked={judge.value}
-            onChange={({ currentTarget }) => {
-              judge.value = currentTarget.checked
-            }}
-          />
+          <input type="checkbox" {...boundBox(judge)} />
           Let the chat model judge
         </label>
       )}
@@ -114,7 +99,7 @@ function Begin() {
           Evaluate the second setting
         </button>
       )}
-    </form>
+    </Form>
   )
 }
 

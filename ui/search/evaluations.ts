@@ -5,7 +5,7 @@ import type {
   EvaluationRun,
   NewEvaluationRun,
 } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { onSignOut } from '../session.ts'
 
@@ -38,37 +38,28 @@ export async function readEvaluations(): Promise<void> {
   evaluations.value = await client.evaluation.runs.list()
 }
 
-async function attempt(work: () => Promise<unknown>): Promise<void> {
-  failure.value = ''
-  try {
-    await work()
-  } catch (error) {
-    failure.value = messageOf(error)
-  }
-}
-
 /** `options` is made within, since it may throw what is wrong with the filter. */
 export const begin = (options: () => NewEvaluationRun) =>
-  attempt(async () => {
+  attempt(failure, async () => {
     await client.evaluation.runs.create(options())
     await readEvaluations()
   })
 
 export const cancel = (id: string) =>
-  attempt(async () => {
+  attempt(failure, async () => {
     await client.evaluation.runs.cancel(id)
     await readEvaluations()
   })
 
 /** Shows the results of one, or none. */
 export const open = (id: string | undefined) =>
-  attempt(async () => {
+  attempt(failure, async () => {
     opened.value = id === undefined ? undefined : await client.evaluation.runs.get(id)
   })
 
 /** Takes one into the comparison, or out of it; of three, the first goes. */
 export const choose = (id: string) =>
-  attempt(async () => {
+  attempt(failure, async () => {
     const others = chosen.value.filter((one) => one !== id)
     chosen.value = others.length < chosen.value.length ? others : [...others, id].slice(-2)
     comparison.value = undefined

@@ -1,29 +1,26 @@
 import { useSignal } from '@preact/signals'
 import type { JudgedQuestion } from '../../client/src/agent-server.ts'
-import { client } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { counted } from '../format.ts'
-import { changeJudged } from './judged.ts'
-
-type Attempt = (work: () => Promise<void>) => Promise<void>
+import { Button, bound, Form } from '../parts/controls.tsx'
+import { changeJudged, failure } from './judged.ts'
 
 /** Takes the fact that a right answer to a question contains. */
-export function FactsForm({ question, attempt }: { question: JudgedQuestion; attempt: Attempt }) {
+export function FactsForm({ question }: { question: JudgedQuestion }) {
   const draft = useSignal<string | undefined>(undefined)
   const { id, createdAt: _created, updatedAt: _updated, facts = [], ...rest } = question
   // That no document has the answer is no fact to change.
   if (question.relevant.length === 0 && facts.length === 0) return null
   if (draft.value === undefined) {
     return (
-      <button
-        type="button"
+      <Button
+        icon={facts.length > 0 ? 'edit' : 'add'}
+        about={`of ${question.question}`}
         class="quiet"
-        onClick={() => {
-          draft.value = facts.join('\n')
-        }}
+        onClick={() => (draft.value = facts.join('\n'))}
       >
         {facts.length > 0 ? counted(facts.length, 'wording') : 'Add the fact'}
-        <span class="visually-hidden"> of {question.question}</span>
-      </button>
+      </Button>
     )
   }
   const save = async () => {
@@ -35,41 +32,28 @@ export function FactsForm({ question, attempt }: { question: JudgedQuestion; att
     draft.value = undefined
   }
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void attempt(save)
-      }}
-    >
+    <Form class="stack" onSubmit={() => attempt(failure, save)}>
       <textarea
         rows={2}
         aria-label={`Wordings of the fact, one per line, of ${question.question}`}
         placeholder="What a right answer contains; other wordings on further lines"
         value={draft.value}
-        onInput={({ currentTarget }) => {
-          draft.value = currentTarget.value
-        }}
+        onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
       />
       <div class="row">
-        <button type="submit" class="primary">
+        <Button icon="save" type="submit" class="primary">
           Save
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            draft.value = undefined
-          }}
-        >
+        </Button>
+        <Button icon="cancel" onClick={() => (draft.value = undefined)}>
           Cancel
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
 /** Adds a question to which a right answer is that the documents do not say it. */
-export function UnansweredForm({ attempt }: { attempt: Attempt }) {
+export function UnansweredForm() {
   const question = useSignal('')
   const add = async () => {
     await changeJudged(() =>
@@ -78,13 +62,7 @@ export function UnansweredForm({ attempt }: { attempt: Attempt }) {
     question.value = ''
   }
   return (
-    <form
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void attempt(add)
-      }}
-    >
+    <Form class="row" onSubmit={() => attempt(failure, add)}>
       <input
         type="text"
         class="grow"
@@ -92,12 +70,11 @@ export function UnansweredForm({ attempt }: { attempt: Attempt }) {
         maxLength={10_000}
         aria-label="Question that no document answers"
         placeholder="A question that no document answers"
-        value={question.value}
-        onInput={({ currentTarget }) => {
-          question.value = currentTarget.value
-        }}
+        {...bound(question)}
       />
-      <button type="submit">Add</button>
-    </form>
+      <Button icon="add" type="submit">
+        Add
+      </Button>
+    </Form>
   )
 }

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
+import { Button, bound, Form } from '../parts/controls.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ReaderDialog } from '../reader/reader.tsx'
@@ -53,21 +53,14 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
                 query={found.query}
                 place={index + 1}
                 otherPlace={others?.found.value && rankIn(others.found.value.hits, hit)}
-                onOpen={() => {
-                  opened.value = hit
-                }}
+                onOpen={() => (opened.value = hit)}
               />
             ))}
           </ol>
         </>
       )}
       {opened.value && (
-        <ReaderDialog
-          hit={opened.value}
-          onClose={() => {
-            opened.value = undefined
-          }}
-        />
+        <ReaderDialog hit={opened.value} onClose={() => (opened.value = undefined)} />
       )}
     </div>
   )
@@ -108,19 +101,18 @@ function HitCard({
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">
-          <button
-            type="button"
+          <Button
+            icon="right"
+            about={`at hit ${place}`}
             class="quiet toggle"
             aria-pressed={isRight(query, hit.documentId)}
             onClick={() => void toggle(query, hit.documentId)}
           >
-            <Icon name="right" />
-            Right document<span class="visually-hidden"> at hit {place}</span>
-          </button>
-          <button type="button" class="quiet" onClick={onOpen}>
-            <Icon name="context" />
-            In context<span class="visually-hidden"> of hit {place}</span>
-          </button>
+            Right document
+          </Button>
+          <Button icon="context" about={`of hit ${place}`} class="quiet" onClick={onOpen}>
+            In context
+          </Button>
         </div>
       </div>
     </li>
@@ -161,13 +153,7 @@ export function Stages({ stages = {} }: { stages: Hit['stages'] }) {
 
 export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
   return (
-    <form
-      class="search-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
+    <Form class="search-form" onSubmit={onSubmit}>
       <label class="visually-hidden" for="question">
         Question
       </label>
@@ -177,15 +163,11 @@ export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
         required
         maxLength={10_000}
         placeholder="A question or keywords"
-        value={search.query.value}
-        onInput={({ currentTarget }) => {
-          search.query.value = currentTarget.value
-        }}
+        {...bound(search.query)}
       />
-      <button type="submit" class="primary" disabled={search.isBusy.value}>
-        <Icon name="search" />
+      <Button icon="search" type="submit" class="primary" disabled={search.isBusy.value}>
         {search.isBusy.value ? 'Searching' : 'Search'}
-      </button>
-    </form>
+      </Button>
+    </Form>
   )
 }

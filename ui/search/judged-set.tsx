@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { counted } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { FactsForm, UnansweredForm } from './facts-form.tsx'
@@ -11,19 +11,11 @@ import { exported, keptInBrowser, leftInBrowser, take, takeOver } from './judged
 /** Questions whose right documents are known. */
 export function JudgedSet() {
   useEffect(() => void takeOver().then(readJudgedQuestions), [])
-  const attempt = async (work: () => Promise<void>) => {
-    failure.value = ''
-    try {
-      await work()
-    } catch (error) {
-      failure.value = messageOf(error)
-    }
-  }
   return (
     <section class="panel stack" aria-labelledby="judged">
       <div class="row spread">
         <h2 id="judged">Judged questions</h2>
-        <Files attempt={attempt} />
+        <Files />
       </div>
       <p class="hint">
         Mark the hits whose document is right for the question. The server keeps the questions, for
@@ -31,8 +23,8 @@ export function JudgedSet() {
       </p>
       <ErrorNote message={failure.value} />
       <LeftInBrowser />
-      {judged.value.length > 0 && <Questions attempt={attempt} />}
-      <UnansweredForm attempt={attempt} />
+      {judged.value.length > 0 && <Questions />}
+      <UnansweredForm />
     </section>
   )
 }
@@ -59,9 +51,7 @@ function LeftInBrowser() {
   )
 }
 
-type Attempt = (work: () => Promise<void>) => Promise<void>
-
-function Files({ attempt }: { attempt: Attempt }) {
+function Files() {
   const input = useRef<HTMLInputElement>(null)
   return (
     <div class="row tight">
@@ -75,27 +65,25 @@ function Files({ attempt }: { attempt: Attempt }) {
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])]
           currentTarget.value = ''
-          void attempt(() => take(files))
+          void attempt(failure, () => take(files))
         }}
       />
-      <button type="button" class="quiet" onClick={() => input.current?.click()}>
-        <Icon name="upload" />
+      <Button icon="upload" class="quiet" onClick={() => input.current?.click()}>
         Import
-      </button>
-      <button
-        type="button"
+      </Button>
+      <Button
+        icon="download"
         class="quiet"
         disabled={judged.value.length === 0}
         onClick={() => saveFile('judged-questions.jsonl', exported())}
       >
-        <Icon name="download" />
         Export
-      </button>
+      </Button>
     </div>
   )
 }
 
-function Questions({ attempt }: { attempt: Attempt }) {
+function Questions() {
   return (
     <ul class="judged">
       {judged.value.map((each) => (
@@ -106,12 +94,14 @@ function Questions({ attempt }: { attempt: Attempt }) {
               ? counted(each.relevant.length, 'document')
               : each.facts?.length === 0 && 'No document has the answer'}
           </span>
-          <FactsForm question={each} attempt={attempt} />
+          <FactsForm question={each} />
           <button
             type="button"
             class="quiet"
             onClick={() =>
-              void attempt(() => changeJudged(() => client.evaluation.questions.delete(each.id)))
+              void attempt(failure, () =>
+                changeJudged(() => client.evaluation.questions.delete(each.id)),
+              )
             }
           >
             Remove<span class="visually-hidden"> {each.question}</span>

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { JudgedQuestion, NewJudgedLine } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { attempt, client } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { JudgedQuery } from './beir.ts'
 
@@ -32,11 +32,7 @@ export function changeJudged(work: () => Promise<unknown>): Promise<void> {
 
 /** Reads what others have changed, too; the failure says why it could not. */
 export async function readJudgedQuestions(): Promise<void> {
-  try {
-    await changeJudged(async () => undefined)
-  } catch (error) {
-    failure.value = messageOf(error)
-  }
+  await attempt(failure, () => changeJudged(async () => undefined))
 }
 
 export const isRight = (question: string, documentId: string): boolean =>
@@ -46,9 +42,8 @@ const knownAs = (question: string) => judged.value.find((one) => one.question ==
 
 /** Says of a document that it answers the question, or no longer; the failure says why it cannot. */
 export async function toggle(question: string, documentId: string): Promise<void> {
-  failure.value = ''
-  try {
-    await changeJudged(async () => {
+  await attempt(failure, () =>
+    changeJudged(async () => {
       const { id = null, relevant = [], facts = null, ...rest } = knownAs(question) ?? {}
       const others = relevant.filter((one) => one.documentId !== documentId)
       const isRemoved = others.length < relevant.length
@@ -60,10 +55,8 @@ export async function toggle(question: string, documentId: string): Promise<void
       return client.evaluation.questions.import([
         { ...rest, id, question, relevant: kept, facts: said },
       ])
-    })
-  } catch (error) {
-    failure.value = messageOf(error)
-  }
+    }),
+  )
 }
 
 /** Says of these documents, too, that they answer the question. */
