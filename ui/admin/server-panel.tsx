@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ServerState, Setting, Settings } from '../../client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
-import { Button } from '../parts/controls.tsx'
+import { Button, Choice } from '../parts/controls.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
 import { asking, begin, readServerState, serverState, transition } from './server-state.ts'
@@ -107,20 +107,13 @@ function Mode() {
   const { value, source } = setting.value
   return (
     <div class="stack">
-      <fieldset class="choice" disabled={source === 'environment'}>
-        <legend class="visually-hidden">Mode</legend>
-        {MODES.map(([mode, name]) => (
-          <label key={mode}>
-            <input
-              type="radio"
-              name="mode"
-              checked={value === mode}
-              onChange={() => void choose(mode)}
-            />
-            <span>{name}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Choice
+        legend="Mode"
+        options={MODES.map(([mode, name]) => [mode, name])}
+        chosen={value}
+        onChoose={(mode) => void choose(mode)}
+        disabled={source === 'environment'}
+      />
       <p class="hint">
         {MODES.find(([mode]) => mode === value)?.[2]}
         {source === 'environment' && ' It is set in the environment and can only be changed there.'}

@@ -138,11 +138,7 @@ function MoveDialog({
   return (
     <Dialog title={`Move ${counted(count, 'document')}`} onClose={onClose}>
       <Form class="stack" onSubmit={() => onMove(collection.value.trim())}>
-        <CollectionField
-          list={list}
-          value={collection.value}
-          onInput={(value) => (collection.value = value)}
-        />
+        <CollectionField list={list} text={collection} />
         <p class="hint">
           A new name creates a collection. Leave it empty for the default collection.
         </p>

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 import type { DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
 import { formatNumber } from '../format.ts'
-import { Field } from '../parts/controls.tsx'
+import { bound, Choice, Field } from '../parts/controls.tsx'
 import { replaceAddress } from '../route.ts'
 import type { DocumentListing } from './document-list.ts'
 import { typeChoices } from './file-types.ts'
@@ -28,25 +28,15 @@ export function Filters(properties: { list: DocumentListing; counts: Readiness['
   const total = counts && Object.values(counts).reduce((sum, count) => sum + count, 0)
   return (
     <>
-      <fieldset class="choice">
-        <legend class="visually-hidden">Status</legend>
-        {STATUS_NAMES.map(([status, name]) => {
+      <Choice
+        legend="Status"
+        options={STATUS_NAMES.map(([status, name]) => {
           const count = status ? counts?.[status] : total
-          return (
-            <label key={name}>
-              <input
-                type="radio"
-                name="status"
-                checked={list.shown.status === status}
-                onChange={() => showInstead(list, { status })}
-              />
-              <span>
-                {name} {count !== undefined && formatNumber(count)}
-              </span>
-            </label>
-          )
+          return [status, count === undefined ? name : `${name} ${formatNumber(count)}`]
         })}
-      </fieldset>
+        chosen={list.shown.status}
+        onChoose={(status) => showInstead(list, { status })}
+      />
       <div class="document-filters">
         <Typed list={list} name="title" label="Title contains" maxLength={200} />
         <Typed list={list} name="collection" label="Collection" maxLength={64} />
@@ -93,47 +83,22 @@ function Typed({
     const timer = setTimeout(() => showInstead(list, { [name]: typed.value }), TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed.value])
-  const onInput = (next: string) => {
-    typed.value = next
-  }
-  if (name === 'collection') {
-    return <CollectionField list={list} value={typed.value} onInput={onInput} />
-  }
+  if (name === 'collection') return <CollectionField list={list} text={typed} />
   const { label, ...rest } = field
   return (
     <Field label={label}>
-      <input
-        type="search"
-        {...rest}
-        value={typed.value}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
+      <input type="search" {...rest} {...bound(typed)} />
     </Field>
   )
 }
 
 /** The name of a collection; those of the documents in sight are offered. */
-export function CollectionField({
-  list,
-  value,
-  onInput,
-}: {
-  list: DocumentListing
-  value: string
-  onInput: (value: string) => void
-}) {
+export function CollectionField({ list, text }: { list: DocumentListing; text: Signal<string> }) {
   const id = useId()
   const named = list.items.value.flatMap(({ metadata }) => metadata?.collection ?? [])
   return (
     <Field label="Collection">
-      <input
-        type="search"
-        list={id}
-        maxLength={64}
-        autocomplete="off"
-        value={value}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
+      <input type="search" list={id} maxLength={64} autocomplete="off" {...bound(text)} />
       <datalist id={id}>
         {[...new Set(named)].map((name) => (
           <option key={name} value={String(name)} />

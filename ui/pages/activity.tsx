@@ -3,7 +3,7 @@ import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts
 import { Graphs } from '../activity/graphs.tsx'
 import { RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
-import { bound } from '../parts/controls.tsx'
+import { bound, Choice } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { href, routeQuery } from '../route.ts'
@@ -56,20 +56,12 @@ function Events() {
     <section class="stack events-place" aria-labelledby="events">
       <div class="row spread">
         <h2 id="events">Events</h2>
-        <fieldset class="choice">
-          <legend class="visually-hidden">Kind of event</legend>
-          {KINDS.map(([value, name]) => (
-            <label key={value}>
-              <input
-                type="radio"
-                name="kind"
-                checked={kind.value === value}
-                onChange={() => (kind.value = value)}
-              />
-              <span>{name}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Choice
+          legend="Kind of event"
+          options={KINDS}
+          chosen={kind.value}
+          onChoose={(value) => (kind.value = value)}
+        />
         <input
           type="search"
           class="event-words"

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren, FormHTMLAttributes } from 'preact'
+import { useId } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
@@ -52,6 +53,39 @@ export function Field({
       <span class="label">{label}</span>
       {children}
     </label>
+  )
+}
+
+/** A choice of few, side by side. */
+export function Choice<Value>({
+  legend,
+  options,
+  chosen,
+  onChoose,
+  disabled = false,
+}: {
+  legend: string
+  options: readonly (readonly [value: Value, name: string])[]
+  chosen: unknown
+  onChoose: (value: Value) => void
+  disabled?: boolean
+}) {
+  const group = useId()
+  return (
+    <fieldset class="choice" disabled={disabled}>
+      <legend class="visually-hidden">{legend}</legend>
+      {options.map(([value, name]) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name={group}
+            checked={value === chosen}
+            onChange={() => onChoose(value)}
+          />
+          <span>{name}</span>
+        </label>
+      ))}
+    </fieldset>
   )
 }
 

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { Choice } from './controls.tsx'
 import { CopyButton } from './copy.tsx'
 
 const QUESTION = 'When does the library open on Saturdays?'
@@ -62,20 +63,12 @@ export function Snippets({ endpoint }: { endpoint: string }) {
   return (
     <div class="snippets">
       <div class="row">
-        <fieldset class="choice">
-          <legend class="visually-hidden">Language</legend>
-          {SNIPPETS.map(({ name }) => (
-            <label key={name}>
-              <input
-                type="radio"
-                name="snippet"
-                checked={chosen.value === name}
-                onChange={() => (chosen.value = name)}
-              />
-              <span>{name}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Choice
+          legend="Language"
+          options={SNIPPETS.map(({ name }) => [name, name])}
+          chosen={chosen.value}
+          onChoose={(name) => (chosen.value = name)}
+        />
         <CopyButton text={text} name="code" />
       </div>
       <pre class="code">{text}</pre>

@@ -1,7 +1,8 @@
 import { type Signal, signal, useSignal } from '@preact/signals'
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { AgentServerError, type Document } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { Choice } from '../parts/controls.tsx'
 import { Status } from '../parts/notes.tsx'
 import { type CitedPage, findCitedPage } from './cited-page.ts'
 import { DocumentText, type PlaceInDocument } from './document-text.tsx'
@@ -59,7 +60,15 @@ function WithOriginal(shown: OriginalOf) {
   return (
     <div class="stack original">
       <div class="original-bar">
-        <Choice name={NAMES[shown.kind]} isText={isText} onChoose={choose} />
+        <Choice
+          legend="Show"
+          options={[
+            [false, NAMES[shown.kind]],
+            [true, 'Text'],
+          ]}
+          chosen={isText}
+          onChoose={choose}
+        />
         {!isText && original && 'pdf' in original && (
           <PageButtons pages={original.pdf.pages} number={number} />
         )}
@@ -88,31 +97,6 @@ function WithOriginal(shown: OriginalOf) {
         />
       )}
     </div>
-  )
-}
-
-function Choice({
-  name,
-  isText,
-  onChoose,
-}: {
-  name: string
-  isText: boolean
-  onChoose: (text: boolean) => void
-}) {
-  const group = useId()
-  return (
-    <fieldset class="choice">
-      <legend class="visually-hidden">Show</legend>
-      <label>
-        <input type="radio" name={group} checked={!isText} onChange={() => onChoose(false)} />
-        <span>{name}</span>
-      </label>
-      <label>
-        <input type="radio" name={group} checked={isText} onChange={() => onChoose(true)} />
-        <span>Text</span>
-      </label>
-    </fieldset>
   )
 }
 
