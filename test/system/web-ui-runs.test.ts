@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('The view of a run (needs Chromium)', () => {
     await page.getByRole('heading', { name: '2 searches' }).waitFor()
     const first = page.locator('details', { hasText: '“When do owls hunt?”: 1 passage' })
     await first.getByText('Owls hunt at night.').waitFor()
-    await first.getByText('Words', { exact: true }).waitFor()
+    await first.getByText('Lexical', { exact: true }).waitFor()
     await page.getByText('Searched the documents for “owls”: 1 passage').click()
     const call = page.locator('.steps details[open]')
     expect(await call.locator('.step-input').innerText()).toMatch(/^query\s+owls$/)

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     const command = ['scripts/eval.ts', exported, '--json', '--url', server.url, '--key', TEST_KEY]
     const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: new URL(ROOT) })
     expect(JSON.parse(stdout)).toMatchObject({ queries: 2, documents: 0 })
-    const ndcg = `nDCG@10 ${JSON.parse(stdout).ndcg.toFixed(4)}`
+    const ndcg = `nDCG@10 ${Number(JSON.parse(stdout).ndcg.toFixed(4))}`
     expect(shown).toEqual([expect.stringContaining(ndcg), expect.stringContaining(ndcg)])
     expect(Number(await mrr?.innerText())).toBeCloseTo(JSON.parse(stdout).mrr, 3)
 
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     const evaluations = page.getByRole('region', { name: 'Evaluations' })
     const done = evaluations.getByRole('listitem').filter({ hasText: 'Done' })
     await page.getByLabel('Name of the evaluation').fill('Wrong fact')
-    await page.getByLabel('Ask the agent those that have a fact').check()
+    await page.getByLabel('Also ask the agent the questions that have a fact').check()
     await press(page, 'Evaluate 2 questions')
     await done.first().waitFor()
     await page.getByRole('button', { name: '2 wordings' }).click()

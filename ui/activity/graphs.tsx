@@ -12,6 +12,7 @@ interface GraphEntry {
 
 const perMinute = (count: number, { seconds }: Sample) => (count / seconds) * 60
 const toOneDigit = (value: number) => formatNumber(Math.round(value * 10) / 10)
+const toTwoDigits = (value: number) => formatNumber(Number(value.toPrecision(2)))
 
 const GRAPHS: readonly GraphEntry[] = [
   { title: 'Requests a minute', read: (s) => perMinute(s.requests, s), format: toOneDigit },
@@ -20,7 +21,7 @@ const GRAPHS: readonly GraphEntry[] = [
   { title: 'Search duration', read: (s) => s.searchMilliseconds, format: formatSeconds },
   { title: 'Runs in progress', read: (s) => s.openRuns, format: formatNumber },
   { title: 'Documents a minute', read: (s) => perMinute(s.documents, s), format: toOneDigit },
-  { title: 'Processors busy', read: (s) => s.processors, format: toOneDigit },
+  { title: 'Processors busy', read: (s) => s.processors, format: toTwoDigits },
   { title: 'Memory', read: (s) => s.memory, format: formatBytes },
 ]
 

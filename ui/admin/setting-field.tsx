@@ -66,9 +66,7 @@ export function SettingField({
       <div class="row spread">
         <p class="hint" id={hint}>
           <Prose text={meaning} />{' '}
-          {source === 'environment' && (
-            <strong>This is set in the environment and can only be changed there.</strong>
-          )}
+          {source === 'environment' && <strong>Set in the environment.</strong>}
         </p>
         {source === 'file' && !isCleared && (
           <Button icon="cancel" about={name} class="quiet" onClick={() => change(null)}>

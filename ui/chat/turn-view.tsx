@@ -308,7 +308,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
         }
       >
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
-        <CopyButton text={withSources(turn)} name="answer" />
+        {turn.answer !== '' && <CopyButton text={withSources(turn)} name="answer" />}
         <Button
           icon="retry"
           class="quiet"

@@ -71,7 +71,7 @@ function Events() {
         />
       </div>
       {found.length === 0 ? (
-        <Empty title="Nothing yet">
+        <Empty title={occurrences.value.length === 0 ? 'Nothing yet' : 'No matching events'}>
           <p>Events appear as they happen. LOG_LEVEL determines how much is logged.</p>
         </Empty>
       ) : (

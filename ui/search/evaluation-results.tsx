@@ -110,6 +110,8 @@ const LABELS: Record<string, string> = {
 
 const labelOf = (measure: string) => LABELS[measure] ?? measure
 
-function shown(measure: string, value: number): number {
-  return measure.endsWith(' ms') ? Math.round(value) : Number(value.toFixed(4))
+/** A measure with as many digits as tell something. */
+export function shown(measure: string, value: number): string {
+  const rounded = measure.endsWith(' ms') ? Math.round(value) : Number(value.toFixed(4))
+  return String(rounded).replace('-', '−')
 }

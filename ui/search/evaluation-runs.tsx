@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { EvaluationRun } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
-import { bound, boundBox, Form } from '../parts/controls.tsx'
+import { Button, bound, boundBox, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
-import { Comparison, Results } from './evaluation-results.tsx'
+import { Comparison, Results, shown } from './evaluation-results.tsx'
 import {
   begin,
   cancel,
@@ -65,40 +65,32 @@ function Begin() {
       }
     })
   return (
-    <Form
-      class="row"
-      onSubmit={() => {
-        if (!isBusy) void evaluate(first)
-      }}
-    >
-      <input
-        type="text"
-        class="grow"
-        maxLength={100}
-        aria-label="Name of the evaluation"
-        placeholder="Name (optional)"
-        {...bound(name)}
-      />
+    <Form class="stack" onSubmit={() => void (isBusy || evaluate(first))}>
+      <Field label="Name of the evaluation (optional)">
+        <input type="text" maxLength={100} {...bound(name)} />
+      </Field>
       <label class="check">
         <input type="checkbox" {...boundBox(answers)} />
-        Ask the agent those that have a fact
+        Also ask the agent the questions that have a fact
       </label>
       {answers.value && (
         <label class="check">
           <input type="checkbox" {...boundBox(judge)} />
-          Let the chat model judge
+          Let the chat model judge the answers
         </label>
       )}
-      <button type="submit" class="primary" disabled={isBusy}>
-        {search.isComparing.value
-          ? 'Evaluate the first setting'
-          : `Evaluate ${counted(judged.value.length, 'question')}`}
-      </button>
-      {search.isComparing.value && (
-        <button type="button" disabled={isBusy} onClick={() => void evaluate(second)}>
-          Evaluate the second setting
-        </button>
-      )}
+      <div class="row">
+        <Button icon="start" type="submit" class="primary" disabled={isBusy}>
+          {search.isComparing.value
+            ? 'Evaluate the first setting'
+            : `Evaluate ${counted(judged.value.length, 'question')}`}
+        </Button>
+        {search.isComparing.value && (
+          <Button icon="start" disabled={isBusy} onClick={() => void evaluate(second)}>
+            Evaluate the second setting
+          </Button>
+        )}
+      </div>
     </Form>
   )
 }
@@ -116,10 +108,10 @@ function Run({ run }: { run: EvaluationRun }) {
   const isOpen = opened.value?.id === run.id
   const measures = MEASURES.flatMap(([label, row, measure]) => {
     const value = run.measures?.[row]?.[measure]
-    return value === undefined ? [] : `${label} ${value.toFixed(4)}`
+    return value === undefined ? [] : `${label} ${shown(measure, value)}`
   })
   return (
-    <li class="stack">
+    <li>
       <div class="row spread">
         <label class="check grow">
           <input
@@ -133,14 +125,15 @@ function Run({ run }: { run: EvaluationRun }) {
         </label>
         <State run={run} />
         {run.state === 'done' && (
-          <button
-            type="button"
+          <Button
+            icon="list"
+            about={`of ${title}`}
             class="quiet"
             aria-expanded={isOpen}
             onClick={() => void open(isOpen ? undefined : run.id)}
           >
-            Results<span class="visually-hidden"> of {title}</span>
-          </button>
+            Results
+          </Button>
         )}
       </div>
       {measures.length > 0 && <p class="hint">{measures.join(' · ')}</p>}
@@ -167,9 +160,9 @@ function State({ run }: { run: EvaluationRun }) {
       <Status tone={tone}>
         {run.asked} of {run.total} asked
       </Status>
-      <button type="button" class="quiet" onClick={() => void cancel(run.id)}>
+      <Button icon="cancel" class="quiet" onClick={() => void cancel(run.id)}>
         Cancel
-      </button>
+      </Button>
     </>
   )
 }

@@ -127,8 +127,8 @@ function comparison(place: number, otherPlace: number): string {
 }
 
 const STAGES = [
-  ['lexical', 'Words'],
-  ['dense', 'Meaning'],
+  ['lexical', 'Lexical'],
+  ['dense', 'Vectors'],
   ['rerank', 'Reranked'],
 ] as const
 

@@ -37,15 +37,15 @@ function LeftInBrowser() {
       message={`The questions that were kept in this browser are not on the server yet: ${leftInBrowser.value}`}
     >
       <div class="row">
-        <button type="button" onClick={() => void takeOver()}>
+        <Button icon="retry" onClick={() => void takeOver()}>
           Try again
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
+          icon="download"
           onClick={() => saveFile('judged-questions-of-browser.json', keptInBrowser())}
         >
           Save as a file
-        </button>
+        </Button>
       </div>
     </ErrorNote>
   )
@@ -95,17 +95,18 @@ function Questions() {
               : each.facts?.length === 0 && 'No document has the answer'}
           </span>
           <FactsForm question={each} />
-          <button
-            type="button"
-            class="quiet"
+          <Button
+            icon="delete"
+            about={each.question}
+            class="quiet danger"
             onClick={() =>
               void attempt(failure, () =>
                 changeJudged(() => client.evaluation.questions.delete(each.id)),
               )
             }
           >
-            Remove<span class="visually-hidden"> {each.question}</span>
-          </button>
+            Remove
+          </Button>
         </li>
       ))}
     </ul>
