@@ -24,8 +24,6 @@ interface ServerOptions {
   /** For DATA_DIR, the log and the working directory. */
   directory: string
   environment?: Record<string, string>
-  /** Flags for Node.js itself, such as `--cpu-prof`. */
-  nodeFlags?: readonly string[]
 }
 
 /** The server as users run it: what `npm start` runs, with its log in a file. */
@@ -61,9 +59,9 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   }
 }
 
-function spawnServer({ directory, environment, nodeFlags = [] }: ServerOptions, port: number) {
+function spawnServer({ directory, environment }: ServerOptions, port: number) {
   const log = openSync(join(directory, 'server.log'), 'a')
-  const child = spawn(process.execPath, [...nodeFlags, ...START], {
+  const child = spawn(process.execPath, START, {
     cwd: directory,
     stdio: ['ignore', log, log],
     env: {

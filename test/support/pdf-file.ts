@@ -4,18 +4,12 @@ const BRANCH = 50
 export interface PdfToMake {
   /** The text of each page, in lines. */
   pages: readonly string[]
-  /** Bytes of an object that no page shows, such as a picture would be. */
-  ballast?: Uint8Array
   /** Some programs make one long list. */
   pagesPerNode?: number
 }
 
 /** A PDF as simple as they come. */
-export function pdfFile({
-  pages,
-  ballast = new Uint8Array(),
-  pagesPerNode = BRANCH,
-}: PdfToMake): Buffer<ArrayBuffer> {
+export function pdfFile({ pages, pagesPerNode = BRANCH }: PdfToMake): Buffer<ArrayBuffer> {
   const branches = Math.ceil(pages.length / pagesPerNode)
   const pageNumber = (i: number) => 4 + branches + 2 * i
   const objects: Buffer[] = [
@@ -37,7 +31,6 @@ export function pdfFile({
       pageObject(pageNumber(i) + 1, 4 + Math.floor(i / pagesPerNode)),
       stream(pageContent(text)),
     ]),
-    stream(ballast),
   ]
   const offsets: number[] = []
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')]

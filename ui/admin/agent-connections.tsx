@@ -7,7 +7,7 @@ import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
 import { AllowHost } from './allow-host.tsx'
 import { NewConnection } from './new-connection.tsx'
-import { useWork } from './work.ts'
+import { useWork, Working } from './work.tsx'
 
 type RunningConnections = Capabilities['mcp']
 
@@ -123,14 +123,7 @@ function Connection({
         >
           Remove
         </Button>
-        {test.isBusy.value && (
-          <>
-            <Button icon="cancel" about={`the test of ${name}`} onClick={test.cancel}>
-              Cancel
-            </Button>
-            <Status tone="busy">Connecting</Status>
-          </>
-        )}
+        <Working work={test} words="Connecting" about={`the test of ${name}`} />
         {waiting.length > 0 && !result && (
           <span class="hint">Test the connection to see what needs to be accepted.</span>
         )}

@@ -4,7 +4,7 @@ import { Button, Field } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
-import { useWork } from './work.ts'
+import { useWork, Working } from './work.tsx'
 
 const KINDS: Readonly<Record<string, string>> = {
   auto: 'Automatic: the strongest that works here',
@@ -67,14 +67,7 @@ export function SandboxForm({ editor }: { editor: AgentEditor }) {
         >
           Verify
         </Button>
-        {verify.isBusy.value && (
-          <>
-            <Button icon="cancel" onClick={verify.cancel}>
-              Cancel
-            </Button>
-            <Status tone="busy">Verifying. This takes a few seconds.</Status>
-          </>
-        )}
+        <Working work={verify} words="Verifying. This takes a few seconds." />
       </div>
       <ErrorNote message={verify.failure.value} />
       {verify.result.value && (

@@ -6,7 +6,7 @@ import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
-import { useWork } from './work.ts'
+import { useWork, Working } from './work.tsx'
 
 type SkillRecords = SkillList['skills']
 
@@ -105,14 +105,7 @@ export function Skills({
         >
           Check skills
         </Button>
-        {look.isBusy.value && (
-          <>
-            <Button icon="cancel" onClick={look.cancel}>
-              Cancel
-            </Button>
-            <Status tone="busy">Reading</Status>
-          </>
-        )}
+        <Working work={look} words="Reading" />
       </div>
       <ErrorNote message={look.failure.value} />
     </>

@@ -2,7 +2,7 @@ import { client } from '../api.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { readServerState } from './server-state.ts'
-import { useWork } from './work.ts'
+import { useWork } from './work.tsx'
 
 /** Offers to list a host that may not be called yet; what is tried afterwards may call it at once. */
 export function AllowHost({ host, onAllowed }: { host: string; onAllowed: () => void }) {

@@ -8,7 +8,7 @@ import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
 import { BUILT_IN, BUILT_IN_MULTILINGUAL, PRESETS } from './presets.ts'
 import { begin, serverState, transition } from './server-state.ts'
-import { useWork } from './work.ts'
+import { useWork } from './work.tsx'
 
 const POLL_MS = 3_000
 

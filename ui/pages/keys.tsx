@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApiKey, ApiKeyCreated } from '../../client/src/agent-server.ts'
-import { useWork } from '../admin/work.ts'
+import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
 import { formatDate, formatNumber } from '../format.ts'
 import { Button, Field, Form } from '../parts/controls.tsx'

@@ -199,36 +199,39 @@ function Counts({
           ))}
         </dl>
       )}
-      {embeddings && embeddings.missing > 0 && (
-        <p>
-          {formatNumber(embeddings.missing)} passages are not embedded yet and are found by keywords
-          only
-          {embeddings.reason ? `: ${embeddings.reason}` : '.'}
-          {embeddings.seconds !== undefined && ` Time remaining: ${roughly(embeddings.seconds)}.`}
-        </p>
-      )}
-      {contexts && contexts.missing > 0 && (
-        <p>
-          {formatNumber(contexts.missing)} passages have no context yet and are found without it
-          {contexts.reason ? `: ${contexts.reason}` : '.'}
-          {contexts.seconds !== undefined && ` Time remaining: ${roughly(contexts.seconds)}.`}{' '}
-          {formatNumber(contexts.tokens)} tokens used since the start.
-        </p>
-      )}
-      {pictures && pictures.missing > 0 && (
-        <p>
-          {formatNumber(pictures.missing)} pictures are not described yet and are not found
-          {pictures.reason ? `: ${pictures.reason}` : '.'}
-          {pictures.seconds !== undefined && ` Time remaining: ${roughly(pictures.seconds)}.`}{' '}
-          {formatNumber(pictures.tokens)} tokens used since the start.
-        </p>
-      )}
+      <Backlog
+        work={embeddings}
+        waiting="passages are not embedded yet and are found by keywords only"
+      />
+      <Backlog work={contexts} waiting="passages have no context yet and are found without it" />
+      <Backlog work={pictures} waiting="pictures are not described yet and are not found" />
       {reEmbedding && (
         <Field label={`Re-embedding with ${reEmbedding.model} (${reEmbedding.state})`}>
           <progress value={reEmbedding.done} max={Math.max(reEmbedding.total, 1)} />
         </Field>
       )}
     </section>
+  )
+}
+
+interface BacklogWork {
+  missing: number
+  reason?: string
+  seconds?: number
+  tokens?: number
+}
+
+/** What is done in the background, as long as something is left of it. */
+function Backlog({ work, waiting }: { work: BacklogWork | undefined; waiting: string }) {
+  if (!work || work.missing === 0) return null
+  const { missing, reason, seconds, tokens } = work
+  return (
+    <p>
+      {formatNumber(missing)} {waiting}
+      {reason ? `: ${reason}` : '.'}
+      {seconds !== undefined && ` Time remaining: ${roughly(seconds)}.`}
+      {tokens !== undefined && ` ${formatNumber(tokens)} tokens used since the start.`}
+    </p>
   )
 }
 

@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icon.tsx'
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon: IconName
   /** What it is about, for those who do not see where it stands. */
-  about?: string
+  about?: string | undefined
 }
 
 /** A button with its icon; it submits no form unless its `type` says so. */

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../api.ts'
+import { Button } from '../parts/controls.tsx'
+import { Status } from '../parts/notes.tsx'
 
 /**
  * Something that takes a while, once at a time. What was found belongs to `subject`, the choice that it was found for:
@@ -36,4 +38,26 @@ export function useWork<Result>(subject?: string) {
     if (running.current === own) cancel()
   }
   return { result, failure, isBusy, run, cancel }
+}
+
+/** Says that work is going on, and offers to cancel it. */
+export function Working({
+  work,
+  words,
+  about,
+}: {
+  work: Pick<ReturnType<typeof useWork>, 'isBusy' | 'cancel'>
+  words: string
+  /** What is cancelled, where it does not stand beside the button. */
+  about?: string
+}) {
+  if (!work.isBusy.value) return null
+  return (
+    <>
+      <Button icon="cancel" about={about} onClick={work.cancel}>
+        Cancel
+      </Button>
+      <Status tone="busy">{words}</Status>
+    </>
+  )
 }
