@@ -56,7 +56,7 @@ describe('GET /admin/settings', verifies('admin.settings.read', 'admin.settings.
       value: '7',
       default: '5',
       restartRequired: true,
-      meaning: 'Passages that chat retrieves by default.',
+      meaning: 'Passages that a chat retrieves, unless the request says how many.',
     })
     expect(find(settings, 'CORS_ORIGIN')).toMatchObject({
       source: 'environment',
