@@ -9,9 +9,9 @@ to compare with. The package that the weights come in is somebody else's; what c
 revision 1110a243fdf4706b3f48f1d95db1a4f5529b4d41 of the official repository.
 
 The graph: ids int64 [texts, tokens] and positions int64 [tokens] in, unit vectors float32 [texts, 384] out, the mean over
-all tokens. Weights have 8 bits, with a scale for each output and each token of the vocabulary; what is computed are
-32-bit floats. Activations of 8 bits as well would be up to twice as fast, but move a vector by 0.002 to 0.007 (cosine) where
-this moves it by 0.0002, and on processors without VNNI by more: docs/internals/retrieval-quality.md has what was measured.
+all tokens. Weights have 8 bits, with a scale for each output and each token of the vocabulary; the runtime computes in 8
+bits, too, with a scale for each block of numbers (src/models/builtin/embed-process.ts). One scale for all of them would be
+faster, but move a vector by 0.002 to 0.007 (cosine), and on processors without VNNI by more.
 """
 
 import hashlib

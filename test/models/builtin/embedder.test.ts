@@ -25,6 +25,17 @@ it('finds what is said in other words', async () => {
   expect(cosine(question, doctor)).toBeGreaterThan(cosine(question, car) + 0.2)
 })
 
+it('computes nearly what 32-bit floats would', async () => {
+  const [car, doctor] = await embedder.embedDocuments(
+    ['A car needs fuel and four wheels.', 'The physician sees patients in the morning.'],
+    signal,
+  )
+  const question = await embedder.embedQuery('When can I meet a doctor?', signal)
+  expect(Math.abs(cosine(question, doctor) - 0.5312)).toBeLessThan(0.02)
+  expect(Math.abs(cosine(question, car) + 0.0048)).toBeLessThan(0.02)
+  expect(Math.abs(cosine(car, doctor) - 0.0179)).toBeLessThan(0.02)
+})
+
 it('reads a text to its end, beyond its window', async () => {
   const filler = 'The meeting was opened, and minutes were read. '.repeat(30)
   const [without, withOwls] = await embedder.embedDocuments(
