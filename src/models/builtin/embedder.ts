@@ -18,7 +18,7 @@ const MAX_THREADS = 8
 /** On a busy machine, a document's text gets a tenth of the CPU time of a question or of the server. */
 const NICENESS = { document: 10, query: 0 }
 /** How long a process is kept without work; what comes next then waits half a second for a new one. */
-const IDLE_MS = { document: 10_000, query: 300_000 }
+const IDLE_MS = { document: 10_000, query: 3_600_000 }
 
 interface BuiltinOptions {
   model?: BuiltinModel
