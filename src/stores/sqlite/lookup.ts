@@ -60,6 +60,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
       },
     })
   const end = async () => {
+    clearTimeout(idleTimer)
     const ended = thread
     thread = undefined
     await ended?.terminate()
@@ -86,7 +87,7 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
         return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
       } finally {
         callers--
-        if (callers === 0) idleTimer = setTimeout(() => void end(), idleMs).unref()
+        if (callers === 0 && thread) idleTimer = setTimeout(() => void end(), idleMs).unref()
       }
     },
     close: end,
