@@ -128,21 +128,30 @@ export async function startServer(
   const url = await app.listen({ host: config.HOST, port: config.PORT })
   if (begin) await composition.start()
 
-  const close = once(async () => {
-    await app.close()
-    await composition.close()
-    if (own) await rm(directory, { recursive: true, force: true })
+  const running = letGoAfter({
+    begin: composition.start,
+    async close() {
+      await app.close()
+      await composition.close()
+      if (own) await rm(directory, { recursive: true, force: true })
+    },
   })
-  closeAfterUse(close)
+  closeAfterUse(running.close)
   const request = requester(url, config.SERVER_API_KEY)
-  return { url, request, ingest: ingester(request), begin: composition.start, close }
+  return { url, request, ingest: ingester(request), ...running }
 }
 
-function once(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined
-  return () => {
-    done ??= work()
-    return done
+/** Test files stay loaded, and with them the servers that they name: one that is closed holds nothing any more. */
+function letGoAfter(running: Pick<StartedServer, 'begin' | 'close'>): typeof running {
+  let open: typeof running | undefined = running
+  let closed: Promise<void> | undefined
+  return {
+    begin: async () => open?.begin(),
+    close() {
+      closed ??= open?.close() ?? Promise.resolve()
+      open = undefined
+      return closed
+    },
   }
 }
 
