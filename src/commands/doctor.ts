@@ -159,7 +159,7 @@ async function checkChatModel({ admin }: AgentServer, signal: AbortSignal): Prom
     const options = { signal, timeout: MODEL_MS }
     const { model, ok, milliseconds, error } = await admin.models.test({ kind: 'chat' }, options)
     if (ok) return { part, words: `${model} answers (${milliseconds} ms)` }
-    const remedy = `${error ?? 'see the log'}; docs/guides/models.md has what each failure means`
+    const remedy = `${error ?? 'see the log'}; docs/reference/errors.md has what each failure means`
     return { part, words: `${model} does not answer`, remedy }
   } catch (error) {
     signal.throwIfAborted()
