@@ -204,7 +204,7 @@ export interface components {
             metadata: {
                 [key: string]: string;
             };
-            /** @description The agent. */
+            /** @description Name of the agent. */
             model: string;
             /** @constant */
             object: "response";
@@ -368,7 +368,7 @@ export interface components {
         AnthropicContentBlockText: {
             /** @description What the text cites; absent if nothing. */
             citations?: components["schemas"]["AnthropicCitation"][];
-            /** @description The text. */
+            /** @description Text of the block. */
             text: string;
             /** @constant */
             type: "text";
@@ -410,7 +410,7 @@ export interface components {
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
-                    /** @description The text. */
+                    /** @description Text of the block. */
                     text: string;
                     /** @constant */
                     type: "text";
@@ -437,7 +437,7 @@ export interface components {
                 } | {
                     /** @description The text of the document; other sources are replaced by a note. */
                     source: {
-                        /** @description The text. */
+                        /** @description Text of the document. */
                         data: string;
                         /** @constant */
                         type: "text";
@@ -470,7 +470,7 @@ export interface components {
                 } | {
                     /** @description The result. */
                     content?: (string | ({
-                        /** @description The text. */
+                        /** @description Text of the block. */
                         text: string;
                         /** @constant */
                         type: "text";
@@ -497,7 +497,7 @@ export interface components {
                     } | {
                         /** @description The text of the document; other sources are replaced by a note. */
                         source: {
-                            /** @description The text. */
+                            /** @description Text of the document. */
                             data: string;
                             /** @constant */
                             type: "text";
@@ -556,7 +556,7 @@ export interface components {
             rewrite?: boolean | null;
             /** @description Instructions to the agent. */
             system?: (string | {
-                /** @description The text. */
+                /** @description Text of the block. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -688,7 +688,7 @@ export interface components {
             content: components["schemas"]["AnthropicContentBlock"][];
             /** @description Identifier of the answer. */
             id: string;
-            /** @description The agent. */
+            /** @description Name of the agent. */
             model: string;
             /** @constant */
             role: "assistant";
@@ -724,7 +724,7 @@ export interface components {
             messages: {
                 /** @description Text or blocks. Images in user messages are passed to models that support them; for kinds of blocks that are not supported, a note is inserted instead. */
                 content: string | ({
-                    /** @description The text. */
+                    /** @description Text of the block. */
                     text: string;
                     /** @constant */
                     type: "text";
@@ -751,7 +751,7 @@ export interface components {
                 } | {
                     /** @description The text of the document; other sources are replaced by a note. */
                     source: {
-                        /** @description The text. */
+                        /** @description Text of the document. */
                         data: string;
                         /** @constant */
                         type: "text";
@@ -784,7 +784,7 @@ export interface components {
                 } | {
                     /** @description The result. */
                     content?: (string | ({
-                        /** @description The text. */
+                        /** @description Text of the block. */
                         text: string;
                         /** @constant */
                         type: "text";
@@ -811,7 +811,7 @@ export interface components {
                     } | {
                         /** @description The text of the document; other sources are replaced by a note. */
                         source: {
-                            /** @description The text. */
+                            /** @description Text of the document. */
                             data: string;
                             /** @constant */
                             type: "text";
@@ -874,7 +874,7 @@ export interface components {
             stream?: boolean | null;
             /** @description Instructions to the agent. */
             system?: (string | {
-                /** @description The text. */
+                /** @description Text of the block. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -1106,9 +1106,9 @@ export interface components {
             };
             /** @description The configured connections to MCP servers. */
             mcp: {
-                /** @description Name of the connection. */
+                /** @description Name of the connection in `agent.json`. */
                 name: string;
-                /** @description Protocol version. */
+                /** @description Version of the Model Context Protocol that both speak. */
                 protocol?: string;
                 /** @description Why the connection is unavailable. */
                 reason?: string;
@@ -1169,7 +1169,7 @@ export interface components {
                 name: string;
                 /** @description Why the skill is unavailable. */
                 reason?: string;
-                /** @description The configured source. */
+                /** @description The source in `agent.json` that it comes from. */
                 source?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -1333,7 +1333,7 @@ export interface components {
             created: number;
             /** @description Identifier of the completion. */
             id: string;
-            /** @description The agent. */
+            /** @description Name of the agent. */
             model: string;
             /** @constant */
             object: "chat.completion";
@@ -1388,7 +1388,7 @@ export interface components {
             created: number;
             /** @description Identifier of the completion. */
             id: string;
-            /** @description The agent. */
+            /** @description Name of the agent. */
             model: string;
             /** @constant */
             object: "chat.completion.chunk";
@@ -1398,7 +1398,7 @@ export interface components {
         CompletionMessage: components["schemas"]["CompletionMessageSystem"] | components["schemas"]["CompletionMessageUser"] | components["schemas"]["CompletionMessageAssistant"] | components["schemas"]["CompletionMessageTool"];
         CompletionMessageAssistant: {
             content?: (string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -1450,7 +1450,7 @@ export interface components {
         CompletionMessageSystem: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -1479,7 +1479,7 @@ export interface components {
         CompletionMessageTool: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -1507,7 +1507,7 @@ export interface components {
         CompletionMessageUser: {
             /** @description Text or parts. Images in user messages are passed to models that support them; otherwise, and for all other kinds of parts, a note is inserted instead. */
             content: string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -2625,7 +2625,7 @@ export interface components {
             id: string;
             /** @description The group that the question belongs to. */
             kind?: string;
-            /** @description The question. */
+            /** @description The question, as a user would ask it. */
             question: string;
             /** @description The documents that answer the question, or their pages. */
             relevant: {
@@ -2710,7 +2710,7 @@ export interface components {
             /** @description Increases with every event. */
             id: number;
             /**
-             * @description Severity.
+             * @description Severity of the log line.
              * @enum {string}
              */
             level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
@@ -2771,7 +2771,7 @@ export interface components {
         McpTestResult: {
             /** @description Files that the called tool returned. */
             artifacts?: components["schemas"]["Artifact"][];
-            /** @description Name of the connection. */
+            /** @description Name of the connection in `agent.json`. */
             connection: string;
             /** @description Identifies these tool definitions, so that exactly these can be accepted. */
             digest: string;
@@ -2783,7 +2783,7 @@ export interface components {
             server?: {
                 /** @description Name of the MCP server. */
                 name: string;
-                /** @description Protocol version. */
+                /** @description Version of the Model Context Protocol that both speak. */
                 protocol: string;
                 /**
                  * @description The transport in use.
@@ -3297,7 +3297,7 @@ export interface components {
             load_duration?: number;
             /** @description The answer, or the next fragment of it. */
             message: {
-                /** @description The text. */
+                /** @description Text of the answer, or of this fragment. */
                 content: string;
                 /** @constant */
                 role: "assistant";
@@ -3490,7 +3490,7 @@ export interface components {
             prompt_eval_count?: number;
             /** @description Time until the answer began, in nanoseconds. */
             prompt_eval_duration?: number;
-            /** @description The text. */
+            /** @description Text of the answer, or of this fragment. */
             response: string;
             /** @description The model’s reasoning. */
             thinking?: string;
@@ -3840,7 +3840,7 @@ export interface components {
             id: number;
             /** @description Name and id of the key, unless it was the SERVER_API_KEY. */
             key?: string;
-            /** @description HTTP method. */
+            /** @description HTTP method of the request. */
             method: string;
             /** @description Duration in milliseconds. */
             milliseconds: number;
@@ -3897,7 +3897,7 @@ export interface components {
                 annotations: components["schemas"]["FileCitation"][];
                 /** @description Always empty. */
                 logprobs: unknown[];
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "output_text";
@@ -3946,10 +3946,10 @@ export interface components {
             call_id: string;
             /** @description The result of the call. */
             output: string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /**
-                 * @description The kind of text.
+                 * @description Kind of the part; all three mean the same.
                  * @enum {string}
                  */
                 type: "input_text" | "output_text" | "text";
@@ -3978,10 +3978,10 @@ export interface components {
         ResponseInputItemMessage: {
             /** @description The text, or its parts. */
             content: string | ({
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /**
-                 * @description The kind of text.
+                 * @description Kind of the part; all three mean the same.
                  * @enum {string}
                  */
                 type: "input_text" | "output_text" | "text";
@@ -4065,7 +4065,7 @@ export interface components {
                 annotations: components["schemas"]["FileCitation"][];
                 /** @description Always empty. */
                 logprobs: unknown[];
-                /** @description The text. */
+                /** @description Text of the part. */
                 text: string;
                 /** @constant */
                 type: "output_text";
@@ -4772,7 +4772,7 @@ export interface components {
                 name: string;
                 /** @description Why the skill is unavailable. */
                 reason?: string;
-                /** @description The configured source. */
+                /** @description The source in `agent.json` that it comes from. */
                 source?: string;
                 /**
                  * @description `off`: disabled by configuration. `unavailable`: enabled but not working, see `reason`.
@@ -5102,7 +5102,7 @@ export interface components {
         VectorStoreFileContent: {
             /** @description The text of the document. */
             data: {
-                /** @description The text. */
+                /** @description Text of this page. */
                 text: string;
                 /** @constant */
                 type: "text";
@@ -5240,7 +5240,7 @@ export interface components {
                 attributes: components["schemas"]["Metadata"];
                 /** @description The passage: always one part. */
                 content: {
-                    /** @description The text. */
+                    /** @description Text of the passage. */
                     text: string;
                     /** @constant */
                     type: "text";
@@ -5262,7 +5262,7 @@ export interface components {
             next_page: null;
             /** @constant */
             object: "vector_store.search_results.page";
-            /** @description The query. */
+            /** @description The query, unchanged. */
             search_query: string[];
         };
         /**

@@ -59,7 +59,7 @@ const SkillRecord = z.object({
   description: z.string().describe('What the skill is for, as the model is told.'),
   state: State,
   reason: z.string().optional().describe('Why the skill is unavailable.'),
-  source: z.string().optional().describe('The configured source.'),
+  source: z.string().optional().describe('The source in `agent.json` that it comes from.'),
   warnings: z
     .array(z.string())
     .optional()
@@ -88,12 +88,15 @@ export const Capabilities = z
     mcp: z
       .array(
         z.object({
-          name: z.string().describe('Name of the connection.'),
+          name: z.string().describe('Name of the connection in `agent.json`.'),
           url: z.string().describe('The configured URL, with variables not replaced.'),
           state: State,
           reason: z.string().optional().describe('Why the connection is unavailable.'),
           transport: McpTransport.optional().describe('The transport in use.'),
-          protocol: z.string().optional().describe('Protocol version.'),
+          protocol: z
+            .string()
+            .optional()
+            .describe('Version of the Model Context Protocol that both speak.'),
           tools: z.int().optional().describe('Number of usable tools.'),
           waiting: z
             .array(z.string())

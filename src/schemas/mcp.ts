@@ -49,7 +49,7 @@ const TestedTool = z.object({
 
 export const McpTestResult = z
   .object({
-    connection: z.string().describe('Name of the connection.'),
+    connection: z.string().describe('Name of the connection in `agent.json`.'),
     ok: z.boolean().describe('Whether every step succeeded.'),
     steps: z.array(Step).describe('The steps taken, in order; a failed step is the last.'),
     server: z
@@ -57,7 +57,7 @@ export const McpTestResult = z
         name: z.string().describe('Name of the MCP server.'),
         version: z.string().describe('Version of the MCP server.'),
         transport: McpTransport.describe('The transport in use.'),
-        protocol: z.string().describe('Protocol version.'),
+        protocol: z.string().describe('Version of the Model Context Protocol that both speak.'),
       })
       .optional()
       .describe('What the MCP server says about itself; absent if it was not reached.'),

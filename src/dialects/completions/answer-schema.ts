@@ -86,7 +86,7 @@ export const Completion = z
     id: z.string().describe('Identifier of the completion.'),
     object: z.literal('chat.completion'),
     created: z.int().describe('When it was created, in seconds since 1970.'),
-    model: z.string().describe('The agent.'),
+    model: z.string().describe('Name of the agent.'),
     choices: z
       .array(
         z.object({
@@ -126,7 +126,7 @@ export const CompletionChunk = z
     id: z.string().describe('Identifier of the completion.'),
     object: z.literal('chat.completion.chunk'),
     created: z.int().describe('When it was created, in seconds since 1970.'),
-    model: z.string().describe('The agent.'),
+    model: z.string().describe('Name of the agent.'),
     choices: z
       .array(
         z.object({

@@ -10,7 +10,7 @@ export const MAX_TOOLS = 128
 
 const TextPart = z.object({
   type: z.literal('text'),
-  text: boundedText(MAX_MESSAGE).describe('The text.'),
+  text: boundedText(MAX_MESSAGE).describe('Text of the part.'),
 })
 
 /** UTF-16 code units of an image URL; an image sent inline is a data URL. */

@@ -167,7 +167,7 @@ export const StoreSearch = z
 export const StoreSearchResults = z
   .object({
     object: z.literal('vector_store.search_results.page'),
-    search_query: z.array(z.string()).describe('The query.'),
+    search_query: z.array(z.string()).describe('The query, unchanged.'),
     data: z
       .array(
         z.object({
@@ -176,7 +176,12 @@ export const StoreSearchResults = z
           score: Hit.shape.score,
           attributes: Metadata,
           content: z
-            .array(z.object({ type: z.literal('text'), text: z.string().describe('The text.') }))
+            .array(
+              z.object({
+                type: z.literal('text'),
+                text: z.string().describe('Text of the passage.'),
+              }),
+            )
             .describe('The passage: always one part.'),
           start: z.int().describe('Start offset of the passage in the document.'),
           end: z.int().describe('End offset of the passage (exclusive).'),
@@ -297,7 +302,7 @@ export const StoreFileContent = z
   .object({
     object: z.literal('vector_store.file_content.page'),
     data: z
-      .array(z.object({ type: z.literal('text'), text: z.string().describe('The text.') }))
+      .array(z.object({ type: z.literal('text'), text: z.string().describe('Text of this page.') }))
       .describe('The text of the document.'),
     has_more: z.boolean().describe('Whether there is more text.'),
     next_page: z.string().nullable().describe('Send as `page` to get the rest of a long text.'),

@@ -13,7 +13,7 @@ const MAX_IMAGE = 30_000_000
 
 const Text = boundedText(MAX_MESSAGE)
 
-const TextBlock = z.object({ type: z.literal('text'), text: Text.describe('The text.') })
+const TextBlock = z.object({ type: z.literal('text'), text: Text.describe('Text of the block.') })
 
 const ImageBlock = z.object({
   type: z.literal('image'),
@@ -43,7 +43,7 @@ const DocumentBlock = z.object({
   title: z.string().max(1_000).nullish().describe('Title of the document.'),
   source: z
     .union([
-      z.object({ type: z.literal('text'), data: Text.describe('The text.') }),
+      z.object({ type: z.literal('text'), data: Text.describe('Text of the document.') }),
       z.looseObject({
         type: z
           .string()
@@ -236,7 +236,7 @@ const ContentBlock = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('text'),
-      text: z.string().describe('The text.'),
+      text: z.string().describe('Text of the block.'),
       citations: z
         .array(TextCitation)
         .optional()
@@ -274,7 +274,7 @@ export const Message = z
     id: z.string().describe('Identifier of the answer.'),
     type: z.literal('message'),
     role: z.literal('assistant'),
-    model: z.string().describe('The agent.'),
+    model: z.string().describe('Name of the agent.'),
     content: z.array(ContentBlock).describe('The answer.'),
     stop_reason: StopReason.nullable().describe(
       'Why the answer ended; `agent.finishReason` is more precise.',

@@ -167,7 +167,7 @@ export const OllamaChatAnswer = z
     message: z
       .object({
         role: z.literal('assistant'),
-        content: z.string().describe('The text.'),
+        content: z.string().describe('Text of the answer, or of this fragment.'),
         thinking: z.string().optional().describe('The model’s reasoning.'),
         tool_calls: z.array(CallOfClient).optional().describe('Calls of the client’s own tools.'),
       })
@@ -181,7 +181,7 @@ export const OllamaChatAnswer = z
 
 export const OllamaGenerateAnswer = z
   .object({
-    response: z.string().describe('The text.'),
+    response: z.string().describe('Text of the answer, or of this fragment.'),
     thinking: z.string().optional().describe('The model’s reasoning.'),
     ...ANSWER,
   })

@@ -27,7 +27,7 @@ const FileCitation = z
 
 const OutputText = z.object({
   type: z.literal('output_text'),
-  text: z.string().describe('The text.'),
+  text: z.string().describe('Text of the part.'),
   annotations: z.array(FileCitation).describe('One for each citation in the text, in order.'),
   logprobs: z.array(z.unknown()).describe('Always empty.'),
 })
@@ -120,7 +120,7 @@ export const ResponseObject = z
     instructions: z.string().nullable().describe('As requested.'),
     max_output_tokens: z.int().nullable().describe('As requested.'),
     metadata: z.record(z.string(), z.string()).describe('As requested.'),
-    model: z.string().describe('The agent.'),
+    model: z.string().describe('Name of the agent.'),
     output: z.array(OutputItem).describe('What the agent produced.'),
     parallel_tool_calls: z.boolean().describe('Always true.'),
     previous_response_id: z.string().nullable().describe('As requested.'),

@@ -12,8 +12,10 @@ const ItemId = z.string().max(256)
 
 const InputPart = z.discriminatedUnion('type', [
   z.object({
-    type: z.enum(['input_text', 'output_text', 'text']).describe('The kind of text.'),
-    text: boundedText(MAX_MESSAGE).describe('The text.'),
+    type: z
+      .enum(['input_text', 'output_text', 'text'])
+      .describe('Kind of the part; all three mean the same.'),
+    text: boundedText(MAX_MESSAGE).describe('Text of the part.'),
   }),
   z.object({
     type: z.literal('refusal'),

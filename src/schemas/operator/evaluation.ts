@@ -95,7 +95,7 @@ export const JudgedImport = z
 export const JudgedQuestion = z
   .object({
     id: z.string().describe('Identifier of the question.'),
-    question: z.string().describe('The question.'),
+    question: z.string().describe('The question, as a user would ask it.'),
     relevant: z
       .array(
         z.object({

@@ -101,7 +101,9 @@ const LogEvent = z
   .object({
     ...common,
     type: z.literal('log'),
-    level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).describe('Severity.'),
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
+      .describe('Severity of the log line.'),
     message: z.string().describe('The message that was logged.'),
     requestId: z.string().optional().describe('The request that it belongs to.'),
     details: z.record(z.string(), z.unknown()).describe('Other fields of the log line.'),
@@ -115,7 +117,7 @@ export const RequestEvent = z
     operation: z
       .string()
       .describe('The operation id in this contract; `unknown` if no route matched.'),
-    method: z.string().describe('HTTP method.'),
+    method: z.string().describe('HTTP method of the request.'),
     path: z.string().describe('Path of the request, without its query.'),
     status: z
       .int()
