@@ -1,5 +1,4 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
-import { LEXICAL_WEIGHT } from '../../indexes/fusion.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
@@ -7,6 +6,9 @@ import type { FoundChunk } from './hydrate.ts'
 
 /** The distinct terms of a chunk. */
 export type TermsOfChunk = (chunk: StoredChunk) => Uint32Array
+
+/** Weight of the words next to the cosine in the score of a hit. */
+const LEXICAL_WEIGHT = 0.4
 
 /** Chunks whose terms are kept, of some 0.5 kB each. */
 const MAX_KEPT = 4_096
