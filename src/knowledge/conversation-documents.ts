@@ -74,7 +74,9 @@ export function createConversationSweep({
   const removeAll = async (conversation: string): Promise<void> => {
     const query = { filter: ofConversation(conversation) }
     for await (const page of documentPages(store, query, closing.signal)) {
-      await Promise.all(page.map(({ id }) => ignore(documents.remove(id), 'somebody else did')))
+      await Promise.all(
+        page.documents.map(({ id }) => ignore(documents.remove(id), 'somebody else did')),
+      )
     }
   }
   const removedLater = (error: unknown) => {

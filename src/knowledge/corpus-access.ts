@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.ts'
 import type { Spend } from '../models/chat-model.ts'
-import { tokensOf } from '../models/token-estimate.ts'
+import { tokensSpent } from '../models/token-estimate.ts'
 import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'
 import type { Document } from '../schemas/document.ts'
 import { refusal } from '../schemas/invalid-request.ts'
@@ -85,7 +85,7 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
 const spendOf =
   ({ spend }: Caller): Spend =>
   (usage, bytes) =>
-    spend(tokensOf(usage, bytes))
+    spend(tokensSpent(usage, bytes))
 
 const MAX_COLLECTIONS = 100
 

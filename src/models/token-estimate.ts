@@ -14,7 +14,7 @@ export function estimateTokens(text: string): number {
 }
 
 /** The tokens of a model call: those that are reported, or else an estimate from the bytes sent and received. */
-export function tokensOf(usage: ModelUsage | undefined, bytes = 0): number {
+export function tokensSpent(usage: ModelUsage | undefined, bytes = 0): number {
   return usage ? usage.promptTokens + usage.completionTokens : Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 

@@ -1,11 +1,6 @@
+import { pagesOf } from '../lib/pages.ts'
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
-import type {
-  ChunkPage,
-  DocumentPage,
-  DocumentStore,
-  ListQuery,
-  StoredDocument,
-} from './document-store.ts'
+import type { DocumentPage, DocumentStore, ListQuery, StoredDocument } from './document-store.ts'
 
 export interface LookupQuery {
   filter?: Filter | undefined
@@ -90,40 +85,24 @@ export async function* eachDocument(
   most: number,
   signal: AbortSignal,
 ): AsyncGenerator<StoredDocument> {
-  let cursor: string | undefined
-  let seen = 0
-  do {
-    const page = await lookup.findDocuments({ ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal)
-    yield* page.documents.slice(0, most - seen)
-    seen += page.documents.length
-    cursor = page.nextCursor
-  } while (cursor !== undefined && seen < most)
+  let left = most
+  const pages = pagesOf((cursor) =>
+    lookup.findDocuments({ ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal),
+  )
+  for await (const { documents } of pages) {
+    yield* documents.slice(0, left)
+    left -= documents.length
+    if (left <= 0) return
+  }
 }
 
 /** All documents of a list, page by page. */
-export async function* documentPages(
+export const documentPages = (
   store: Pick<DocumentStore, 'list'>,
   query: Omit<ListQuery, 'limit' | 'cursor'>,
   signal: AbortSignal,
-): AsyncGenerator<StoredDocument[]> {
-  let cursor: string | undefined
-  do {
-    const page = await store.list({ ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal)
-    yield page.documents
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-}
+) => pagesOf((cursor) => store.list({ ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal))
 
 /** All chunks of a document, page by page; none if it does not exist (any more). */
-export async function* chunkPages(
-  store: Pick<DocumentStore, 'listChunks'>,
-  documentId: string,
-): AsyncGenerator<ChunkPage> {
-  let cursor: string | undefined
-  do {
-    const page = await store.listChunks({ documentId, limit: CHUNKS_PER_PAGE, cursor })
-    if (!page) return
-    yield page
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-}
+export const chunkPages = (store: Pick<DocumentStore, 'listChunks'>, documentId: string) =>
+  pagesOf((cursor) => store.listChunks({ documentId, limit: CHUNKS_PER_PAGE, cursor }))

@@ -1,6 +1,6 @@
 import { createDeadline } from '../../lib/abort.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
-import { BYTES_PER_TOKEN, tokensOf } from '../../models/token-estimate.ts'
+import { BYTES_PER_TOKEN, tokensSpent } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Usage } from '../../schemas/query.ts'
@@ -79,7 +79,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
     },
     /** Counts and returns the tokens of a model call: those reported, or else an estimate from the bytes sent and received. */
     spend(used: ModelUsage | undefined, bytes?: number): number {
-      const spent = tokensOf(used, bytes)
+      const spent = tokensSpent(used, bytes)
       tokens += spent
       if (!used) return spent
       const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens

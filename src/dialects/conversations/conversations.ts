@@ -68,7 +68,6 @@ export function createConversations(
       const found = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
       const data = found.slice(0, limit).map(toConversation)
       return {
-        ...items,
         object: 'list',
         data,
         first_id: data[0]?.id ?? null,

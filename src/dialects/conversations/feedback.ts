@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { pagesOf } from '../../lib/pages.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
@@ -69,13 +70,12 @@ export function createFeedback({ feedbackStore: store, conversationStore, kept }
     },
     /** All of it, in batches that are not empty. */
     async *export(query: FeedbackExportQuery, caller: Caller, signal: AbortSignal) {
-      for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+      const pages = pagesOf(async (cursor) => {
         signal.throwIfAborted()
         await caller.verify()
-        const page = await list({ ...query, limit: EXPORT_PAGE, cursor }, caller)
-        if (page.feedback.length > 0) yield page.feedback
-        cursor = page.nextCursor
-      }
+        return list({ ...query, limit: EXPORT_PAGE, cursor }, caller)
+      })
+      for await (const { feedback } of pages) if (feedback.length > 0) yield feedback
     },
     /** Throws `feedback_not_found`. */
     async remove(id: string, { key }: Caller): Promise<void> {

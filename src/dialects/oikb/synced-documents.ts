@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { refuseOther } from '../../knowledge/collections.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import { pagesOf } from '../../lib/pages.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
 import { collectionValue } from '../../schemas/metadata.ts'
@@ -83,10 +84,8 @@ export async function* syncedDocuments(
   signal: AbortSignal,
 ): AsyncGenerator<Synced> {
   const query = { collection, filter: { field: PATH, gte: '' }, sort: 'createdAt' } as const
-  let cursor: string | undefined
-  do {
-    const page = await documents.list({ ...query, limit: PER_PAGE, cursor }, signal)
+  const pages = pagesOf((cursor) => documents.list({ ...query, limit: PER_PAGE, cursor }, signal))
+  for await (const page of pages) {
     yield* page.documents.flatMap((document) => syncedOf(collection, document) ?? [])
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
+  }
 }

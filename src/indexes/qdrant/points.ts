@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { batched, forEachBatch } from '../../lib/batches.ts'
 import type { IndexMatch } from '../chunk-index.ts'
 import type { WeighedMatch } from '../feedback.ts'
 import { byScore } from '../ranking.ts'
@@ -19,6 +20,7 @@ const MAX_MATCHES = 1_000
 const BATCH_KEYS = 10_000
 /** Concurrent requests per change. */
 const WORKERS = 4
+const KEYS = { size: BATCH_KEYS, workers: WORKERS }
 
 const Key = z.int().min(0).max(MAX_KEY)
 const Matches = z
@@ -78,10 +80,12 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
   return {
     /** Resolves when the next query finds the points, on as many copies as the collection requires. */
     put: (points: Iterable<Point>, batchSize: number) =>
-      forEachBatch(points, batchSize, (batch) => change('PUT', '', { points: batch })),
+      forEachBatch(points, { size: batchSize, workers: WORKERS }, (batch) =>
+        change('PUT', '', { points: batch }),
+      ),
 
     remove: (keys: readonly number[]) =>
-      forEachBatch(keys, BATCH_KEYS, (points) => change('POST', '/delete', { points })),
+      forEachBatch(keys, KEYS, (points) => change('POST', '/delete', { points })),
 
     /** Replaces the payloads of those of these points that exist. */
     async setPayloads(keys: readonly number[], payloadOf: PayloadOf) {
@@ -89,7 +93,7 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       for (const group of places.values()) {
         const payload = payloadOf(group[0] ?? 0) ?? {}
         const ids = group.map((place) => keys[place] ?? 0)
-        await forEachBatch(ids, BATCH_KEYS, (has_id) =>
+        await forEachBatch(ids, KEYS, (has_id) =>
           change('PUT', '/payload', { payload, filter: { must: [{ has_id }] } }),
         )
       }
@@ -124,32 +128,6 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       return (await call({ ...request, result: Count })).count
     },
   }
-}
-
-/** Processes the items in batches, several at once. Rejects with the first error; no batch is started after it. */
-async function forEachBatch<Item>(
-  items: Iterable<Item>,
-  size: number,
-  work: (batch: Item[]) => Promise<void>,
-): Promise<void> {
-  const batches = batched(items, size)
-  const runWorker = async () => {
-    // An error in the loop closes the generator, which ends the loops of all workers.
-    for (const batch of batches) await work(batch)
-  }
-  await Promise.all(Array.from({ length: WORKERS }, runWorker))
-}
-
-/** The items in groups of `size`, the last of which may be smaller. */
-function* batched<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
-  let batch: Item[] = []
-  for (const item of items) {
-    batch.push(item)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
 }
 
 /** Extra matches requested beyond the limit: of equal scores Qdrant returns any, but we want the lowest keys. */
@@ -192,9 +170,5 @@ async function* inPages<Match>(
 
 function filtersFor(only: Uint32Array | undefined): (PayloadFilter | undefined)[] {
   if (!only) return [undefined]
-  const parts = Math.ceil(only.length / MAX_NAMED)
-  return Array.from({ length: parts }, (_, part) => {
-    const keys = only.subarray(part * MAX_NAMED, (part + 1) * MAX_NAMED)
-    return { must: [{ has_id: Array.from(keys) }] }
-  })
+  return Array.from(batched(only, MAX_NAMED), (has_id) => ({ must: [{ has_id }] }))
 }

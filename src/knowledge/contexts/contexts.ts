@@ -2,7 +2,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { compareKeys } from '../../lib/compare-keys.ts'
 import { isPictureMark } from '../../lib/text/picture-mark.ts'
 import type { Spend } from '../../models/chat-model.ts'
-import { tokensOf } from '../../models/token-estimate.ts'
+import { tokensSpent } from '../../models/token-estimate.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createBacklog } from '../backlog.ts'
@@ -82,7 +82,7 @@ export function createChunkContexts(dependencies: Dependencies) {
   const ofPictures = kind === PICTURES
   let tokens = 0
   const writer = createWriter((usage, bytes) => {
-    tokens += tokensOf(usage, bytes)
+    tokens += tokensSpent(usage, bytes)
   })
   const reasons = new Map<string, string>()
   const parts = { ...dependencies, writer, reasons }

@@ -128,7 +128,7 @@ async function idsOf(
   signal: AbortSignal,
 ): Promise<string[]> {
   const pages = await Array.fromAsync(documentPages(store, selection, signal))
-  return pages.flat().map(({ id }) => id)
+  return pages.flatMap(({ documents }) => documents.map(({ id }) => id))
 }
 
 async function chunkKeys(

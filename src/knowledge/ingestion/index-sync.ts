@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
+import { batched, forEachBatch } from '../../lib/batches.ts'
 import { compareKeys } from '../../lib/compare-keys.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
@@ -136,16 +137,12 @@ async function addAll(
   added: (count: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  // All workers share this iterator, so the first one to fail ends it for the others.
-  const batches = batchesOf(keys, BATCH_CHUNKS)
-  const worker = async () => {
-    for (const batch of batches) {
-      signal.throwIfAborted()
-      await add(batch)
-      added(batch.length)
-    }
-  }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  const batches = { size: BATCH_CHUNKS, workers: CONCURRENCY }
+  await forEachBatch(keys, batches, async (batch) => {
+    signal.throwIfAborted()
+    await add(batch)
+    added(batch.length)
+  })
 }
 
 async function addTerms({ store, index, preparer }: Dependencies, keys: readonly number[]) {
@@ -168,14 +165,10 @@ async function removeKeys(
   keys: readonly number[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const batch of batchesOf(keys, BATCH_REMOVALS)) {
+  for (const batch of batched(keys, BATCH_REMOVALS)) {
     signal.throwIfAborted()
     await index.remove(batch)
   }
-}
-
-function* batchesOf(keys: readonly number[], size: number): Generator<number[]> {
-  for (let start = 0; start < keys.length; start += size) yield keys.slice(start, start + size)
 }
 
 function rate({ done, total }: ReconciliationProgress, begun: number) {

@@ -73,7 +73,7 @@ async function refreshChanged(
   since: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const documents of documentPages(store, { sort: '-updatedAt' }, signal)) {
+  for await (const { documents } of documentPages(store, { sort: '-updatedAt' }, signal)) {
     for (const { id, updatedAt } of documents) {
       if (updatedAt < since) return
       signal.throwIfAborted()

@@ -150,7 +150,8 @@ async function stage(
   return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...staged }
 }
 
-async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
+/** Passes the bytes on, and gives them to `hash`. */
+export async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
   for await (const piece of bytes) {
     hash.update(piece)
     yield piece

@@ -34,7 +34,7 @@ export async function* pathsOf(
   folder: string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for await (const documents of documentPages(store, { filter: allOf(folder) }, signal)) {
+  for await (const { documents } of documentPages(store, { filter: allOf(folder) }, signal)) {
     for (const document of documents) {
       const path = String(document.metadata?.[PATH])
       if (isFrom(folder, path, document)) yield path

@@ -11,6 +11,7 @@ import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { mediaTypeOfUpload, REFUSED } from '../extraction/extract-file.ts'
 import type { Documents } from '../ingestion/documents.ts'
+import { hashed } from '../ingestion/uploads.ts'
 import { DIGEST, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
 import { stampOf } from './walk-folder.ts'
 
@@ -147,13 +148,6 @@ function piecesOf({ handle, size }: OpenFile, signal: AbortSignal): AsyncIterabl
   // A stream that begins aborted emits its error before anybody reads it.
   signal.throwIfAborted()
   return handle.createReadStream({ start: 0, end: size - 1, autoClose: false, signal })
-}
-
-async function* hashed(pieces: AsyncIterable<Uint8Array>, content: Hash) {
-  for await (const piece of pieces) {
-    content.update(piece)
-    yield piece
-  }
 }
 
 /** What a file is that cannot be read, as its first bytes show. Ingesting it would only make a failed document. */

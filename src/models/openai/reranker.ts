@@ -1,3 +1,4 @@
+import { batched } from '../../lib/batches.ts'
 import type { Log } from '../../lib/log.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
@@ -101,11 +102,8 @@ async function askForTexts(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<number[]> {
-  const parts = Array.from({ length: Math.ceil(texts.length / MAX_TEXTS) }, (_, part) =>
-    texts.slice(part * MAX_TEXTS, (part + 1) * MAX_TEXTS),
-  )
   const scores = await Promise.all(
-    parts.map((part) => {
+    Array.from(batched(texts, MAX_TEXTS), (part) => {
       const body = { query, texts: part, truncate: true }
       return send(server, body, part.length, signal)
     }),

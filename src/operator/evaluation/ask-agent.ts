@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
-import { tokensOf } from '../../models/token-estimate.ts'
+import { tokensSpent } from '../../models/token-estimate.ts'
 import { within } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
@@ -44,7 +44,7 @@ export function createAgentAsking(
   const scopeOf = ({ collection }: AskedQuestion) => {
     return { filter: within({ filter, collection }), mode, effort }
   }
-  const spend: Spend = (usage, bytes) => caller.spend(tokensOf(usage, bytes))
+  const spend: Spend = (usage, bytes) => caller.spend(tokensSpent(usage, bytes))
   return {
     search: (question: AskedQuestion) =>
       patiently(caller, signal, (limit) => {

@@ -20,7 +20,8 @@ import {
 } from './columns.ts'
 import type { Dialect } from './dialect.ts'
 import { insertMetadata } from './documents.ts'
-import { bytes, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
+import { storedPieces } from './files.ts'
+import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 
 const DOCUMENTS_PER_READ = 200
 /** This many chunks, with vectors of a few thousand numbers, take a few megabytes. */
@@ -74,7 +75,6 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
     LEFT JOIN chunk_contexts ON chunk_contexts.key = chunks.key
     WHERE document = $1 AND revision = $2 AND ordinal > $3 ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
   const FILES = `SELECT number, revision FROM files WHERE document = $1 ORDER BY revision`
-  const PIECE = `SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2`
   const EMBEDDING = `SELECT model, dimension FROM embeddings WHERE vectors = 'current'`
   const TOTALS = `
     SELECT (SELECT count(*) FROM documents) AS documents,
@@ -83,13 +83,13 @@ function createReads({ all: run }: Pick<Tx, 'all'>) {
 
   async function* piecesOf(file: Row): AsyncGenerator<CorpusPiece> {
     const [number, revision] = [integer(file, 'number'), integer(file, 'revision')]
-    let [piece] = await run(PIECE, [number, 0])
-    // An empty file has no pieces, but is still a file.
-    if (!piece) yield { kind: 'piece', revision, bytes: new Uint8Array() }
-    for (let ordinal = 1; piece; ordinal++) {
-      yield { kind: 'piece', revision, bytes: bytes(piece, 'bytes') }
-      piece = (await run(PIECE, [number, ordinal]))[0]
+    let isEmpty = true
+    for await (const piece of storedPieces(run, number)) {
+      yield { kind: 'piece', revision, bytes: piece }
+      isEmpty = false
     }
+    // An empty file has no pieces, but is still a file.
+    if (isEmpty) yield { kind: 'piece', revision, bytes: new Uint8Array() }
   }
 
   return {

@@ -75,6 +75,17 @@ export function createFiles(
   }
 }
 
+const STORED_PIECE = 'SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2'
+
+/** The pieces of a file that nobody removes meanwhile. */
+export async function* storedPieces(all: Tx['all'], file: number): AsyncGenerator<Uint8Array> {
+  for (let ordinal = 0; ; ordinal++) {
+    const [row] = await all(STORED_PIECE, [file, ordinal])
+    if (!row) return
+    yield bytes(row, 'bytes')
+  }
+}
+
 const TOUCH = 'UPDATE files SET touched_at = now_ms() WHERE number = $1'
 
 /** Stores the bytes of files, and removes those of no document. */

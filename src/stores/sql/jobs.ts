@@ -21,9 +21,9 @@ import {
 import { count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { GIVE_BACK, insertMetadata, NO_FAILURE } from './documents.ts'
-import { FILE_WRITES } from './files.ts'
+import { FILE_WRITES, storedPieces } from './files.ts'
 import { announce, IS_ANNOUNCING } from './outbox.ts'
-import { bytes, integer, optionalInteger, type Row, type Tx, text } from './query.ts'
+import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 
 // The most that one claim may load into memory; a single text may be longer.
 const MAX_JOBS_PER_CLAIM = 256
@@ -323,7 +323,7 @@ async function insertStaged(
 ) {
   const reader = createChunkBatchReader()
   let found = 0
-  for await (const piece of piecesOf(tx, file)) {
+  for await (const piece of storedPieces(tx.all, file)) {
     for (const { chunks } of reader.push(piece)) {
       const first = found
       const keyed = chunks.map((chunk, i) => ({
@@ -338,17 +338,6 @@ async function insertStaged(
   }
   if (found !== expected) throw new Error(`There are ${found} staged chunks instead of ${expected}`)
   await FILE_WRITES.dropStaged(tx, file)
-}
-
-async function* piecesOf(tx: Tx, file: number): AsyncGenerator<Uint8Array> {
-  for (let ordinal = 0; ; ordinal++) {
-    const row = await tx.one('SELECT bytes FROM file_pieces WHERE file = $1 AND ordinal = $2', [
-      file,
-      ordinal,
-    ])
-    if (!row) return
-    yield bytes(row, 'bytes')
-  }
 }
 
 function toJob(row: Row | undefined): IngestionJob {
