@@ -1,3 +1,4 @@
+import { ignore } from '../lib/ignore.ts'
 /** The properties of the file that a document was sent as. */
 export interface StoredFile {
   /** The client's name for it, without a path. */
@@ -17,6 +18,11 @@ export interface FileNotes {
   /** How many tables its text has; absent if none. */
   tables?: number
   warnings?: readonly { code: string; message: string }[]
+}
+
+/** Removes a staged file that is not wanted; one that cannot be removed now is removed at a later start. */
+export async function discard(store: Pick<FileStore, 'dropStaged'>, number: number): Promise<void> {
+  await ignore(store.dropStaged(number), 'a later start removes it')
 }
 
 /** A file that belongs to no document yet. */

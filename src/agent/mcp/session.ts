@@ -14,7 +14,7 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/abort.ts'
+import { pause, untilAborted } from '../../lib/abort.ts'
 import { type Environment, expandVariables } from '../../lib/environment.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
@@ -181,7 +181,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
         if (!isInputRequiredResult(result)) return { result }
         const elicited = readElicited(result)
         if (elicited.elicitations.length > 0) return { elicited }
-        await setTimeout(ATTEMPT_MS, undefined, { signal })
+        await pause(ATTEMPT_MS, signal)
         said = { ...elicited, answers: {} }
       }
       throw new Refusal('The server did not finish the call')

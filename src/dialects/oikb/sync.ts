@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
+import { batched } from '../../lib/batches.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import {
   type Cleanup,
@@ -33,11 +34,9 @@ export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'
   /** Returns how many there were. */
   const removeAll = async (ids: readonly string[], signal: AbortSignal): Promise<number> => {
     let removed = 0
-    for (let start = 0; start < ids.length; start += TOGETHER) {
+    for (const batch of batched(ids, TOGETHER)) {
       signal.throwIfAborted()
-      const gone = await Promise.all(
-        ids.slice(start, start + TOGETHER).map((id) => removeIfThere(documents, id)),
-      )
+      const gone = await Promise.all(batch.map((id) => removeIfThere(documents, id)))
       removed += gone.filter(Boolean).length
     }
     return removed
@@ -78,9 +77,9 @@ export function createSync(documents: Pick<Documents, 'find' | 'list' | 'remove'
     /** Throws `invalid_request`, and deletes nothing, if a document did not come from the source. */
     async cleanup(collection: string, { file_ids }: Cleanup, signal: AbortSignal) {
       const ids = file_ids.filter((id) => !id.startsWith(REPLACED))
-      for (let start = 0; start < ids.length; start += TOGETHER) {
+      for (const batch of batched(ids, TOGETHER)) {
         signal.throwIfAborted()
-        const found = await Promise.all(ids.slice(start, start + TOGETHER).map(documents.find))
+        const found = await Promise.all(batch.map(documents.find))
         const other = found.find((each) => each && !syncedOf(collection, each))
         if (other) throw refusal('file_ids', `"${other.id}" did not come from this source`)
       }

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AppError, SetupError } from '../../errors.ts'
-import { settlesWithin, startDeadline } from '../../lib/abort.ts'
+import { pause, settlesWithin, startDeadline } from '../../lib/abort.ts'
 import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
@@ -127,7 +126,7 @@ async function callUntilDone<Result>(
     if ('result' in outcome) return outcome
     const wait = nodes.isAnyWell() ? 0 : (outcome.waitMs ?? backoffMs(attempt, backoff))
     if (wait > backoff.maxMs) return outcome
-    await delay(wait, undefined, { signal: limit })
+    await pause(wait, limit)
     return ask(attempt + 1)
   }
 

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { pause } from '../../lib/abort.ts'
 import type { Log } from '../../lib/log.ts'
 import { createBudget } from '../../lib/semaphore.ts'
 import { whyTooComplex } from '../../lib/text/json.ts'
@@ -124,7 +124,7 @@ function createWaiting(maxWaitMs: number) {
         const isFull = error instanceof AppError && error.code === 'queue_full'
         if (!isFull || performance.now() - lastStored > maxWaitMs) throw error
       }
-      await pause(POLL_MS, undefined, { signal })
+      await pause(POLL_MS, signal)
     }
   }
 }

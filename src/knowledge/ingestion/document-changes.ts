@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { batched } from '../../lib/batches.ts'
 import type { Log } from '../../lib/log.ts'
 import { CONVERSATION } from '../../schemas/bounds.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
@@ -77,11 +78,9 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
         throw new AppError('changed_meanwhile', message, { param: 'confirm' })
       }
       let deleted = 0
-      for (let start = 0; start < ids.length; start += DELETED_TOGETHER) {
+      for (const batch of batched(ids, DELETED_TOGETHER)) {
         signal.throwIfAborted()
-        const gone = await Promise.all(
-          ids.slice(start, start + DELETED_TOGETHER).map((id) => remove(id, among)),
-        )
+        const gone = await Promise.all(batch.map((each) => remove(each, among)))
         deleted += gone.filter(Boolean).length
       }
       return { matched, deleted }

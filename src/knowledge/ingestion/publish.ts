@@ -2,13 +2,13 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
-import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { MAX_WHOLE_CHARACTERS } from '../../lib/text/segments.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
 import { StaleKeysError } from '../../stores/chunk-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import { discard } from '../../stores/file-store.ts'
 import { IndexError } from './retry-policy.ts'
 import type { Segment } from './segments.ts'
 
@@ -85,11 +85,7 @@ export function createPublisher({ store, index, onPublished, log }: Dependencies
       const publishing = withFreshKeys(() => publishStaged(parts, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
-      if (published === undefined)
-        await ignore(
-          store.dropStaged(file),
-          'a file that cannot be dropped now is dropped at a later start',
-        )
+      if (published === undefined) await discard(store, file)
     }
     return published
   }

@@ -1,11 +1,11 @@
 import { AppError } from '../../errors.ts'
-import { ignore } from '../../lib/ignore.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import {
   type DocumentStore,
   documentNotFound,
   type StoredDocument,
 } from '../../stores/document-store.ts'
+import { discard } from '../../stores/file-store.ts'
 import type { Bounded } from './document-changes.ts'
 import type { createDocumentReads } from './document-reads.ts'
 
@@ -66,7 +66,7 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
         wake()
         return stored
       } catch (error) {
-        if (file) await ignore(store.dropStaged(file.number), 'it is dropped at a later start')
+        if (file) await discard(store, file.number)
         const isGone = error instanceof AppError && error.code === 'document_not_found'
         throw isGone ? changedMeanwhile('title: the document was changed') : error
       }

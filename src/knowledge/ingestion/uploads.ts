@@ -1,12 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import { ignore } from '../../lib/ignore.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import type { FormPart } from '../../schemas/new-document.ts'
 import { FileFields } from '../../schemas/new-document.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
+import { discard } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { type Documents, digestOf } from './documents.ts'
 import { createEach } from './upload-batch.ts'
@@ -16,7 +16,6 @@ const MAX_UPLOADS = 16
 /** Of these, those of one key other than the master key. */
 const MAX_OWN_UPLOADS = 8
 const RETRY_SECONDS = 5
-const DROPPED_LATER = 'a file that cannot be dropped now is dropped at a later start'
 
 interface Dependencies {
   store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
@@ -52,7 +51,7 @@ export function createFiles({ store, documents }: Dependencies) {
   ) => {
     const received = await receiveFile(parts, store)
     return take(received).catch(async (error: unknown) => {
-      await ignore(store.dropStaged(received.content.file.number), DROPPED_LATER)
+      await discard(store, received.content.file.number)
       throw error
     })
   }
@@ -135,7 +134,7 @@ export async function receiveFile(
     const content = { text: '' as const, file: { ...file, sha256 }, ...read, title }
     return { content, digest: digestOf(sent, read) }
   } catch (error) {
-    if (file) await ignore(store.dropStaged(file.number), DROPPED_LATER)
+    if (file) await discard(store, file.number)
     throw error
   }
 }

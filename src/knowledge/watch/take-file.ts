@@ -2,13 +2,13 @@ import { createHash, type Hash, hash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { ignore } from '../../lib/ignore.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
 import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import { discard } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload, REFUSED } from '../extraction/extract-file.ts'
 import type { Documents } from '../ingestion/documents.ts'
 import { hashed } from '../ingestion/uploads.ts'
@@ -75,7 +75,7 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
       else await store.dropStaged(staged.number)
       return isStill ? 'taken' : 'changed'
     } catch (error) {
-      await ignore(store.dropStaged(staged.number), 'it is dropped at a later start')
+      await discard(store, staged.number)
       throw error
     }
 

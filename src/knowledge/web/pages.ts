@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
+import { batched } from '../../lib/batches.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { createGuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
@@ -12,7 +13,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import type { Page } from '../../schemas/new-document.ts'
 import { intervalMs } from '../../schemas/new-document.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
-import type { NewFile } from '../../stores/file-store.ts'
+import { discard } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import type { Content } from '../collections.ts'
 import { type Documents, digestOf } from '../ingestion/documents.ts'
@@ -129,7 +130,7 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
     const { file, ...facts } = await fetchContent({ url, title, refresh }, signal)
     if (!file) throw new FetchError('fetch_failed', 'The response was an unexpected 304')
     return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
-      await drop(store, file)
+      await discard(store, file.number)
       throw error
     })
   }
@@ -144,7 +145,7 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
       if (!file) return await store.noteSource(id, revision, facts.source)
       const content = { id, text: '', file, metadata, ...facts }
       await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
-        await drop(store, file)
+        await discard(store, file.number)
         const isGone = error instanceof AppError && error.code === 'document_not_found'
         throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
       })
@@ -187,13 +188,6 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
     addSite: (site: SiteInput, signal: AbortSignal) =>
       addSite(site, { fetchPage, documents, pages }, signal),
   }
-}
-
-async function drop(store: Pick<DocumentStore, 'dropStaged'>, { number }: NewFile): Promise<void> {
-  await ignore(
-    store.dropStaged(number),
-    'a file that cannot be dropped now is dropped at a later start',
-  )
 }
 
 async function runDue(
@@ -268,10 +262,9 @@ async function* addSite(
     }
   }
 
-  for (let first = 0; first < site.pages.length; first += MAX_PAGES) {
+  for (const batch of batched(site.pages.entries(), MAX_PAGES)) {
     signal.throwIfAborted()
-    const urls = site.pages.slice(first, first + MAX_PAGES)
-    yield await Promise.all(urls.map((url, place) => addPage(url, first + place + 1)))
+    yield await Promise.all(batch.map(([place, url]) => addPage(url, place + 1)))
   }
 }
 

@@ -93,7 +93,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
 const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^#\s]*)/gim
 
 /** The rules of all groups that name this server or, if there are none, of those for all (`*`). */
-export function parseRobots(text: string, product = PRODUCT): Rules {
+export function parseRobots(text: string): Rules {
   const groups: { agents: string[]; rules: Rule[] }[] = []
   let group: (typeof groups)[number] = { agents: [], rules: [] }
   let isNaming = false
@@ -113,7 +113,7 @@ export function parseRobots(text: string, product = PRODUCT): Rules {
     }
   }
   const named = (agent: string) => groups.filter(({ agents }) => agents.includes(agent))
-  const own = named(product)
+  const own = named(PRODUCT)
   return (own.length > 0 ? own : named('*')).flatMap(({ rules }) => rules)
 }
 

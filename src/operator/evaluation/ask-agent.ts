@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { RunEnd } from '../../agent/run/agent-event.ts'
 import type { Agent } from '../../agent/run/run-agent.ts'
 import { AppError } from '../../errors.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
+import { pause } from '../../lib/abort.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { tokensSpent } from '../../models/token-estimate.ts'
@@ -108,7 +108,7 @@ async function patiently<Result>(
       const isPassing = error instanceof AppError && PASSING.includes(error.status)
       if (!isPassing || performance.now() - started > RETRY_MS) throw error
       const { retryAfter = RETRY_AFTER_SECONDS } = error
-      await pause(Math.min(retryAfter * 1_000, RETRY_MS), undefined, { signal })
+      await pause(Math.min(retryAfter * 1_000, RETRY_MS), signal)
     }
   }
 }

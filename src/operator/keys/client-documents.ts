@@ -33,7 +33,7 @@ export type ClientDocuments = ReturnType<typeof createClientDocuments>
  * Reads what is said about clients whose `client_id` is the URL of a document about them (OAuth Client ID Metadata
  * Documents). Anybody can name a URL, therefore what is fetched, kept and waited for is bounded.
  */
-export function createClientDocuments(allow: readonly string[], now: () => number = Date.now) {
+export function createClientDocuments(allow: readonly string[]) {
   const outbound = createGuardedFetch(createOutboundPolicy(allow), {
     maxBytes: MAX_BYTES,
     idleMs: FETCH_MS,
@@ -57,13 +57,13 @@ export function createClientDocuments(allow: readonly string[], now: () => numbe
     async read(id: string): Promise<Client> {
       checkUrl(id)
       const known = kept.get(id)
-      if (known && known.until > now()) return known.client
+      if (known && known.until > Date.now()) return known.client
       const text = await turns
         .run(() => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
         .catch(explain)
       const client = parse(id, text)
       kept.delete(id)
-      kept.set(id, { client, until: now() + KEPT_MS })
+      kept.set(id, { client, until: Date.now() + KEPT_MS })
       const [oldest] = kept.keys()
       if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
       return client

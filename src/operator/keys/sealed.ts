@@ -12,7 +12,7 @@ const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 27 }
  * Values that others keep and bring back unchanged, until they expire: nothing is stored, and every server with the
  * same key can read them. They are signed, not encrypted.
  */
-export function createSeals(serverApiKey: string, now: () => number = Date.now) {
+export function createSeals(serverApiKey: string) {
   let key: Promise<Buffer> | undefined
   const macOf = async (kind: string, text: string) => {
     key ??= derive(serverApiKey, 'agent-server OAuth', 32, COST)
@@ -23,7 +23,7 @@ export function createSeals(serverApiKey: string, now: () => number = Date.now) 
 
   return {
     async seal(kind: string, value: object, lifetimeMs: number): Promise<string> {
-      const until = now() + lifetimeMs
+      const until = Date.now() + lifetimeMs
       const text = Buffer.from(JSON.stringify({ ...value, until })).toString('base64url')
       return `${text}.${await macOf(kind, text)}`
     },
@@ -37,7 +37,7 @@ export function createSeals(serverApiKey: string, now: () => number = Date.now) 
       const [text = '', mac = '', ...more] = sealed.split('.')
       if (more.length > 0 || !isSameSecret(mac, await macOf(kind, text))) return undefined
       const { data } = shape.safeParse(parseJson(Buffer.from(text, 'base64url').toString()))
-      return data && data.until > now() ? data : undefined
+      return data && data.until > Date.now() ? data : undefined
     },
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
 import { backoffMs } from '../../lib/backoff.ts'
+import { batched } from '../../lib/batches.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { parseJson } from '../../lib/text/json.ts'
@@ -163,11 +164,10 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
 /** Messages that are short enough. */
 function toMessages({ from, job, ended = [] }: Message): Message[] {
   if (ended.length > MAX_IDS) return [{ from, job }]
-  const messages = [{ from, job, ended: ended.slice(0, MAX_IDS_PER_MESSAGE) }]
-  for (let start = MAX_IDS_PER_MESSAGE; start < ended.length; start += MAX_IDS_PER_MESSAGE) {
-    messages.push({ from, job: false, ended: ended.slice(start, start + MAX_IDS_PER_MESSAGE) })
-  }
-  return messages
+  if (ended.length === 0) return [{ from, job, ended }]
+  return [...batched(ended, MAX_IDS_PER_MESSAGE)].map((some, place) => {
+    return { from, job: job && place === 0, ended: some }
+  })
 }
 
 function deliver({ job, ended }: Message, to: StoreListener): void {

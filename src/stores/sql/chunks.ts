@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { batched } from '../../lib/batches.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
 import type {
@@ -54,9 +55,9 @@ export function createChunkReads(
   return {
     async readChunks(keys) {
       const found = new Map<number, StoredChunk>()
-      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
-        if (start > 0) await setImmediate()
-        const rows = await read(CHUNKS, [keys.slice(start, start + MAX_CHUNKS_PER_READ)])
+      for (const batch of batched(keys, MAX_CHUNKS_PER_READ)) {
+        if (found.size > 0) await setImmediate()
+        const rows = await read(CHUNKS, [batch])
         for (const chunk of rows.map(toChunk)) found.set(chunk.key, chunk)
       }
       return keys.flatMap((key) => found.get(key) ?? [])
