@@ -143,16 +143,22 @@ export const DocumentForm = z
 export type FileFields = z.output<typeof FileFields>
 
 /** A part of a form as it arrives: the bytes of a file must be read before the next part is. */
-export type FormPart =
-  | { kind: 'field'; name: string; value: string }
-  | {
-      kind: 'file'
-      name: string
-      /** The file's name on the client, if it sends one. */
-      fileName: string | undefined
-      mediaType: string | undefined
-      bytes: AsyncIterable<Uint8Array>
-    }
+export type FormPart = FieldPart | FilePart
+
+export interface FieldPart {
+  kind: 'field'
+  name: string
+  value: string
+}
+
+export interface FilePart {
+  kind: 'file'
+  name: string
+  /** The file's name on the client, if it sends one. */
+  fileName: string | undefined
+  mediaType: string | undefined
+  bytes: AsyncIterable<Uint8Array>
+}
 
 /** An id that a client may choose: characters that need no escaping in a path. */
 export const ChosenId = z

@@ -33,7 +33,7 @@ export const AgentExtra = z
       'Extension of the protocol. `[n]` in the answer cites the n-th of the retrieved chunks.',
   })
 
-const MessageToolCall = z.object({
+export const MessageToolCall = z.object({
   id: z.string().describe('Identifier of the call.'),
   type: z.literal('function'),
   function: z

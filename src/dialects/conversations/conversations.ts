@@ -8,7 +8,8 @@ import type {
   StoredConversation,
   StoredItem,
 } from '../../stores/conversation-store.ts'
-import { pageOf, toListed } from '../responses/listed-items.ts'
+import { pageOf, toList } from '../list-page.ts'
+import { toListed } from '../responses/listed-items.ts'
 import { textIn } from '../responses/request.ts'
 import type { OutputItem } from '../responses/response-schema.ts'
 import type { InputItem } from '../responses/schema.ts'
@@ -66,14 +67,7 @@ export function createConversations(
         throw refusal('after', 'is not one of the conversations')
       }
       const found = await store.list(caller.key?.id, { search, after, limit: limit + 1 })
-      const data = found.slice(0, limit).map(toConversation)
-      return {
-        object: 'list',
-        data,
-        first_id: data[0]?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-        has_more: found.length > limit,
-      }
+      return toList(found.slice(0, limit).map(toConversation), found.length > limit)
     },
     async change(id: string, patch: ConversationPatch, caller: Caller): Promise<Conversation> {
       const { metadata, title, last_item_id: lastItem } = patch

@@ -4,7 +4,7 @@ import { ANSWER_REASONS, RUN_OUTCOME } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { boundedText, Flag, filledText } from '../../schemas/fields.ts'
 import { Hit, Usage } from '../../schemas/query.ts'
-import { listOf } from '../files/schema.ts'
+import { listOf } from '../list-page.ts'
 import { InputItem, InputItemsQuery } from '../responses/schema.ts'
 
 // Shapes of the Conversations protocol: https://github.com/openai/openai-openapi.

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import { toList } from '../list-page.ts'
 import type { FileBatch, NewFileBatch } from './batch-schema.ts'
 import type {
   FileObject,
@@ -101,14 +102,7 @@ export function createFileBatches({ files, records, owner }: Dependencies) {
       const found = await filesOf(store, ordered.slice(begin))
       const listed = found.filter((file) => file !== undefined)
       const asked = filter ? listed.filter(({ status }) => status === filter) : listed
-      const data = asked.slice(0, limit)
-      return {
-        object: 'list',
-        data,
-        has_more: asked.length > limit,
-        first_id: data[0]?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-      }
+      return toList(asked.slice(0, limit), asked.length > limit)
     },
     /** Removes the files that are still in progress from the store; the documents themselves stay. */
     async cancel(store: string, id: string, signal: AbortSignal): Promise<FileBatch> {

@@ -7,6 +7,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import { collectionValue, type Metadata, takes, within } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import { toList } from '../list-page.ts'
 import { createFileBatches } from './batches.ts'
 import {
   collectionOf,
@@ -292,11 +293,6 @@ function createAttachedFiles(
       }
     },
   }
-}
-
-function toList<Item extends { id: string }>(data: Item[], has_more: boolean) {
-  const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
-  return { object: 'list' as const, data, first_id: first, last_id: last, has_more }
 }
 
 function toStoreFile(store: string, document: Document): StoreFile {

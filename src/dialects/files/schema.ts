@@ -5,6 +5,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import { CollectionName, Filter, Metadata, OPERATOR_NAMES, within } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'
 import { Hit, MinScore } from '../../schemas/query.ts'
+import { listOf } from '../list-page.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
@@ -278,19 +279,6 @@ export const StoreFileListQuery = OrderedPage.extend({
     .optional()
     .describe('Only files with this status.'),
 })
-
-/** A page of items that have an `id`. */
-export const listOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({
-    object: z.literal('list'),
-    data: z.array(item).describe('The items of this page.'),
-    first_id: z.string().nullable().describe('The first item of this page; null if it is empty.'),
-    last_id: z
-      .string()
-      .nullable()
-      .describe('The last item of this page; send it as `after` to get the next page.'),
-    has_more: z.boolean().describe('Whether there is another page.'),
-  })
 
 export const FileList = listOf(FileObject).meta({ id: 'FileList' })
 export const StoreFileList = listOf(StoreFile).meta({ id: 'VectorStoreFileList' })

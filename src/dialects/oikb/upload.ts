@@ -5,15 +5,13 @@ import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
 import { refusal, refusalOf } from '../../schemas/invalid-request.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
-import type { FormPart } from '../../schemas/new-document.ts'
+import type { FilePart, FormPart } from '../../schemas/new-document.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type Uploaded, UploadFields } from './schema.ts'
 import { checkCollection, chosenIdOf, HASH, nameOf, PATH, pathOf } from './synced-documents.ts'
 
 /** The longest value of metadata. */
 const MAX_PATH = 500
-
-type FilePart = Extract<FormPart, { kind: 'file' }>
 
 interface Dependencies {
   documents: Pick<Documents, 'find' | 'patch'>

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Citation } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
 import { freeObject } from '../../schemas/fields.ts'
-import { AgentExtra } from '../completions/answer-schema.ts'
-import { listOf } from '../files/schema.ts'
+import { AgentExtra, MessageReasoning, MessageToolCall } from '../completions/answer-schema.ts'
+import { listOf } from '../list-page.ts'
 
 // Answers of the Responses protocol: https://github.com/openai/openai-openapi.
 
@@ -48,18 +48,8 @@ const OutputItem = z
       name: z.string().describe('Name of the client’s function to call.'),
       arguments: z.string().describe('Its arguments, in JSON.'),
       status: Status,
-      extra_content: z
-        .unknown()
-        .optional()
-        .describe('Data of the model’s provider; send it back unchanged.'),
-      reasoning_content: z
-        .string()
-        .optional()
-        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
-      reasoning_details: z
-        .array(z.unknown())
-        .optional()
-        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
+      extra_content: MessageToolCall.shape.extra_content,
+      ...MessageReasoning.shape,
     }),
     z.object({
       type: z.literal('file_search_call'),

@@ -4,7 +4,12 @@ import { createBudget } from '../../lib/semaphore.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { type DocumentBatchResult, FILES } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { type FormPart, IdempotencyKey } from '../../schemas/new-document.ts'
+import {
+  type FieldPart,
+  type FilePart,
+  type FormPart,
+  IdempotencyKey,
+} from '../../schemas/new-document.ts'
 import { resultsOf } from './documents.ts'
 
 /** The most bytes of files being stored at the same time; the last file may exceed it. */
@@ -12,8 +17,6 @@ const MAX_BYTES_UNDER_WAY = 4_000_000
 /** Small files cost a transaction all the same. */
 const MIN_FILE_WEIGHT = MAX_BYTES_UNDER_WAY / 16
 
-type FilePart = Extract<FormPart, { kind: 'file' }>
-type FieldPart = Extract<FormPart, { kind: 'field' }>
 type Create = (parts: AsyncIterable<FormPart>, idempotencyKey?: string) => Promise<DocumentCreated>
 
 /**

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { toStorable } from '../../schemas/fields.ts'
-import type { FormPart } from '../../schemas/new-document.ts'
+import type { FieldPart, FilePart, FormPart } from '../../schemas/new-document.ts'
 import { FileFields } from '../../schemas/new-document.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
@@ -102,9 +102,6 @@ interface ReceivedFile {
   /** Covers everything that was sent, including the bytes of the file. */
   digest: string
 }
-
-type FilePart = Extract<FormPart, { kind: 'file' }>
-type FieldPart = Extract<FormPart, { kind: 'field' }>
 
 /**
  * Stages the file of a form and reads the fields beside it. If the form is incomplete or invalid, the staged file is
