@@ -83,6 +83,8 @@ export const FILES = {
   bytes: 1_000_000,
   /** Of all of them. */
   totalBytes: 20_000_000,
+  /** Of the fields before all of them, which are held in memory. */
+  fieldBytes: 2_000_000,
 } as const
 
 const BatchFailure = z

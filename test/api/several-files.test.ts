@@ -122,6 +122,19 @@ describe('Several files in one form', () => {
     expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param })
   })
 
+  it('are refused if the fields before them are too large together', async () => {
+    const long = 'a'.repeat(60_000)
+    const fields = Array.from({ length: 40 }, (): Part => ['title', long])
+    const failure = await failureOf(await send([...fields, file('owls.txt')]))
+    expect(failure).toMatchObject({ status: 413, code: 'body_too_large', param: 'title' })
+    expect(failure.message).toBe(`The fields together are larger than ${FILES.fieldBytes} bytes`)
+    const each = Array.from({ length: 5 }, (_, n): Part[] => [
+      ['metadata', JSON.stringify({ n })],
+      file(`${n}.txt`),
+    ])
+    expect(await resultsOf(await send(each.flat()))).toHaveLength(5)
+  })
+
   it('are refused if they are too large together, before they are read', async () => {
     const whole = new Uint8Array(FILES.totalBytes + 3_000_000)
     const failure = await failureOf(await send([file('a.bin', whole)]))

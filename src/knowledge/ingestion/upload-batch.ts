@@ -33,20 +33,24 @@ export async function createEach(
   const afterTwin = oneByOneOfEqual()
   let fields: FieldPart[] = []
   let total = 0
+  let fieldBytes = 0
   try {
     for await (const part of parts) {
       if (part.kind === 'field') {
+        fieldBytes += Buffer.byteLength(part.value)
+        if (fieldBytes > FILES.fieldBytes) throw tooMuch('fields', part.name)
         fields.push(part)
         continue
       }
       if (stored.length === FILES.count) {
         throw refusal('file', `must be sent at most ${FILES.count} times`)
       }
-      if (total > FILES.totalBytes) throw tooMuch()
+      if (total > FILES.totalBytes) throw tooMuch('files', 'file')
+      // While a file waits to be read, so does what was sent after it.
+      await budget.room(signal)
       const piece = await readWhole(part.bytes, Math.min(maxFileBytes, FILES.bytes))
       const size = piece?.length ?? 0
       total += size
-      await budget.room(signal)
       const done = budget.hold(Math.max(MIN_FILE_WEIGHT, size))
       const given = fields
       const document = afterTwin(piece, () => createOne(create, given, { part, piece }))
@@ -97,9 +101,11 @@ async function createOne(create: Create, fields: readonly FieldPart[], { part, p
   return create(form(), key)
 }
 
-function tooMuch(): AppError {
-  const message = `The files together are larger than ${FILES.totalBytes} bytes`
-  return new AppError('body_too_large', message, { param: 'file' })
+function tooMuch(what: 'files' | 'fields', param: string): AppError {
+  const most = what === 'files' ? FILES.totalBytes : FILES.fieldBytes
+  return new AppError('body_too_large', `The ${what} together are larger than ${most} bytes`, {
+    param,
+  })
 }
 
 const KEY = 'idempotencyKey'
