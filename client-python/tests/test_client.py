@@ -74,6 +74,34 @@ def test_files_are_uploaded_and_downloaded_byte_for_byte(client: AgentServer, tm
     assert client.documents.retry("broken")["id"] == "broken"
 
 
+def test_small_files_are_uploaded_together(client: AgentServer, tmp_path: Path) -> None:
+    path = tmp_path / "grebes.md"
+    path.write_bytes(b"Grebes dive.")
+    first, second, third, empty = client.documents.upload_batch(
+        [
+            {"file": path, "title": "Grebes – how they dive", "metadata": {"year": 2026}},
+            {"file": b"Coots swim.", "name": "c\u00f6\"ots.txt", "type": "text/plain", "collection": "lake"},
+            {"file": io.BytesIO(b"Rails hide."), "name": "rails.txt", "idempotencyKey": "python-rails"},
+            {"file": b"", "name": "empty.txt"},
+        ]
+    )
+    assert empty["error"]["code"] == "invalid_request"
+    grebes, coots, rails = (client.documents.wait_until_ready(each["id"]) for each in (first, second, third))
+    assert (grebes["title"], grebes["metadata"]) == ("Grebes – how they dive", {"year": 2026})
+    assert b"".join(client.documents.file(grebes["id"])) == b"Grebes dive."
+    assert (coots["file"]["name"], coots["metadata"]) == ("c\u00f6\"ots.txt", {"collection": "lake"})
+    assert "metadata" not in rails
+    again = client.documents.upload_batch(
+        [{"file": b"Rails hide.", "name": "rails.txt", "idempotencyKey": "python-rails"}]
+    )
+    assert again[0]["id"] == rails["id"]
+    with pytest.raises(InvalidRequestError) as refused:
+        client.documents.upload_batch([{"file": b"A.", "name": "a.txt"}] * 101)
+    assert refused.value.param == "file"
+    with path.open() as text, pytest.raises(TypeError, match="reading bytes"):
+        client.documents.upload_batch([{"file": text}])  # type: ignore[typeddict-item]
+
+
 def test_documents_are_selected_by_their_files(client: AgentServer) -> None:
     content = b"# Terns\n\nTerns fly far."
     made = client.documents.upload(content, name="terns.md", type="text/markdown", id="terns", wait=20)
@@ -208,7 +236,9 @@ def test_a_lost_answer_makes_nothing_twice(proxy: Proxy) -> None:
     client.documents.upload(b"Jays hide acorns.", name="jays.txt")
     proxy.faults = ["lose"]
     client.documents.batch([{"text": "Terns dive."}])
-    assert len(list(client.documents.list())) == before + 3
+    proxy.faults = ["lose"]
+    client.documents.upload_batch([{"file": b"Wrens sing.", "name": "wrens.txt"}])
+    assert len(list(client.documents.list())) == before + 4
     proxy.faults = ["lose"]
     client.documents.delete(next(iter(client.documents.list()))["id"])
     proxy.faults = [400]

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from time import time
-from typing import IO, Any
+from typing import IO, Any, TypedDict
 from urllib.parse import quote
 
 import httpx
+from typing_extensions import NotRequired
 
+from .contract import Metadata
 from .errors import (
     AgentServerError,
     ConnectionError,
@@ -42,6 +44,7 @@ _MAX_REFUSAL = 65_536
 _MAX_EVENT = 32_000_000
 # A shorter text is no key of a server, and may occur within any word.
 _MIN_SECRET = 8
+_ANY_TYPE = "application/octet-stream"
 
 Source = str | os.PathLike[str] | bytes | IO[bytes]
 # Is told how many bytes are sent, and of how many if that is known.
@@ -85,7 +88,7 @@ class Upload:
     source: Source
     name: str
     fields: dict[str, str]
-    type: str = "application/octet-stream"
+    type: str = _ANY_TYPE
     on_progress: Progress | None = None
 
     @property
@@ -141,6 +144,8 @@ class Request:
     query: dict[str, Any] = field(default_factory=dict)
     json: Any = None
     upload: Upload | None = None
+    # The parts of a form, in their order.
+    form: Sequence[tuple[str, Any]] | None = None
     idempotency_key: str | None = None
     also_taken: int | None = None
     is_repeatable: bool = True
@@ -166,6 +171,8 @@ class Request:
         if self.upload is not None:
             arguments["files"] = {"file": (self.upload.name, content, self.upload.type)}
             arguments["data"] = self.upload.fields
+        elif self.form is not None:
+            arguments["files"] = self.form
         elif self.json is not None:
             arguments["json"] = self.json
         return arguments
@@ -210,18 +217,51 @@ def upload_of(
     on_progress: Progress | None,
 ) -> Upload:
     """Throws TypeError for a file that is opened for reading text."""
+    fields = {"title": title, "url": url, "metadata": metadata, "collection": collection, "conversation": conversation}
+    return Upload(source, _name_of(source, name), _texts_of(fields), type or _ANY_TYPE, on_progress)
+
+
+def _name_of(source: Source, name: str | None) -> str:
     if isinstance(source, io.TextIOBase):
         raise TypeError("A file must be opened for reading bytes: open(path, 'rb')")
     given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
-    facts = json.dumps(metadata) if metadata else None
-    fields = {"title": title, "url": url, "metadata": facts, "collection": collection, "conversation": conversation}
-    return Upload(
-        source,
-        name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document",
-        {name: value for name, value in fields.items() if value is not None},
-        type or "application/octet-stream",
-        on_progress,
-    )
+    return name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document"
+
+
+def _texts_of(fields: Mapping[str, Any]) -> dict[str, str]:
+    """What is given of the fields of a form."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if "metadata" in given:
+        given["metadata"] = json.dumps(given["metadata"])
+    return given
+
+
+class SmallFile(TypedDict):
+    """One of several files that are uploaded together, with the fields that belong to it."""
+
+    file: Source
+    name: NotRequired[str]
+    type: NotRequired[str]
+    title: NotRequired[str]
+    url: NotRequired[str]
+    metadata: NotRequired[Metadata]
+    collection: NotRequired[str]
+    conversation: NotRequired[str]
+    idempotencyKey: NotRequired[str]
+
+
+def form_of(files: Sequence[SmallFile]) -> list[tuple[str, Any]]:
+    """Each file behind its fields. Gives each a key, so that a repeated form adds none twice."""
+    key = secrets.token_hex(16)
+    form: list[tuple[str, Any]] = []
+    for number, small in enumerate(files):
+        fields: dict[str, Any] = {"idempotencyKey": f"{key}-{number}", **small}
+        source, name, type = fields.pop("file"), fields.pop("name", None), fields.pop("type", None)
+        upload = Upload(source, _name_of(source, name), _texts_of(fields), type or _ANY_TYPE)
+        form += [(field, (None, text)) for field, text in upload.fields.items()]
+        with upload.open() as content:
+            form.append(("file", (upload.name, content.read(-1), upload.type)))
+    return form
 
 
 def with_keys(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
