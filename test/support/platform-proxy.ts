@@ -1,11 +1,11 @@
-import { type IncomingMessage, request as open, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request as open } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type StartedServer, startHttp } from './mcp-servers.ts'
 
 /** What a platform holds every request to; nothing is no limit. */
 export interface PlatformLimits {
-  /** Until a request is cut, whatever it does. */
-  requestMs?: number
+  /** Resolves when the time of the requests is up: they are cut, whatever they do. */
+  timeUp?: Promise<void>
   /** Without a byte in either direction. */
   silenceMs?: number
   bodyBytes?: number
@@ -19,7 +19,7 @@ export function startPlatformProxy(
   limits: PlatformLimits,
 ): Promise<StartedServer> {
   return startHttp((incoming, response) => {
-    hold(incoming, response, limits)
+    hold(incoming, limits)
     const { method = 'GET', url = '', headers } = incoming
     if (Number(headers['content-length'] ?? 0) > (limits.bodyBytes ?? Number.POSITIVE_INFINITY)) {
       incoming.resume()
@@ -45,14 +45,7 @@ export function startPlatformProxy(
 }
 
 /** Cuts the connection of a request that outlives its time or is silent for too long. */
-function hold(
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  { requestMs, silenceMs }: PlatformLimits,
-): void {
-  const { socket } = incoming
+function hold({ socket }: IncomingMessage, { timeUp, silenceMs }: PlatformLimits): void {
   if (silenceMs !== undefined) socket.setTimeout(silenceMs, () => socket.destroy())
-  if (requestMs === undefined) return
-  const timer = setTimeout(() => socket.destroy(), requestMs)
-  response.on('close', () => clearTimeout(timer))
+  void timeUp?.then(() => socket.destroy())
 }
