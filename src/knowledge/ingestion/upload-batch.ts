@@ -32,14 +32,12 @@ export async function createEach(
   const stored: Promise<DocumentCreated>[] = []
   const afterTwin = oneByOneOfEqual()
   let fields: FieldPart[] = []
+  const withinBound = boundFields()
   let total = 0
-  let fieldBytes = 0
   try {
     for await (const part of parts) {
       if (part.kind === 'field') {
-        fieldBytes += Buffer.byteLength(part.value)
-        if (fieldBytes > FILES.fieldBytes) throw tooMuch('fields', part.name)
-        fields.push(part)
+        fields.push(withinBound(part))
         continue
       }
       if (stored.length === FILES.count) {
@@ -66,6 +64,16 @@ export async function createEach(
   if (left) throw refusal(left.name, 'must stand before the file that it belongs to')
   if (stored.length === 0) throw refusal('file', 'is required: a form field for each file')
   return resultsOf(stored)
+}
+
+/** Returns each field, or throws once all together are too large. */
+function boundFields() {
+  let bytes = 0
+  return (field: FieldPart): FieldPart => {
+    bytes += Buffer.byteLength(field.value)
+    if (bytes > FILES.fieldBytes) throw tooMuch('fields', field.name)
+    return field
+  }
 }
 
 /** Runs work of equal bytes one after the other, so that the later one finds the earlier one stored. */
