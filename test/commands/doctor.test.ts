@@ -47,7 +47,7 @@ it('says why the chat model does not answer, without its key', async () => {
   const { url } = await startServer(given, { given })
   const { code, said } = await examine(await settings(Number(new URL(url).port)))
   expect(said).toMatch(
-    /^FAILED chat model +scripted does not answer\n +→ .*docs\/guides\/models\.md/m,
+    /^FAILED chat model +scripted does not answer\n +→ .*docs\/reference\/errors\.md/m,
   )
   expect(said).toMatch(/\n1 failed\n$/)
   expect(said).not.toContain(MODEL_KEY)
