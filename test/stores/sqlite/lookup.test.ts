@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'
 import { countThreads } from '../../support/threads.ts'
@@ -48,4 +48,20 @@ it('A thread for look-ups ends where nothing is asked, and the next question beg
   expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
   await expect.poll(countThreads).toBeLessThanOrEqual(before)
   expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
+})
+
+it('Look-ups that are closed leave no timer behind, which would hold what they were made with', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    vi.useRealTimers()
+    await store.close()
+    await data.remove()
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const lookups = createLookups(join(data.directory, 'agent-server.db'), () => undefined)
+  await lookups.lookup.countDocuments(undefined, new AbortController().signal)
+  expect(vi.getTimerCount()).toBe(1)
+  await lookups.close()
+  expect(vi.getTimerCount()).toBe(0)
 })
