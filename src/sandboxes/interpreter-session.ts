@@ -18,8 +18,8 @@ import {
   type SandboxSession,
 } from './sandbox.ts'
 
-/** From the start of the interpreter until it can run code. */
-const START_MS = 20_000
+/** From the start of the interpreter until it can run code: usually two seconds, but longer on a busy machine. */
+const START_MS = 50_000
 
 const Ready = z.object({ ready: z.literal(true) })
 const Result = z.object({
