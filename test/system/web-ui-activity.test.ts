@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     const events = page.getByRole('region', { name: 'Events' }).getByRole('listitem')
     await events.filter({ hasText: 'POST /chat' }).waitFor()
     await page.getByRole('radio', { name: 'Runs' }).check()
-    await events.filter({ hasText: 'stop; first text after' }).waitFor()
+    await events.filter({ hasText: 'Complete; first text after' }).waitFor()
     await page.getByRole('radio', { name: 'All' }).check()
     await page.getByLabel('Filter events').fill('no such words')
     await page.getByText('Nothing yet').waitFor()

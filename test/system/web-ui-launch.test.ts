@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     await page.getByText(/^Saved/).waitFor()
     await goTo(page, 'Overview')
     await page.getByText('All mistakes are fixed').waitFor()
-    await press(page, 'Launch')
+    await press(page, 'Start')
     await page.getByRole('heading', { name: 'What works' }).waitFor({ timeout: 60_000 })
   })
 
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Stopped', { exact: true }).waitFor({ timeout: 60_000 })
     expect((await server.request('/query', { body: { query: 'x' } })).status).toBe(503)
-    await press(page, 'Launch')
+    await press(page, 'Start')
     await page.getByRole('heading', { name: 'What works' }).waitFor({ timeout: 60_000 })
     expect(await (await server.request('/admin/server')).json()).toMatchObject({
       state: 'running',

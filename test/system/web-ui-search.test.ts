@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.getByText('are not on the server yet').waitFor()
     expect(await page.evaluate(() => localStorage.getItem('agent-server.judged'))).toContain('Who')
     await page.unroute('**/evaluation/questions/import', stopped)
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByRole('button', { name: 'Remove Who sings?' }).waitFor()
     await expect
       .poll(() => page.evaluate(() => localStorage.getItem('agent-server.judged')))

@@ -128,11 +128,15 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   abandoned: 'Stopped because the client disconnected',
 }
 
+/** How a run ended, in words. */
+export const outcomeOf = ({ outcome }: Pick<Run, 'outcome'>): string =>
+  OUTCOMES[outcome] ?? outcome.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())
+
 function Facts({ run }: { run: Run }) {
-  const { startedAt, outcome, milliseconds, firstDelta, usage, key, conversationId, answerId } = run
+  const { startedAt, milliseconds, firstDelta, usage, key, conversationId, answerId } = run
   const facts = [
     ['Started', formatDate(startedAt)],
-    ['Outcome', OUTCOMES[outcome] ?? outcome.replaceAll('_', ' ')],
+    ['Outcome', outcomeOf(run)],
     ['Duration', formatSeconds(milliseconds)],
     ['Time to first text', firstDelta === undefined ? '' : formatSeconds(firstDelta)],
     ['Tokens', usage ? tokensOf(usage) : ''],

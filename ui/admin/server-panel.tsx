@@ -44,7 +44,7 @@ export function ServerPanel() {
               disabled={isBusy}
               onClick={() => void begin('launch')}
             >
-              Launch
+              Start
             </Button>
           )}
         </div>
@@ -56,7 +56,7 @@ export function ServerPanel() {
   )
 }
 
-/** What would keep the server from starting, each with where it is mended. */
+/** What would keep the server from starting, each with where it is fixed. */
 function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
   const all = [
     ...mistakes.settings.map((mistake) => ({ ...mistake, path: 'settings', page: 'Settings' })),

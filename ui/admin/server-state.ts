@@ -8,7 +8,7 @@ const MAX_START_MS = 120_000
 
 export const serverState = signal<ServerState | undefined>(undefined)
 /** What the server is on its way to; the page goes on by itself. */
-export const transition = signal<'' | 'Launching' | 'Restarting' | 'Stopping'>('')
+export const transition = signal<'' | 'Starting' | 'Restarting' | 'Stopping'>('')
 export const restartFailure = signal('')
 /** What somebody is asked to confirm. */
 export const asking = signal<'' | 'restart' | 'stop'>('')
@@ -23,9 +23,9 @@ export async function readServerState(): Promise<void> {
   }
 }
 
-const NAMES = { launch: 'Launching', restart: 'Restarting', stop: 'Stopping' } as const
+const NAMES = { launch: 'Starting', restart: 'Restarting', stop: 'Stopping' } as const
 
-/** Launches, restarts or stops the server, and waits until it is back. */
+/** Starts, restarts or stops the server, and waits until it is back. */
 export async function begin(what: keyof typeof NAMES): Promise<void> {
   restartFailure.value = ''
   asking.value = ''

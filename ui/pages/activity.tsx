@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { type Occurrence, occurrences, useActivity } from '../activity/follow.ts'
 import { Graphs } from '../activity/graphs.tsx'
-import { RunView } from '../activity/run-view.tsx'
+import { outcomeOf, RunView } from '../activity/run-view.tsx'
 import { counted, formatNumber, formatSeconds, formatTime } from '../format.ts'
 import { bound, Choice } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -164,12 +164,12 @@ function describeRequest(request: Of<'request'>): Line {
 type Of<Type> = Extract<Occurrence, { type: Type }>
 
 function wordsOfRun(run: Of<'run'>): string {
-  const { outcome, firstDelta, promptTokens, completionTokens } = run
+  const { firstDelta, promptTokens, completionTokens } = run
   const tools = Object.entries(run.tools).map(([name, count]) =>
     count > 1 ? `${name} × ${count}` : name,
   )
   return [
-    outcome.replaceAll('_', ' '),
+    outcomeOf(run),
     firstDelta !== undefined && `first text after ${formatSeconds(firstDelta)}`,
     promptTokens !== undefined &&
       `${formatNumber(promptTokens)} + ${counted(completionTokens ?? 0, 'token')}`,

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import type { JudgedQuestion } from '../../client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { counted } from '../format.ts'
@@ -8,12 +9,21 @@ import { changeJudged, failure } from './judged.ts'
 /** Takes the fact that a right answer to a question contains. */
 export function FactsForm({ question }: { question: JudgedQuestion }) {
   const draft = useSignal<string | undefined>(undefined)
+  const isOpen = draft.value !== undefined
+  const wasOpen = useRef(false)
+  const place = useId()
+  // The form takes the place of the button, and the focus, and the other way round.
+  useEffect(() => {
+    if (isOpen || wasOpen.current) document.getElementById(place)?.focus()
+    wasOpen.current = isOpen
+  }, [isOpen])
   const { id, createdAt: _created, updatedAt: _updated, facts = [], ...rest } = question
   // That no document has the answer is no fact to change.
   if (question.relevant.length === 0 && facts.length === 0) return null
-  if (draft.value === undefined) {
+  if (!isOpen) {
     return (
       <Button
+        id={place}
         icon={facts.length > 0 ? 'edit' : 'add'}
         about={`of ${question.question}`}
         class="quiet"
@@ -34,6 +44,7 @@ export function FactsForm({ question }: { question: JudgedQuestion }) {
   return (
     <Form class="stack" onSubmit={() => attempt(failure, save)}>
       <textarea
+        id={place}
         rows={2}
         aria-label={`Wordings of the fact, one per line, of ${question.question}`}
         placeholder="What a right answer contains; other wordings on further lines"

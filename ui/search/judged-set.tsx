@@ -38,7 +38,7 @@ function LeftInBrowser() {
     >
       <div class="row">
         <Button icon="retry" onClick={() => void takeOver()}>
-          Try again
+          Retry
         </Button>
         <Button
           icon="download"
