@@ -32,6 +32,8 @@ export function Dialog({
         <h2 id={id}>{title}</h2>
         {children}
       </div>
+      {/* After the fields, of which the first gets the focus. */}
+      <Button icon="cancel" class="quiet icon-only close" aria-label="Close" onClick={onClose} />
     </dialog>
   )
 }

@@ -105,9 +105,6 @@ export function ReaderDialog({ hit, onClose }: { hit: Hit; onClose: () => void }
           <Icon name="open" />
           Open document
         </a>
-        <Button icon="cancel" onClick={onClose}>
-          Close
-        </Button>
       </div>
     </Dialog>
   )
