@@ -29,7 +29,9 @@ export function Dialog({
   return (
     <dialog ref={element} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
       <div class="stack">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} class="dialog-title">
+          {title}
+        </h2>
         {children}
       </div>
       {/* After the fields, of which the first gets the focus. */}
