@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy } from '../support/every-way.ts'
-import { toolResults } from '../support/model-request.ts'
+import { lastToolResult } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
@@ -14,8 +14,6 @@ const y = { field: 'visits' }
 const upstream = await startScriptedUpstream()
 const server = await startServer(modelAt(upstream))
 await server.ingest({ title: 'visits.csv', text: CSV })
-
-const lastResult = () => toolResults(upstream.requests.at(-1)).at(-1) ?? ''
 
 describe('A chart', () => {
   it(
@@ -44,7 +42,7 @@ describe('A chart', () => {
         mark: { type: 'bar' },
         data: { values: [{ month: '2026-01', visits: 120 }, {}, {}] },
       })
-      expect(lastResult()).toMatch(/Sources to cite:\n\[\d+\] visits: visits\.csv/)
+      expect(lastToolResult(upstream)).toMatch(/Sources to cite:\n\[\d+\] visits: visits\.csv/)
       expect(extras.hits.some(({ title }) => title === 'visits.csv')).toBe(true)
     },
   )
@@ -70,7 +68,7 @@ describe('make_chart', () => {
     async (_c, input, expected) => {
       upstream.script(toolCallReply({ name: 'make_chart', arguments: input }), textReply('No.'))
       const { done } = await ask(server, 'Draw.')
-      expect(lastResult()).toMatch(expected)
+      expect(lastToolResult(upstream)).toMatch(expected)
       expect(done).not.toHaveProperty('artifacts')
     },
   )

@@ -4,7 +4,7 @@ import { verifies } from '../requirements.ts'
 import { type Answered, askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
 import { long, someOf } from '../support/long.ts'
-import { modelRequest, toolResults } from '../support/model-request.ts'
+import { lastToolResult, modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
@@ -140,8 +140,6 @@ await server.request('/documents/owls?wait=20', {
 })
 await sendFile(server, { name: 'sales.csv', bytes: SALES })
 
-const lastResult = () => toolResults(upstream.requests.at(-1)).at(-1) ?? ''
-
 /** What the same run is to tell in every way: all but what is new each time. */
 function comparable({ answer, extras }: Answered): object {
   const { hits, artifacts = [], ...rest } = extras
@@ -164,7 +162,7 @@ describe('Every built-in tool', () => {
       for (const way of ways) {
         const scripts = [toolCallReply({ name, arguments: input }), textReply('So it is [1][9].')]
         const run = await askBy(way, { server, upstream }, scripts, QUESTION)
-        expect(lastResult()).toMatch(expected)
+        expect(lastToolResult(upstream)).toMatch(expected)
         expect(run.extras.hits.map(({ title }) => title)).toEqual(hits)
         expect(run.extras.artifacts?.map((artifact) => artifact.name) ?? []).toEqual(artifacts)
         expect(run.answer).toBe(hits.length > 0 ? 'So it is [1][?].' : 'So it is [?][?].')

@@ -3,7 +3,7 @@ import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
-import { toolResults } from '../support/model-request.ts'
+import { lastToolResult } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
@@ -35,12 +35,11 @@ const lookUp = (conditions: object[], more: object = {}) =>
     name: 'lookup_data',
     arguments: { table: 'street_trees', conditions, ...more },
   })
-const lastResult = () => toolResults(upstream.requests.at(-1)).at(-1) ?? ''
 
 async function resultOf(conditions: object[], more: object = {}) {
   upstream.script(lookUp(conditions, more), textReply('Done.'))
   await ask(server, 'What is there?')
-  return lastResult()
+  return lastToolResult(upstream)
 }
 
 describe('A row of a table', () => {
@@ -56,7 +55,7 @@ describe('A row of a table', () => {
       ]
       const asked = { messages: [{ role: 'user', content: 'xyzzy?' }] }
       const { answer, extras } = await askBy('/chat', { server, upstream }, scripts, asked)
-      expect(lastResult()).toMatch(
+      expect(lastToolResult(upstream)).toMatch(
         /^1 rows of street_trees fit, 1 follow\.\n\[1\] row \d+: "?Tree ID/,
       )
       expect(answer).toBe(`It was planted on ${tree?.planted} [1], says no [?].`)
@@ -130,7 +129,7 @@ describe('lookup_data over a table', verifies('lookup.rows', 'tables.filter'), (
   it('sees no table outside of the filter', async () => {
     upstream.script(lookUp([{ field: 'Tree ID', equals: 'T-01234' }]), textReply('None.'))
     const { done } = await ask(server, 'What?', { filter: { field: 'secret', eq: true } })
-    expect(lastResult()).toMatch(/^The tool failed: There is no table "street_trees"/)
+    expect(lastToolResult(upstream)).toMatch(/^The tool failed: There is no table "street_trees"/)
     expect(done?.hits).toEqual([])
   })
 })

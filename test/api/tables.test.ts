@@ -5,7 +5,7 @@ import { ask } from '../support/chat-reader.ts'
 import { askBy } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
 import { long, onlyLong, someOf } from '../support/long.ts'
-import { modelRequest, toolResults } from '../support/model-request.ts'
+import { lastToolResult, modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
@@ -31,13 +31,12 @@ await server.ingest({ title: 'managers.csv', text: MANAGERS_CSV })
 await server.ingest({ title: 'Notes', text: 'Not a table.' })
 
 const call = (name: string, input: object) => toolCallReply({ name, arguments: input })
-const lastResult = () => toolResults(upstream.requests.at(-1)).at(-1) ?? ''
 
 /** What the model is told by one call of a tool. */
 async function resultOf(name: string, input: object): Promise<string> {
   upstream.script(call(name, input), textReply('Done.'))
   await ask(server, 'What is there?')
-  return lastResult()
+  return lastToolResult(upstream)
 }
 
 const sum = (sales: readonly { cents: number }[]) =>
@@ -86,8 +85,8 @@ describe('query_table', () => {
       const scripts = [call('query_table', { sql: SQL }), textReply('In all [1].')]
       const { answer, extras } = await askBy('/chat', { server, upstream }, scripts)
       expect(answer).toBe('In all [1].')
-      expect(lastResult()).toContain(`Rows: 1\ntotal\n${sum(SALES)}`)
-      const number = Number(/\[(\d+)\] sales_2024/.exec(lastResult())?.[1])
+      expect(lastToolResult(upstream)).toContain(`Rows: 1\ntotal\n${sum(SALES)}`)
+      const number = Number(/\[(\d+)\] sales_2024/.exec(lastToolResult(upstream))?.[1])
       expect(extras.hits[number - 1]).toMatchObject({
         title: 'Sales 2024.csv',
         text: expect.stringContaining(SQL),
@@ -180,7 +179,7 @@ describe('query_table', () => {
   it('keeps to the filter of the request', verifies('tables.filter'), async () => {
     upstream.script(call('query_table', { sql: 'SELECT * FROM managers' }), textReply('None.'))
     await ask(server, 'What?', { filter: { field: 'secret', eq: true } })
-    expect(lastResult()).toMatch(/^The tool failed: There is no table "managers"/)
+    expect(lastToolResult(upstream)).toMatch(/^The tool failed: There is no table "managers"/)
   })
 
   it('sees a document that was replaced as it is now', {

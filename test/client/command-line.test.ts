@@ -6,7 +6,7 @@ import { clientOf } from '../support/client.ts'
 import { long, onlyLong, someOf } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const upstream = await startScriptedUpstream()
@@ -151,7 +151,7 @@ describe('agent-server-client status, agent, mcp and sandbox', () => {
 
   it('end with 1 where something does not', async () => {
     expect(await run(['mcp', 'test', 'none'])).toMatchObject({ code: 1, stdout: '' })
-    const none = await startServer({ AGENT_CONFIG: await agentFile({ sandbox: 'none' }) })
+    const none = await startServer({ AGENT_CONFIG: await writeAgentFile({ sandbox: 'none' }) })
     const environment = { AGENT_SERVER_URL: none.url, AGENT_SERVER_KEY: TEST_KEY }
     expect(await runAgentServer(['sandbox', 'verify'], { environment })).toMatchObject({
       code: 1,
@@ -160,12 +160,6 @@ describe('agent-server-client status, agent, mcp and sandbox', () => {
     })
   })
 })
-
-async function agentFile(agent: object): Promise<string> {
-  const path = join(await temporaryDirectory(), 'agent.json')
-  await writeFile(path, JSON.stringify(agent))
-  return path
-}
 
 describe('agent-server-client login', () => {
   it(

@@ -1,20 +1,11 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { walkFolder } from '../../client/src/command-line/walk-folder.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
+import { folderOf, temporaryDirectory } from '../support/temporary-files.ts'
 
 const { signal } = new AbortController()
 const ALL = { include: [], hidden: false }
-
-async function folderOf(...paths: string[]): Promise<string> {
-  const folder = await temporaryDirectory()
-  for (const path of paths) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), path)
-  }
-  return folder
-}
 
 describe('The files of a folder', () => {
   it('are found at every depth, in the same order each time', async () => {

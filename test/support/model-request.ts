@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EXAMPLE } from '../../src/agent/run/prompt.ts'
-import type { RecordedRequest } from './scripted-upstream.ts'
+import type { RecordedRequest, ScriptedUpstream } from './scripted-upstream.ts'
 
 const ModelRequest = z.looseObject({
   model: z.string(),
@@ -28,6 +28,10 @@ export function promptOf(request: RecordedRequest | undefined, role: 'system' | 
   const { messages } = modelRequest(request)
   return messages.find((message) => message.role === role)?.content ?? ''
 }
+
+/** What the model was told last of a call of a tool. */
+export const lastToolResult = ({ requests }: Pick<ScriptedUpstream, 'requests'>): string =>
+  toolResults(requests.at(-1)).at(-1) ?? ''
 
 /** What the model was told of the calls of its tools, in their order. */
 export function toolResults(request: RecordedRequest | undefined): string[] {

@@ -1,19 +1,10 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { walkFolder } from '../../../src/knowledge/watch/walk-folder.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { folderOf, temporaryDirectory } from '../../support/temporary-files.ts'
 
 const { signal } = new AbortController()
-
-async function folderOf(...paths: string[]): Promise<string> {
-  const folder = await temporaryDirectory()
-  for (const path of paths) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), path)
-  }
-  return folder
-}
 
 const pathsIn = async (folder: string) =>
   [...(await walkFolder(folder, signal)).files.keys()].sort()
