@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     await events.filter({ hasText: 'Complete; first text after' }).waitFor()
     await page.getByRole('radio', { name: 'All' }).check()
     await page.getByLabel('Filter events').fill('no such words')
-    await page.getByText('Nothing yet').waitFor()
+    await page.getByText('No matching events').waitFor()
     await page.getByLabel('Filter events').fill('')
     const memory = page.getByRole('img', { name: /^Memory over the last hour: \d+ MB now/ })
     await memory.waitFor({ timeout: 30_000 })
