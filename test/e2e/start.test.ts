@@ -91,12 +91,14 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
   it('the data directory cannot be made', onlyLong, async () => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'data'), 'a file')
-    expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
+    expect(await failedStart({ directory })).toMatch(
+      /Cannot make the data directory .+ Set DATA_DIR/,
+    )
   })
 
   it('the data directory is where nothing can be made', onlyLong, async () => {
     const said = await failedStart({ environment: { DATA_DIR: '/proc/nothing/data' } })
-    expect(said).toMatch(/Cannot make the data directory/)
+    expect(said).toMatch(/Cannot make the data directory .+ Set DATA_DIR/)
   })
 
   it('unless it is to be corrected in the browser: agent.json is a folder', async () => {

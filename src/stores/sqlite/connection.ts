@@ -169,12 +169,14 @@ function bound(value: Value): SQLInputValue {
   return value
 }
 
+const WRITABLE = 'Set DATA_DIR to a directory that this user may write to, or change its owner'
+
 /** Creates the data directory if it is missing. Throws `store_unavailable`. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await makeEach(resolve(directory))
   } catch (error) {
-    throw unavailable(`Cannot make the data directory ${directory}`, error)
+    throw unavailable(`Cannot make the data directory ${directory}. ${WRITABLE}`, error)
   }
 }
 
@@ -201,7 +203,9 @@ export function lockDirectory(directory: string): DirectoryLock {
     file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     file?.close()
-    if (!isBusy(error)) throw unavailable(`Cannot write in the data directory ${directory}`, error)
+    if (!isBusy(error)) {
+      throw unavailable(`Cannot write in the data directory ${directory}. ${WRITABLE}`, error)
+    }
     throw unavailable(
       `Another server is using the data directory ${directory}. Stop it, or set DATA_DIR to another directory.`,
       error,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -44,6 +44,15 @@ describe('A data directory', () => {
     const next = await data.open()
     expect(await next.get('a')).toBeDefined()
     await next.close()
+  })
+
+  it('that cannot be written says what to do', async () => {
+    // In the way of the file that is the lock.
+    await mkdir(join(data.directory, 'agent-server.lock'))
+    await expect(data.open()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(/Cannot write in the data directory .+ Set DATA_DIR/),
+    })
   })
 
   it('that is a file is refused by name', async () => {
