@@ -12,6 +12,8 @@ export interface UpstreamNames {
   path: string
   /** What may be too long for its window. */
   input: string
+  /** How long it may be silent, if that can be set. */
+  patience?: string
 }
 
 export const CHAT_MODEL: UpstreamNames = {
@@ -21,6 +23,7 @@ export const CHAT_MODEL: UpstreamNames = {
   baseUrl: 'CHAT_BASE_URL',
   path: '/chat/completions',
   input: 'conversation',
+  patience: 'CHAT_IDLE_TIMEOUT',
 }
 
 export const EMBEDDING_MODEL: UpstreamNames = {
@@ -97,7 +100,7 @@ export function explainFailure(thrown: unknown, asked: Asked): AppError {
 
 function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names } = asked
-  const { upstream } = names
+  const { upstream, patience } = names
   switch (facts.kind) {
     case 'unreachable':
       return [
@@ -107,7 +110,10 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
     case 'connection':
       return ['upstream_failed', `The connection to the ${upstream} was lost`]
     case 'timeout':
-      return ['upstream_timeout', `The ${upstream} stopped responding`]
+      return [
+        'upstream_timeout',
+        `The ${upstream} stopped responding${patience ? `: check its server; ${patience} is how long it may be silent` : ''}`,
+      ]
     case 'ended-early':
       return ['upstream_failed', `The ${upstream}'s answer ended early`]
     case 'unreadable':

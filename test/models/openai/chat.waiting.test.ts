@@ -16,7 +16,11 @@ import {
 import { question, readAnswer, startModel } from './model-for-test.ts'
 
 const IDLE = 500
-const STALLED = { code: 'upstream_timeout', message: 'The chat model stopped responding' }
+const STALLED = {
+  code: 'upstream_timeout',
+  message:
+    'The chat model stopped responding: check its server; CHAT_IDLE_TIMEOUT is how long it may be silent',
+}
 
 describe('a silent upstream', () => {
   it('is given up before the first byte, without another try', async () => {
