@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { SetupError } from './errors.ts'
+import { editDistance } from './lib/text/edit-distance.ts'
 import { type Issue, issuesOf } from './schemas/invalid-request.ts'
 import { foldersIn, overlap } from './schemas/operator/watch.ts'
 import { VARIABLES, Variables } from './variables.ts'
@@ -36,7 +37,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = Variables.safeParse(set)
   const mistakes = [...(result.error ? issuesOf(result.error) : []), ...crossMistakes(set)]
-  if (!result.success || mistakes.length > 0) throw new ConfigError(mistakes)
+  if (!result.success || mistakes.length > 0) {
+    const mistyped = findMistyped(environment)
+    const hints = mistyped.map(({ name, meant }) => ({ field: name, message: mistypedAs(meant) }))
+    throw new ConfigError([...mistakes, ...hints])
+  }
   return Object.freeze(result.data)
 }
 
@@ -50,6 +55,26 @@ export function loadLenientConfig(environment: NodeJS.ProcessEnv, key: string): 
   const wrong = new Set(error ? issuesOf(error).map(({ field }) => field) : [])
   const right = Object.fromEntries(set.filter(([name]) => !wrong.has(name)))
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
+}
+
+/** Shorter names are near to too many others. */
+const MIN_NAME = 7
+const MAX_TYPOS = 2
+
+export const mistypedAs = (meant: string) => `is not a setting: did you mean ${meant}?`
+
+/** Variables that are no settings, but nearly the name of one that is not set. */
+export function findMistyped(environment: NodeJS.ProcessEnv): { name: string; meant: string }[] {
+  const unset = VARIABLE_NAMES.filter((name) => !environment[name] && name.length >= MIN_NAME)
+  return Object.keys(environment).flatMap((name) => {
+    if (VARIABLE_NAMES.includes(name)) return []
+    const meant = unset.find(
+      (known) =>
+        Math.abs(known.length - name.length) <= MAX_TYPOS &&
+        editDistance(name.toUpperCase(), known) <= MAX_TYPOS,
+    )
+    return meant ? [{ name, meant }] : []
+  })
 }
 
 /** What a deployment takes over: the variables that are set, and the limits that apply even if they are not. */

@@ -17,7 +17,15 @@ import {
   type RestartAs,
 } from './compose/compose.ts'
 import { openWebUi } from './compose/web-ui.ts'
-import { type Config, EXTRACTIVE, loadConfig, loadLenientConfig, VARIABLE_NAMES } from './config.ts'
+import {
+  type Config,
+  EXTRACTIVE,
+  findMistyped,
+  loadConfig,
+  loadLenientConfig,
+  mistypedAs,
+  VARIABLE_NAMES,
+} from './config.ts'
 import { AppError, SetupError } from './errors.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
@@ -143,6 +151,9 @@ type Opened = Awaited<ReturnType<typeof open>>
 async function openServer(parts: ProcessParts) {
   const config = loadConfig(process.env)
   const log = createLog(config, parts.activity)
+  for (const { name, meant } of findMistyped(process.env)) {
+    log.warn(`${name} ${mistypedAs(meant)}`)
+  }
   const telemetry = await startTelemetry(process.env, log)
   const sendFailure = async (error: unknown): Promise<never> => {
     await telemetry?.fail(error)

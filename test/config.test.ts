@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig, VARIABLE_NAMES } from '../src/config.ts'
+import { ConfigError, findMistyped, loadConfig, VARIABLE_NAMES } from '../src/config.ts'
 import { installErrorMessages } from '../src/schemas/invalid-request.ts'
 
 // As src/main.ts does before it reads the configuration.
@@ -185,6 +185,34 @@ describe('a variable', () => {
     ['TRUST_PROXY', '10.0.0.0/8, fd00::1', ['10.0.0.0/8', 'fd00::1']],
   ])('%s may be %j', (name, value, read) => {
     expect(loadConfig({ ...LEAST, [name]: value })).toMatchObject({ [name]: read })
+  })
+})
+
+describe('a mistyped name', () => {
+  it.each([
+    ['CHAT_BASEURL', 'CHAT_BASE_URL'],
+    ['EMBEDDINGS_MODEL', 'EMBEDDING_MODEL'],
+    ['TOPKK', undefined],
+    ['data_dir', 'DATA_DIR'],
+    ['CHAT_CONTEXT_TOKNES', 'CHAT_CONTEXT_TOKENS'],
+    ['DATABASE_URL', undefined],
+    ['OPENAI_API_KEY', undefined],
+    ['HOSTNAME', undefined],
+  ])('%s: %s', (name, meant) => {
+    expect(findMistyped({ ...LEAST, [name]: 'x' })).toEqual(meant ? [{ name, meant }] : [])
+  })
+
+  it('is told with what is missing because of it', () => {
+    const mistyped = { ...LEAST, CHAT_MODEL: 'gpt', CHAT_APIKEY: 'sk' }
+    expect(mistakesOf(mistyped)).toEqual([
+      expect.stringContaining('CHAT_API_KEY is required'),
+      '  CHAT_APIKEY is not a setting: did you mean CHAT_API_KEY?',
+    ])
+  })
+
+  it('is none where the setting is set, too', () => {
+    const both = { CHAT_BASE_URL: 'http://a/v1', CHAT_BASE_URL_2: 'http://b/v1' }
+    expect(findMistyped({ ...LEAST, ...both })).toEqual([])
   })
 })
 

@@ -24,6 +24,7 @@ const PRIVATE = {
   input: 'martenfield',
   wrongKey: 'a-wrong-key-polecatton',
   cookie: 'ferretmoor',
+  setting: 'beaverbrook',
 }
 
 describe('A server', () => {
@@ -59,7 +60,10 @@ describe('A server', () => {
     onlyLong,
     async () => {
       const upstream = await startScriptedUpstream()
-      const server = await startServerProcess(modelAt(upstream, { LOG_LEVEL: 'trace' }))
+      const mistyped = { SEARCH_LANGUAG: PRIVATE.setting }
+      const server = await startServerProcess(
+        modelAt(upstream, { LOG_LEVEL: 'trace', ...mistyped }),
+      )
       const url = `https://example.org/${PRIVATE.address}?token=${PRIVATE.address}`
       await server.ingest({ text: `The ${PRIVATE.text} was lit.`, title: PRIVATE.title, url })
       await search(server, `${PRIVATE.query} ${PRIVATE.text}`)
@@ -93,6 +97,7 @@ describe('A server', () => {
 
       const said = server.stdout + server.stderr
       expect(server.log().length).toBeGreaterThan(15)
+      expect(said).toContain('SEARCH_LANGUAG is not a setting: did you mean SEARCH_LANGUAGE?')
       const words = [...Object.values(PRIVATE), TEST_KEY, MODEL_KEY]
       expect(words.filter((word) => said.includes(word))).toEqual([])
     },
