@@ -141,6 +141,12 @@ describe.skipIf(!hasBrowser)('Dialogs (need Chromium)', () => {
     await page.keyboard.press('Enter')
     const banner = page.getByRole('status').filter({ hasText: 'Restart needed' })
     const restart = banner.getByRole('button', { name: 'Restart' })
+    await restart.waitFor()
+    await page.mouse.move(640, 400)
+    await page.mouse.wheel(0, 10_000)
+    await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(100)
+    // In sight wherever something was saved.
+    expect((await restart.boundingBox())?.y).toBeGreaterThan(0)
     await restart.press('Enter')
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()

@@ -207,10 +207,16 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
   it('ask a model with what is typed, and tell what it refuses', async () => {
     const { page } = await openWebUi(browser, server.url, 'models')
     await page.getByLabel('CHAT_MODEL').fill('scripted')
-    await page.getByLabel('CHAT_BASE_URL').fill(modelUrl)
+    await page.getByLabel('CHAT_BASE_URL').fill('http://127.0.0.1:1/v1')
     await page.getByLabel(/\bCHAT_API_KEY$/).fill('sk-wrong')
+    await page.getByRole('button', { name: 'List models for Chat' }).click()
+    const unlisted = page.getByText('The chat model cannot be reached')
+    await unlisted.waitFor()
+    await page.getByLabel('CHAT_BASE_URL').fill(modelUrl)
     await page.getByRole('button', { name: 'Test Chat' }).click()
     await page.getByText(/scripted fails/).waitFor()
+    // What was wrong with the former request would be taken for what is wrong with this one.
+    expect(await unlisted.count()).toBe(0)
     await page.getByLabel('Chat server').selectOption('Ollama, on this machine')
     expect(await page.getByLabel('CHAT_BASE_URL').inputValue()).toBe('http://localhost:11434/v1')
     await page.getByLabel('CHAT_MODEL').fill('extractive')

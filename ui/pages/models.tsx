@@ -124,7 +124,10 @@ function RoleForm({
           icon="test"
           about={title}
           disabled={test.isBusy.value}
-          onClick={() => void test.run(() => client.admin.models.test(request()))}
+          onClick={() => {
+            list.failure.value = ''
+            void test.run(() => client.admin.models.test(request()))
+          }}
         >
           Test
         </Button>
@@ -132,7 +135,10 @@ function RoleForm({
           icon="list"
           about={`for ${title}`}
           disabled={list.isBusy.value}
-          onClick={() => void list.run(() => client.admin.models.list(request()))}
+          onClick={() => {
+            test.failure.value = ''
+            void list.run(() => client.admin.models.list(request()))
+          }}
         >
           List models
         </Button>
