@@ -28,6 +28,7 @@ import { withSources } from './export.ts'
 import { drawFormulas } from './formulas.ts'
 import { highlightCode } from './highlighting.ts'
 import { redraw, renderMarkdown } from './markdown.ts'
+import { QuestionField } from './question-field.tsx'
 import { Steps } from './steps.tsx'
 import { type FinishReason, type Turn, versionsOf } from './turns.ts'
 import { type Decision, Waiting } from './waiting.tsx'
@@ -76,7 +77,17 @@ export function WholeAnswer({
 function Question({ turn, place }: { turn: Turn; place: number }) {
   const draft = draftOf(turn.id)
   const isOpen = useSignal(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const edit = useRef<HTMLButtonElement>(null)
   const text = draft.value
+  const wasOpen = useRef(false)
+  useLayoutEffect(() => {
+    if (isOpen.value) {
+      field.current?.focus()
+      field.current?.setSelectionRange(text.length, text.length)
+    } else if (wasOpen.current) edit.current?.focus()
+    wasOpen.current = isOpen.value
+  }, [isOpen.value])
   if (!isOpen.value && text === '') {
     return (
       <div class="question">
@@ -93,6 +104,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
           <Button
             icon="edit"
             about={`question ${place + 1}`}
+            ref={edit}
             class="quiet"
             disabled={isAnswering.value}
             onClick={() => {
@@ -111,6 +123,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
     isOpen.value = false
   }
   const send = async () => {
+    if (text.trim() === '' || isAnswering.value) return
     close()
     const wasAsked = await ask(text, turns.value[place - 1] ?? 'start', turn.images)
     if (wasAsked) return
@@ -120,12 +133,12 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
   }
   return (
     <Form class="stack" onSubmit={send}>
-      <textarea
-        rows={3}
-        aria-label="Question"
-        dir="auto"
-        value={text}
-        onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+      <QuestionField
+        label="Question"
+        placeholder=""
+        question={draft}
+        field={field}
+        onAsk={() => void send()}
       />
       <div class="row">
         <Button
