@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { DraftFrame } from '../../client/src/agent-server.ts'
 import { QuestionField } from '../chat/question-field.tsx'
 import { ENDINGS, WholeAnswer } from '../chat/turn-view.tsx'
+import { spokenState } from '../chat/turns.ts'
 import { formatNumber, formatSeconds } from '../format.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
@@ -182,7 +183,7 @@ function Composer({
         )}
       </div>
       <p class="visually-hidden" role="status">
-        {isTrying.value ? 'Answering' : tried.value.length > 0 ? 'The answer is complete' : ''}
+        {spokenState(tried.value.at(-1)?.turn)}
       </p>
     </Form>
   )

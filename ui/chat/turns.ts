@@ -73,6 +73,13 @@ export const newTurn = (
   milliseconds: 0,
 })
 
+/** What a screen reader is told of the last answer; of a failed one, the alert beside it says more. */
+export function spokenState(turn: Turn | undefined): string {
+  if (!turn || turn.state === 'failed') return ''
+  if (turn.state === 'answering') return 'Answering'
+  return turn.finishReason === 'cancelled' ? 'Stopped' : 'The answer is complete'
+}
+
 /** The turns of all branches, each after the one that it follows; programs may have added items of other kinds. */
 export function toTurns(items: readonly ConversationItem[]): Turn[] {
   const turns = new Map<string, Turn>()

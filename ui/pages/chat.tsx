@@ -17,6 +17,7 @@ import { refreshFiles } from '../chat/files.ts'
 import { watchTabs } from '../chat/other-tabs.ts'
 import { add } from '../chat/pictures.tsx'
 import { TurnView } from '../chat/turn-view.tsx'
+import { spokenState } from '../chat/turns.ts'
 import { DropPlace } from '../documents/drop-place.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -59,7 +60,7 @@ export function ChatPage({ id }: { id?: string | undefined }) {
           ))}
         </div>
         <p class="visually-hidden" role="status">
-          {isAnswering.value ? 'Answering' : turns.value.length > 0 ? 'The answer is complete' : ''}
+          {spokenState(turns.value.at(-1))}
         </p>
         <DropPlace
           label="Drop to add to this conversation"
