@@ -19,6 +19,7 @@ const Service = z.strictObject({
   volumes: z.array(z.string()).optional(),
   environment: Variables.optional(),
   depends_on: Awaited.optional(),
+  extra_hosts: z.array(z.literal('host.docker.internal:host-gateway')).optional(),
   healthcheck: z
     .strictObject({
       test: z.tuple([z.literal('CMD')], z.string()),

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
 import { type Deployment, generate, TARGET_NAMES } from '../../src/operator/deployment/generate.ts'
 import { refusalsOf, warningsOf } from '../../src/operator/deployment/problems.ts'
 import { compose } from '../../src/operator/deployment/targets/compose.ts'
@@ -148,9 +149,14 @@ describe('Refusals', () => {
       'EMBEDDING_BASE_URL',
     ],
     [
-      'a reranker at the host of the container',
-      { RERANK_BASE_URL: 'http://host.docker.internal' },
+      'a reranker at the host of a gateway',
+      { RERANK_BASE_URL: 'http://gateway.docker.internal' },
       'RERANK_BASE_URL',
+    ],
+    [
+      'a webhook at the host of the container, which the server would not call',
+      { WEBHOOK_URL: 'http://host.docker.internal/hook' },
+      'WEBHOOK_URL',
     ],
     ['a database on this machine', { DATABASE_URL: 'postgres://a:b@localhost/a' }, 'DATABASE_URL'],
     ['an index in a home', { QDRANT_URL: 'http://qdrant.local:6333' }, 'QDRANT_URL'],
@@ -266,6 +272,24 @@ describe('What is deployed', () => {
       const text = JSON.stringify(generate(agentOf(), settingsOf(own), target))
       for (const value of Object.values(own)) expect(text).not.toContain(value)
     }
+  })
+
+  it('reaches a model beside it by the name of its machine, where there is one', () => {
+    const beside = settingsOf({
+      CHAT_BASE_URL: 'http://host.docker.internal:11434/v1',
+      CHAT_API_KEY: 'any',
+    })
+    const { 'compose.yaml': file = '' } = filesOf(generate(agentOf(), beside, 'compose'))
+    expect(parse(file).services['agent-server']).toMatchObject({
+      environment: { CHAT_BASE_URL: 'http://host.docker.internal:11434/v1' },
+      extra_hosts: ['host.docker.internal:host-gateway'],
+    })
+    const refused = { refusals: [{ field: 'CHAT_BASE_URL' }] }
+    expect(generate(agentOf(), beside, 'fly')).toMatchObject(refused)
+    const local = settingsOf({ CHAT_BASE_URL: 'http://localhost:11434/v1' })
+    expect(generate(agentOf(), local, 'compose')).toMatchObject({
+      refusals: [{ remedy: expect.stringContaining('host.docker.internal') }],
+    })
   })
 
   it('believes as many proxies as the platform has, or those that were named', () => {

@@ -87,6 +87,9 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
 const ADDRESSES =
   /^(?:CHAT|EMBEDDING|RERANK|QDRANT|DATABASE|WEBHOOK|E2B_API)(?:_BASE)?_URL(?:_NEXT)?$/
 
+/** May be called wherever they are; the rest is called only where OUTBOUND_ALLOW says so. */
+const MODELS = /^(?:CHAT|EMBEDDING|RERANK)_/
+
 const addresses: Check = ({ agent: { configuration }, settings: { variables }, target, facts }) => {
   const named = [
     ...Object.entries(variables).filter(([name]) => ADDRESSES.test(name)),
@@ -95,19 +98,23 @@ const addresses: Check = ({ agent: { configuration }, settings: { variables }, t
       .map(([name, { url }]) => [`mcpServers.${name}.url`, url] as const),
     ...configuration.skills.sources.map((url) => ['skills.sources', url] as const),
   ]
-  return named
-    .filter(([, url]) => isPrivate(url, facts.hasServiceNames))
-    .map(([field]) => ({
+  return named.flatMap(([field, url]) => {
+    const machine = MODELS.test(field) ? facts.machine : undefined
+    const other = machine ? `, such as ${machine} for the machine that it will run on` : ''
+    return when(isPrivate(url, facts.hasServiceNames) && hostnameOf(url) !== machine, {
       field,
       message: `is an address on this machine or its network, which ${target.title} cannot reach`,
-      remedy: `use an address that can be reached from ${target.title}`,
-    }))
+      remedy: `use an address that can be reached from ${target.title}${other}`,
+    })
+  })
 }
 
 const policy = createOutboundPolicy([])
 
+const hostnameOf = (url: string) => URL.parse(url)?.hostname ?? ''
+
 function isPrivate(text: string, hasServiceNames = false): boolean {
-  const hostname = URL.parse(text)?.hostname ?? ''
+  const hostname = hostnameOf(text)
   const address = literalAddress(hostname)
   if (address !== undefined) return !policy.allowsAddress(address)
   if (/(?:^|\.)(?:localhost|local|lan|home\.arpa|docker\.internal)\.?$/.test(hostname)) return true

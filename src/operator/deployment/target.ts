@@ -21,6 +21,8 @@ export interface Facts {
   isServerless?: boolean
   /** Whether a host name without dots can be another service. */
   hasServiceNames?: boolean
+  /** The name by which a container reaches the machine that it runs on; absent if it cannot. */
+  machine?: string
   /** Engines that are deployed along with the server if a URL has their name as its host. */
   engines?: readonly Engine[]
   instances: number

@@ -28,6 +28,7 @@ export const compose: Target = {
     killSeconds: 600,
     sandboxes: ['embedded', 'docker', 'e2b'],
     hasServiceNames: true,
+    machine: 'host.docker.internal',
     engines: ['postgres', 'qdrant'],
     instances: 1,
     proxies: 1,
