@@ -9,6 +9,7 @@ import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import type { Config } from '../config.ts'
 import { isMissing } from '../lib/files.ts'
 import { checkProcess } from '../lib/processes/child-process.ts'
+import { messageOf } from '../lib/system-error.ts'
 import { type Command, parseParameters } from './command.ts'
 
 const ANSWER_MS = 10_000
@@ -176,4 +177,3 @@ function whyNotFree({ HOST, PORT }: Config): Promise<string | undefined> {
 }
 
 const inGigabytes = (bytes: number) => `${(bytes / 1_000_000_000).toFixed(1)} GB`
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -3,6 +3,7 @@ import { compareKeys } from '../lib/compare-keys.ts'
 import { ignore } from '../lib/ignore.ts'
 import type { Log } from '../lib/log.ts'
 import { createNotifier } from '../lib/notifier.ts'
+import { messageOf } from '../lib/system-error.ts'
 import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
 
 /** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */
@@ -197,7 +198,7 @@ function createWork(dependencies: Dependencies) {
     /** Remembers the reason; returns whether it is a new one. */
     failed(error: unknown): boolean {
       const last = reason
-      reason = error instanceof Error ? error.message : String(error)
+      reason = messageOf(error)
       return reason !== last
     },
     refused: (): ReadonlyMap<number, string> => refused,

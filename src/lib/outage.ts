@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts'
+import { backoffMs } from './backoff.ts'
 import type { Log } from './log.ts'
 
-/** How long a failed part is not called; doubled with each failure. */
-const FIRST_PAUSE_MS = 1_000
-const MAX_PAUSE_MS = 30_000
+/** How long a failed part is not called. */
+const PAUSE = { firstMs: 1_000, maxMs: 30_000 }
 /** After a pause one caller tries; the others wait this long for the outcome. */
 const TRIAL_MS = 2_000
 
@@ -46,7 +46,7 @@ export function createOutage({ name, consequence, isOutage, now, log }: Dependen
     if (!last || isTried) failures++
     last = error
     isTried = false
-    closedUntil = now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+    closedUntil = now() + backoffMs(failures, PAUSE, () => 1)
   }
 
   return {

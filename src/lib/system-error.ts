@@ -3,6 +3,11 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined
 }
 
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 const NO_SUCH_ADDRESS =
   'HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them.'
 

@@ -3,6 +3,7 @@ import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
 import { Refusal } from '../../lib/refusal.ts'
+import { messageOf } from '../../lib/system-error.ts'
 import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
 import { CHART_FONT } from './chart-layout.ts'
 
@@ -52,7 +53,7 @@ async function draw(specification: ChartSpecification): Promise<string> {
     })
     return await view.toSVG()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new Refusal(`The chart cannot be drawn: ${reason.slice(0, 300)}`)
   }
 }

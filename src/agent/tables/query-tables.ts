@@ -6,6 +6,7 @@ import {
 } from '@duckdb/node-api'
 import { z } from 'zod'
 import { Refusal } from '../../lib/refusal.ts'
+import { isObject } from '../../lib/text/json.ts'
 import { lockDown, rowsOf, toCell, withDatabase } from './duckdb.ts'
 import { type Cell, type QueryJob, type QueryResult, quoteName, quoteText } from './table-job.ts'
 
@@ -88,7 +89,7 @@ async function checkSources(
   const [serialized] = await rowsOf(connection, 'SELECT json_serialize_sql($1::VARCHAR)', [sql])
   const objects: unknown[] = []
   const tree: unknown = JSON.parse(String(serialized?.[0]), (_key, value) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) objects.push(value)
+    if (isObject(value)) objects.push(value)
     return value
   })
   const { success: isRead, data: nodes = [] } = z.array(Node).safeParse(objects)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Search } from '../../knowledge/retrieval/search.ts'
 import { Refusal } from '../../lib/refusal.ts'
+import { isObject } from '../../lib/text/json.ts'
 import type { Spend } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
@@ -171,9 +172,6 @@ function slimKeyword(keyword: string, value: unknown): unknown {
 }
 
 const slimAny = (value: unknown) => (isObject(value) ? slimSchema(value) : value)
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The types that a union allows, if it says nothing else. */
 function plainTypes(anyOf: unknown): string[] | undefined {

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { untilAborted } from '../../lib/abort.ts'
 import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/system-error.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
@@ -105,5 +106,5 @@ function reasonOf(error: unknown, path: string): string {
   if (error instanceof SyntaxError) {
     return `Its code has a mistake; to see which, run: node ${path}`
   }
-  return (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 3).join(' ')
+  return messageOf(error).split('\n').slice(0, 3).join(' ')
 }

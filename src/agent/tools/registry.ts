@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { Log } from '../../lib/log.ts'
 import { Refusal } from '../../lib/refusal.ts'
+import { messageOf } from '../../lib/system-error.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import { type Tool, type ToolContext, ToolInputError } from './define-tool.ts'
@@ -168,7 +169,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   try {
     return { callId, name, input: JSON.parse(text) }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return { callId, name, input: text, mistake: `The arguments are not valid JSON: ${reason}` }
   }
 }

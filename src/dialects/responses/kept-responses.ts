@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { isObject } from '../../lib/text/json.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
@@ -11,7 +12,6 @@ import type { InputItemList, OutputItem, ResponseObject } from './response-schem
 import type { InputItem, InputItemsQuery, ResponseRequest } from './schema.ts'
 
 type KeptResponse = Omit<ResponseObject, 'output'> & { output: (OutputItem & InputItem)[] }
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /** The stored form of a response, with all earlier items and the input. Only `add` writes it: the outline is checked. */
 const Kept = z.object({

@@ -1,6 +1,7 @@
 import { pause } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
+import { messageOf } from '../../lib/system-error.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
@@ -125,7 +126,7 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
   }
 
   const failed = (error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     if (progress.reason !== reason) {
       log.warn({ err: error }, 'embedding with the next model failed; retrying')
     }

@@ -1,4 +1,5 @@
 import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
+import { codeOf } from '../../lib/system-error.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 import {
@@ -221,8 +222,7 @@ function toExtractionError(error: unknown): unknown {
 
 function isOwnMistake(error: unknown): boolean {
   if (error instanceof ReferenceError) return true
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_ACCESS_DENIED' || code === 'ERR_MODULE_NOT_FOUND'
+  return ['ERR_ACCESS_DENIED', 'ERR_MODULE_NOT_FOUND'].includes(codeOf(error) ?? '')
 }
 
 const EXTENSIONS: readonly (readonly [TextKind, string])[] = [

@@ -7,6 +7,7 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { exists, putInPlace } from '../../lib/files.ts'
 import { ignore } from '../../lib/ignore.ts'
+import { codeOf } from '../../lib/system-error.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
 import { Metadata } from '../../schemas/metadata.ts'
@@ -74,7 +75,7 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
     await reading
   } catch (error) {
     signal.throwIfAborted()
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = codeOf(error) ?? ''
     if (code === 'Z_BUF_ERROR' || code.startsWith('ZSTD')) {
       throw damaged(file, 'cannot be unpacked', error)
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '../system-error.ts'
 /** The parsed value; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
@@ -5,6 +6,27 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+export type JsonObject = Record<string, unknown>
+
+/** True for a JSON object, but not for null or an array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value if it is an object, otherwise an empty object. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** The value if it is a non-empty string, otherwise undefined. */
+export function nonEmptyString(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function isJsonObject(text: string): boolean {
+  return isObject(parseJson(text))
 }
 
 /** A place in a text: lines and columns from 1, as editors count them. */
@@ -41,7 +63,7 @@ function endsTooEarly(start: string): boolean {
 
 /** The engine's description of the error, without the text and the place. */
 export function reasonOfJsonMistake(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return message
     .replace(/(?: in JSON)? at position .*$|, (?:\.\.\.)?".*$/s, '')
     .replace(/ in JSON$/, '')

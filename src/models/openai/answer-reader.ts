@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import {
+  isJsonObject,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOf,
+} from '../../lib/text/json.ts'
 import type { FinishReason, ModelEvent, ModelToolCall, ModelUsage } from '../chat-model.ts'
 import { createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
 import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
-import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
 /** Limits beyond which the reasoning sent back with the tool results is cut. */
 const MAX_REASONING_CHARACTERS = 1_000_000

@@ -1,5 +1,4 @@
-import { parseJson } from '../../lib/text/json.ts'
-import { isObject, objectOf } from './json.ts'
+import { isObject, objectOf, parseJson } from '../../lib/text/json.ts'
 
 const THINK = '<think>'
 const END_OF_THINKING = '</think>'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../lib/log.ts'
+import { isObject, type JsonObject, objectOf } from '../../lib/text/json.ts'
 import type { UpstreamFailure } from './failures.ts'
-import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /** What a chat completions server accepts, as far as is known. */
 export interface Dialect {

@@ -1,9 +1,8 @@
-import { parseJson } from '../../lib/text/json.ts'
+import { isObject, type JsonObject, objectOf, parseJson } from '../../lib/text/json.ts'
 import { inSpan } from '../../lib/tracing.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
 import { clientOf, type ModelServer, readAnswerText, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
-import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /** Deadline of one request. */
 const DEADLINE_MS = 60_000

@@ -1,8 +1,7 @@
 import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import type { Log } from '../../lib/log.ts'
-import { parseJson } from '../../lib/text/json.ts'
-import { isObject, type JsonObject, nonEmptyString } from './json.ts'
+import { isObject, type JsonObject, nonEmptyString, parseJson } from '../../lib/text/json.ts'
 
 type FailureKind =
   | 'status'

@@ -1,8 +1,7 @@
-import { parseJson } from '../../lib/text/json.ts'
+import { type JsonObject, nonEmptyString, objectOf, parseJson } from '../../lib/text/json.ts'
 import { askJson, clientOf, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { unreadable } from './failures.ts'
-import { type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
 const DEADLINE_MS = 15_000
 /** The longest known list, of an aggregator, is smaller than 1 MB. */

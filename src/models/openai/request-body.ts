@@ -7,6 +7,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
+import { isJsonObject, type JsonObject } from '../../lib/text/json.ts'
 import type {
   ModelMessage,
   ModelRequest,
@@ -16,7 +17,6 @@ import type {
   ToolChoice,
 } from '../chat-model.ts'
 import { CALL_SCHEMA, type Dialect } from './dialect.ts'
-import { isJsonObject, type JsonObject } from './json.ts'
 
 const MAX_NAME = 64
 

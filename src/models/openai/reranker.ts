@@ -1,6 +1,6 @@
 import { batched } from '../../lib/batches.ts'
 import type { Log } from '../../lib/log.ts'
-import { parseJson } from '../../lib/text/json.ts'
+import { isObject, objectOf, parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
 import { askJson, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, RERANK_MODEL } from './explain-failure.ts'
@@ -11,7 +11,6 @@ import {
   type UpstreamFailure,
   unreadable,
 } from './failures.ts'
-import { isObject, objectOf } from './json.ts'
 
 /** UTF-16 code units of a question and of a text that are sent: few models read more. */
 const MAX_QUERY = 2_000

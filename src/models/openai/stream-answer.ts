@@ -1,12 +1,11 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
 import { untilAborted, withDeadline } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
-import { parseJson } from '../../lib/text/json.ts'
+import { objectOf, parseJson } from '../../lib/text/json.ts'
 import type { ModelEvent, ModelRequest } from '../chat-model.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { clientOf, type ModelServer } from './connection.ts'
 import { failureInStream, toUpstreamFailure, UpstreamFailure, unreadable } from './failures.ts'
-import { objectOf } from './json.ts'
 import { createEventParser, type ServerSentEvent } from './server-sent-events.ts'
 
 export interface ChatServer extends ModelServer {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
-import { explainPath } from '../../lib/system-error.ts'
+import { codeOf, explainPath } from '../../lib/system-error.ts'
 
 export interface FileContent {
   /** Empty if there is no file. */
@@ -68,7 +68,7 @@ const NOT_WRITABLE = ['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'ENOENT', 'EEXIST', '
 const FULL = ['ENOSPC', 'EDQUOT']
 
 function explainFailure(path: string, cause: unknown): unknown {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause) ?? ''
   if (FULL.includes(code)) return new AppError('storage_full', 'The disk is full', { cause })
   if (!NOT_WRITABLE.includes(code)) return cause
   return new AppError('not_writable', `The server cannot write ${path} (${code})`, { cause })
