@@ -1,4 +1,5 @@
 import { ignore } from '../lib/ignore.ts'
+
 /** The properties of the file that a document was sent as. */
 export interface StoredFile {
   /** The client's name for it, without a path. */

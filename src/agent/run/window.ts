@@ -13,7 +13,7 @@ const MAX_ANSWER = 8_192
 const MAX_ANSWER_SHARE = 0.5
 
 /** UTF-8 bytes per token before the model has reported any. Too few rather than too many: see `token-estimate.ts`. */
-const BYTES_PER_TOKEN = 3
+const FIRST_BYTES_PER_TOKEN = 3
 const LEAST_BYTES_PER_TOKEN = 1
 const MOST_BYTES_PER_TOKEN = 6
 /** Fewer tokens say little about the ratio: most of them belong to the chat template. */
@@ -37,7 +37,7 @@ export type ModelWindow = ReturnType<typeof createWindow>
  * the tokens that the model reports for the bytes that it was sent.
  */
 export function createWindow({ model, contextTokens, log }: Dependencies) {
-  let bytesPerToken = BYTES_PER_TOKEN
+  let bytesPerToken = FIRST_BYTES_PER_TOKEN
   let refusedAbove = Number.POSITIVE_INFINITY
   let told = ''
 

@@ -13,7 +13,7 @@ const MAX_NAMED = 20
 const FIRST: readonly string[] = ['semantic_search', 'read_document']
 
 /** Measured with Qwen's tokenizer, which makes a token of 3.1 to 3.8 bytes of these schemas. */
-const BYTES_PER_TOKEN = 3.3
+const SCHEMA_BYTES_PER_TOKEN = 3.3
 /** What a chat template says around the tools: 79 tokens in Qwen's. */
 const TEMPLATE_TOKENS = 80
 
@@ -21,7 +21,9 @@ const TEMPLATE_TOKENS = 80
 export function toolTokens(tools: readonly ModelTool[]): number {
   if (tools.length === 0) return 0
   const sent = tools.map((tool) => ({ type: 'function', function: tool }))
-  return TEMPLATE_TOKENS + Math.ceil(Buffer.byteLength(JSON.stringify(sent)) / BYTES_PER_TOKEN)
+  return (
+    TEMPLATE_TOKENS + Math.ceil(Buffer.byteLength(JSON.stringify(sent)) / SCHEMA_BYTES_PER_TOKEN)
+  )
 }
 
 /** What a model is told of a tool. */

@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts'
 import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
 import {
-  isMissing,
+  isMissingCollection,
   isOutOfIndexes,
   LIMITS_TOO_LOW,
   type QdrantConnection,
@@ -140,7 +140,7 @@ export async function identityOf(
   try {
     return Made.parse(await collections.metadata(name, signal)).made
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissingCollection(error)) return undefined
     throw error
   }
 }

@@ -204,7 +204,7 @@ export class QdrantRefusal extends Error {
 }
 
 /** Whether a call failed because the collection does not exist. */
-export function isMissing(error: unknown): boolean {
+export function isMissingCollection(error: unknown): boolean {
   const refusal = error instanceof AppError ? error.cause : undefined
   return refusal instanceof QdrantRefusal && refusal.status === 404
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../system-error.ts'
+
 /** The parsed value; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
