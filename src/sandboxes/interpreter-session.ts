@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { untilAborted } from '../lib/abort.ts'
+import { startDeadline, untilAborted } from '../lib/abort.ts'
 import { ignore } from '../lib/ignore.ts'
+import { createOrder } from '../lib/in-order.ts'
 import { createNextAnswer } from '../lib/next-answer.ts'
 import type { SandboxLimits } from '../schemas/sandbox.ts'
 import type { SandboxChannel } from './channel.ts'
@@ -42,9 +43,9 @@ export function createInterpreterSessions(limits: SandboxLimits) {
     /** Waits until the interpreter is ready; if it is late, kills it and throws AppError `sandbox_unavailable`. */
     async open(channel: SandboxChannel, signal: AbortSignal): Promise<SandboxSession> {
       const frames = readFrames(channel, limits)
-      const deadline = AbortSignal.timeout(START_MS)
+      using deadline = startDeadline(START_MS, signal)
       try {
-        const first = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
+        const first = await untilAborted(frames.next(), deadline.signal)
         Ready.parse(first.header)
       } catch (cause) {
         await channel.kill()
@@ -68,7 +69,7 @@ function createSession(
   limits: SandboxLimits,
 ): SandboxSession {
   let alive = true
-  let previous: Promise<unknown> = Promise.resolve()
+  const inOrder = createOrder()
   void channel.ended.then(() => {
     alive = false
   })
@@ -81,17 +82,17 @@ function createSession(
     signal.throwIfAborted()
     const started = performance.now()
     const seconds = Math.min(request.seconds ?? limits.seconds, limits.seconds)
-    const deadline = AbortSignal.timeout(seconds * 1_000)
+    using deadline = startDeadline(seconds * 1_000, signal)
     const milliseconds = () => Math.round(performance.now() - started)
     if (!alive) return unfinished('crashed', 0)
     try {
       for (const bytes of encodeJob(request)) channel.input.write(bytes)
-      const frame = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
+      const frame = await untilAborted(frames.next(), deadline.signal)
       return { ...readResult(frame), milliseconds: milliseconds() }
     } catch {
       await kill()
       signal.throwIfAborted()
-      return unfinished(deadline.aborted ? 'timed-out' : 'crashed', milliseconds())
+      return unfinished(deadline.isOver ? 'timed-out' : 'crashed', milliseconds())
     }
   }
 
@@ -99,11 +100,7 @@ function createSession(
     get alive() {
       return alive
     },
-    run(request, signal) {
-      const current = previous.then(() => run(request, signal))
-      previous = ignore(current, 'the caller of that run is told')
-      return current
-    },
+    run: (request, signal) => inOrder(() => run(request, signal)),
     kill,
   }
 }

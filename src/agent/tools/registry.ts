@@ -179,21 +179,13 @@ const contextOf = (context: ToolContext, answered: ToolCall['answered']) =>
   answered ? { ...context, answered } : context
 
 /** What a tool that threw asks, or its failure. */
-function toResult(
-  error: unknown,
-  tool: Tool,
-  log: Pick<Log, 'info' | 'warn' | 'error'>,
-): ToolResult {
+function toResult(error: unknown, tool: Tool, log: Dependencies['log']): ToolResult {
   if (!(error instanceof ElicitationRequired)) return failed(explain(error, tool, log))
   return { output: bounded(error.message), isError: false, elicited: error.elicited }
 }
 
 /** The message about a failure for the model; further details are logged. */
-function explain(
-  error: unknown,
-  { name: tool }: Tool,
-  log: Pick<Log, 'info' | 'warn' | 'error'>,
-): string {
+function explain(error: unknown, { name: tool }: Tool, log: Dependencies['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof Refusal || error instanceof AppError) {
     const { message, cause } = error

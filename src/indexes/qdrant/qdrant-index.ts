@@ -1,7 +1,7 @@
+import { createOrder } from '../../lib/in-order.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ChunkIndex, ChunkMetadata, IndexSource } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
-import { createOrder } from '../in-order.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 import { createSearch, type Stages } from '../search.ts'
 import {

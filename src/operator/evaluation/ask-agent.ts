@@ -2,7 +2,7 @@ import type { RunEnd } from '../../agent/run/agent-event.ts'
 import type { Agent } from '../../agent/run/run-agent.ts'
 import { AppError } from '../../errors.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'
-import { pause } from '../../lib/abort.ts'
+import { pause, startDeadline } from '../../lib/abort.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { tokensSpent } from '../../models/token-estimate.ts'
@@ -95,16 +95,16 @@ async function patiently<Result>(
   signal: AbortSignal,
   ask: (limit: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)])
+  using limit = startDeadline(QUESTION_MS, signal)
   const started = performance.now()
   for (;;) {
     signal.throwIfAborted()
     await caller.verify()
     try {
-      return await ask(limit)
+      return await ask(limit.signal)
     } catch (error) {
       signal.throwIfAborted()
-      if (limit.aborted) throw new AppError('upstream_timeout', TOO_SLOW, { cause: error })
+      if (limit.isOver) throw new AppError('upstream_timeout', TOO_SLOW, { cause: error })
       const isPassing = error instanceof AppError && PASSING.includes(error.status)
       if (!isPassing || performance.now() - started > RETRY_MS) throw error
       const { retryAfter = RETRY_AFTER_SECONDS } = error

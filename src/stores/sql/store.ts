@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
 import type { Claim } from '../document-store.ts'
 import { MAX_FEEDBACK } from '../feedback-store.ts'
@@ -157,10 +157,10 @@ function createContextCall(write: WriteCalls, dropKeys: () => void): OpenedStore
 
 /** Throws `store_unavailable` if the database does not store a write and return it in time. */
 const createCheck = (write: WriteCalls, read: Read) => async (signal: AbortSignal) => {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_MS)])
+  using deadline = startDeadline(CHECK_MS, signal)
   try {
-    const written = await untilAborted(write.check(), deadline)
-    const [row] = await untilAborted(read(LAST_CHECK, [], CHECK_MS), deadline)
+    const written = await untilAborted(write.check(), deadline.signal)
+    const [row] = await untilAborted(read(LAST_CHECK, [], CHECK_MS), deadline.signal)
     const seen = integer(row, 'value')
     if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOrder } from '../../src/indexes/in-order.ts'
+import { createOrder } from '../../src/lib/in-order.ts'
 
 it('runs jobs one after another, also after one that failed, of which its caller alone hears', async () => {
   const inOrder = createOrder()

@@ -1,4 +1,4 @@
-import { ignore } from '../lib/ignore.ts'
+import { ignore } from './ignore.ts'
 
 /** Runs jobs one after another, whether or not those before succeeded. */
 export function createOrder() {
