@@ -79,6 +79,28 @@ describe.skipIf(!hasBrowser)('Conversations (need Chromium)', () => {
     await page.getByText('2 / 2').waitFor()
   })
 
+  it('stay at the version that is shown if the server refuses another one, and say so', async () => {
+    const { page, upstream } = await open()
+    await say(page, upstream, 'First question', 'First answer.')
+    upstream.always(textReply('Another first answer.'))
+    await press(page, 'Retry')
+    await answered(page, 'Another first answer.').waitFor()
+    const back = page.getByRole('button', { name: 'Previous version' })
+    await page.route('**/v1/conversations/*', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not you' } } })
+        : route.continue(),
+    )
+    await back.click()
+    await page.getByRole('alert').filter({ hasText: 'Not you' }).waitFor()
+    await answered(page, 'Another first answer.').waitFor()
+    await expectAccessible(page)
+    await page.unroute('**/v1/conversations/*')
+    await back.click()
+    await page.getByText('1 / 2').waitFor()
+    expect(await page.getByRole('alert').filter({ hasText: 'Not you' }).count()).toBe(0)
+  })
+
   it('keep each of three edits in a row, which one can go back to', async () => {
     const { page, upstream } = await open()
     await say(page, upstream, 'First question', 'First answer.')

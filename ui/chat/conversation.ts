@@ -90,14 +90,16 @@ export async function ensureConversation(title?: string): Promise<string> {
 
 const isSameTurn = (one: Turn, other: Turn) => JSON.stringify(one) === JSON.stringify(other)
 
-/** Shows the newest answers below a turn, and continues there from now on. */
+/** Shows the newest answers below a turn, and continues there from now on. Throws what the server says. */
 export async function chooseVersion(turn: Turn): Promise<void> {
-  leaf.value = leafBelow(allTurns.value, turn.id)
   const id = conversationId.value
-  const last = turns.value.at(-1)?.last
-  if (id === undefined || last === undefined) return
-  await client.conversations.update(id, { last_item_id: last })
-  tellTabs(id)
+  const chosen = leafBelow(allTurns.value, turn.id)
+  const last = allTurns.value.find((each) => each.id === chosen)?.last
+  if (id !== undefined && last !== undefined) {
+    await client.conversations.update(id, { last_item_id: last })
+    tellTabs(id)
+  }
+  if (id === conversationId.value) leaf.value = chosen
 }
 
 /** The body that `/chat` is sent, as programs send it that keep the history themselves. Throws a SyntaxError. */

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Artifact, Hit } from '../../client/src/agent-server.ts'
-import { API } from '../api.ts'
+import { API, attempt } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { Button, Form } from '../parts/controls.tsx'
@@ -79,6 +79,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
   const isOpen = useSignal(false)
   const field = useRef<HTMLTextAreaElement>(null)
   const edit = useRef<HTMLButtonElement>(null)
+  const failure = useSignal('')
   const text = draft.value
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
@@ -98,9 +99,10 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
           {turn.images.map((url, index) => (
             <DataPicture key={index} url={url} alt={`Attachment ${index + 1}`} />
           ))}
+          <ErrorNote message={failure.value} />
         </div>
         <div class="row tight">
-          <Versions turn={turn} />
+          <Versions turn={turn} failure={failure} />
           <Button
             icon="edit"
             about={`question ${place + 1}`}
@@ -161,7 +163,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
 }
 
 /** Leads to the other versions of a question and its answer, with what followed them. */
-function Versions({ turn }: { turn: Turn }) {
+function Versions({ turn, failure }: { turn: Turn; failure: Signal<string> }) {
   const all = versionsOf(allTurns.value, turn)
   const place = all.findIndex(({ id }) => id === turn.id)
   if (all.length < 2) return null
@@ -171,7 +173,7 @@ function Versions({ turn }: { turn: Turn }) {
       class="quiet"
       aria-label={`${name} version`}
       disabled={!to || isAnswering.value}
-      onClick={() => to && void chooseVersion(to)}
+      onClick={() => to && void attempt(failure, () => chooseVersion(to))}
     />
   )
   return (
