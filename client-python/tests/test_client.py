@@ -23,7 +23,7 @@ from agent_server_client import (
     TimeoutError,
     protocol,
 )
-from agent_server_client.contract import EvaluationRun
+from agent_server_client.contract import AgentQuestion, EvaluationRun
 from conftest import KEY, Proxy, RunningServer, start_server
 
 QUESTION = "When do owls hunt?"
@@ -207,6 +207,32 @@ def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None
     assert client.admin.get_agent()["mistakes"] == []
     with pytest.raises(NotFoundError):
         client.agent.test_mcp("none")
+    admin = client.admin
+    assert admin.server()["state"] == "running"
+    assert admin.folders() == []
+    target = admin.deployment_targets()[0]["name"]
+    assert admin.deploy({"target": target})["target"] == target
+    assert admin.local_models() is not None
+    nowhere = {"RERANK_BASE_URL": "http://127.0.0.1:9/v1", "RERANK_MODEL": "none", "RERANK_API_KEY": "none"}
+    tested = admin.test_model({"kind": "reranking", "set": nowhere})
+    assert not tested["ok"] and tested["error"]
+    with pytest.raises(AgentServerError):
+        admin.list_models({"kind": "reranking", "set": nowhere})
+    assert admin.try_skills("{}")["skills"] is not None
+    with pytest.raises(NotFoundError):
+        admin.try_mcp("{}", "none")
+    with pytest.raises(NotFoundError):
+        admin.agent_version("0" * 64)
+    asked: AgentQuestion = {"text": "{}", "messages": [{"role": "user", "content": "Who are you?"}]}
+    assert [event["type"] for event in admin.try_chat(asked)][-1] == "done"
+    client.chat("Who are you?").result()
+    runs = admin.runs()
+    assert admin.run(runs[0]["id"])["id"] == runs[0]["id"]
+    with pytest.raises(NotFoundError):
+        admin.run("none")
+    past = list(admin.events(follow=False))
+    assert past
+    assert next(admin.events(after=past[-2]["id"]))["id"] == past[-1]["id"]
     with pytest.raises(NotFoundError):
         client.artifacts.download("art_none")
 

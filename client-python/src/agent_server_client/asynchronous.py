@@ -11,18 +11,12 @@ from urllib.parse import quote
 import httpx
 
 from . import protocol
+from .asynchronous_admin import AsyncAdmin
 from .asynchronous_conversations import AsyncConversations, AsyncFeedback
 from .asynchronous_evaluation import AsyncEvaluation
 from .asynchronous_transport import AsyncChatStream, AsyncPages, Transport
 from .contract import (
     Agent as AgentRecord,
-    AgentCheck,
-    AgentFile,
-    AgentSave,
-    AgentSaved,
-    AgentVersions,
-    ApiKeyCreated,
-    ApiKeyList,
     Artifact,
     Capabilities,
     ChatRequest,
@@ -34,25 +28,19 @@ from .contract import (
     DocumentSort,
     DocumentStatus,
     Filter,
-    Health,
     McpTestRequest,
     McpTestResult,
     Metadata,
-    NewApiKey,
     NewDocument,
     NewDocumentItem,
     QueryRequest,
-    Readiness,
     SandboxReport,
-    Settings as ServerSettings,
-    SettingsPatch,
-    SettingsSaved,
     SkillList,
     SkillReload,
     ToolList,
 )
 from .errors import IngestionError, TimeoutError
-from .protocol import Progress, Request, SmallFile, Source
+from .protocol import TRIAL, Progress, Request, SmallFile, Source
 from .results import Outcome, QueryResult
 
 Item = TypeVar("Item")
@@ -60,7 +48,6 @@ Parameters = ParamSpec("Parameters")
 
 _FIRST_POLL = 0.1
 _MAX_POLL = 2.0
-_TRIAL = 600.0
 
 
 class AsyncAgentServer:
@@ -333,14 +320,14 @@ class AsyncAgent:
     async def verify_sandbox(self) -> SandboxReport:
         """Tries what the sandbox must do, and what it must prevent."""
         sent = Request("POST", "/agent/sandbox/verify")
-        return cast(SandboxReport, await self._transport.json(sent, _TRIAL))
+        return cast(SandboxReport, await self._transport.json(sent, TRIAL))
 
     async def test_mcp(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
         """Connects to an MCP server as chat does; a tool is called once only."""
         path = f"/agent/mcp/{quote(name, safe='')}/test"
         calls = bool(request and request.get("tool"))
         sent = Request("POST", path, json=request or {}, is_repeatable=not calls)
-        return cast(McpTestResult, await self._transport.json(sent, _TRIAL))
+        return cast(McpTestResult, await self._transport.json(sent, TRIAL))
 
 
 class AsyncArtifacts:
@@ -354,70 +341,3 @@ class AsyncArtifacts:
         request = Request("GET", f"/artifacts/{quote(id, safe='')}", accept="*/*")
         async with self._transport.open(request) as response:
             return response.content
-
-
-class AsyncAdmin:
-    """What whoever runs the server asks it."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def health(self) -> Health:
-        return cast(Health, await self._transport.json(Request("GET", "/health")))
-
-    async def readiness(self) -> Readiness:
-        """Whether every part works; one that does not is ``not_ready``, no error."""
-        request = Request("GET", "/readiness", also_taken=503)
-        return cast(Readiness, await self._transport.json(request))
-
-    async def metrics(self) -> str:
-        """The metrics in the text format of Prometheus."""
-        async with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
-            return response.text
-
-    async def get_settings(self) -> ServerSettings:
-        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
-        return cast(ServerSettings, await self._transport.json(Request("GET", "/admin/settings")))
-
-    async def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
-        """Sets and clears variables in ``.env``; they take effect with a restart."""
-        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
-        return cast(SettingsSaved, await self._transport.json(request))
-
-    async def list_keys(self) -> ApiKeyList:
-        """The keys beside the server's own, with what each may do and its last use."""
-        return cast(ApiKeyList, await self._transport.json(Request("GET", "/admin/keys")))
-
-    async def create_key(self, key: NewApiKey) -> ApiKeyCreated:
-        """Makes a key; ``secret`` in the answer is shown this once."""
-        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
-        return cast(ApiKeyCreated, await self._transport.json(request))
-
-    async def revoke_key(self, id: str) -> None:
-        """Revokes a key, and those that it made."""
-        await self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
-
-    async def get_agent(self) -> AgentFile:
-        """The agent configuration on disk, with every mistake in it."""
-        return cast(AgentFile, await self._transport.json(Request("GET", "/admin/agent")))
-
-    async def check_agent(self, text: str) -> AgentCheck:
-        """Looks for mistakes in an agent configuration, and saves nothing."""
-        request = Request("POST", "/admin/agent/check", json={"text": text})
-        return cast(AgentCheck, await self._transport.json(request))
-
-    async def save_agent(self, file: AgentSave) -> AgentSaved:
-        """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
-        request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
-        return cast(AgentSaved, await self._transport.json(request))
-
-    async def agent_versions(self) -> AgentVersions:
-        """The last ten that were replaced, latest first."""
-        request = Request("GET", "/admin/agent/versions")
-        return cast(AgentVersions, await self._transport.json(request))
-
-    async def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
-        """Saves an earlier version again."""
-        path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
-        request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
-        return cast(AgentSaved, await self._transport.json(request))

@@ -35,6 +35,8 @@ from .results import Answer, Data, Outcome
 LOCAL_URL = "http://127.0.0.1:3000"
 TIMEOUT = 120.0
 MAX_RETRIES = 2
+# Seconds: a verification runs real code up to its limits, and a test waits for the MCP server.
+TRIAL = 600.0
 _FIRST_PAUSE = 0.5
 _MAX_PAUSE = 8.0
 # A server that wants to be left alone for longer is not asked again: waiting is then for the caller to decide.

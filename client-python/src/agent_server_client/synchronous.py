@@ -11,18 +11,12 @@ from urllib.parse import quote
 import httpx
 
 from . import protocol
+from .synchronous_admin import Admin
 from .synchronous_conversations import Conversations, Feedback
 from .synchronous_evaluation import Evaluation
 from .synchronous_transport import ChatStream, Pages, Transport
 from .contract import (
     Agent as AgentRecord,
-    AgentCheck,
-    AgentFile,
-    AgentSave,
-    AgentSaved,
-    AgentVersions,
-    ApiKeyCreated,
-    ApiKeyList,
     Artifact,
     Capabilities,
     ChatRequest,
@@ -34,25 +28,19 @@ from .contract import (
     DocumentSort,
     DocumentStatus,
     Filter,
-    Health,
     McpTestRequest,
     McpTestResult,
     Metadata,
-    NewApiKey,
     NewDocument,
     NewDocumentItem,
     QueryRequest,
-    Readiness,
     SandboxReport,
-    Settings as ServerSettings,
-    SettingsPatch,
-    SettingsSaved,
     SkillList,
     SkillReload,
     ToolList,
 )
 from .errors import IngestionError, TimeoutError
-from .protocol import Progress, Request, SmallFile, Source
+from .protocol import TRIAL, Progress, Request, SmallFile, Source
 from .results import Outcome, QueryResult
 
 Item = TypeVar("Item")
@@ -60,7 +48,6 @@ Parameters = ParamSpec("Parameters")
 
 _FIRST_POLL = 0.1
 _MAX_POLL = 2.0
-_TRIAL = 600.0
 
 
 class AgentServer:
@@ -333,14 +320,14 @@ class Agent:
     def verify_sandbox(self) -> SandboxReport:
         """Tries what the sandbox must do, and what it must prevent."""
         sent = Request("POST", "/agent/sandbox/verify")
-        return cast(SandboxReport, self._transport.json(sent, _TRIAL))
+        return cast(SandboxReport, self._transport.json(sent, TRIAL))
 
     def test_mcp(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
         """Connects to an MCP server as chat does; a tool is called once only."""
         path = f"/agent/mcp/{quote(name, safe='')}/test"
         calls = bool(request and request.get("tool"))
         sent = Request("POST", path, json=request or {}, is_repeatable=not calls)
-        return cast(McpTestResult, self._transport.json(sent, _TRIAL))
+        return cast(McpTestResult, self._transport.json(sent, TRIAL))
 
 
 class Artifacts:
@@ -354,70 +341,3 @@ class Artifacts:
         request = Request("GET", f"/artifacts/{quote(id, safe='')}", accept="*/*")
         with self._transport.open(request) as response:
             return response.content
-
-
-class Admin:
-    """What whoever runs the server asks it."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def health(self) -> Health:
-        return cast(Health, self._transport.json(Request("GET", "/health")))
-
-    def readiness(self) -> Readiness:
-        """Whether every part works; one that does not is ``not_ready``, no error."""
-        request = Request("GET", "/readiness", also_taken=503)
-        return cast(Readiness, self._transport.json(request))
-
-    def metrics(self) -> str:
-        """The metrics in the text format of Prometheus."""
-        with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
-            return response.text
-
-    def get_settings(self) -> ServerSettings:
-        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
-        return cast(ServerSettings, self._transport.json(Request("GET", "/admin/settings")))
-
-    def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
-        """Sets and clears variables in ``.env``; they take effect with a restart."""
-        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
-        return cast(SettingsSaved, self._transport.json(request))
-
-    def list_keys(self) -> ApiKeyList:
-        """The keys beside the server's own, with what each may do and its last use."""
-        return cast(ApiKeyList, self._transport.json(Request("GET", "/admin/keys")))
-
-    def create_key(self, key: NewApiKey) -> ApiKeyCreated:
-        """Makes a key; ``secret`` in the answer is shown this once."""
-        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
-        return cast(ApiKeyCreated, self._transport.json(request))
-
-    def revoke_key(self, id: str) -> None:
-        """Revokes a key, and those that it made."""
-        self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
-
-    def get_agent(self) -> AgentFile:
-        """The agent configuration on disk, with every mistake in it."""
-        return cast(AgentFile, self._transport.json(Request("GET", "/admin/agent")))
-
-    def check_agent(self, text: str) -> AgentCheck:
-        """Looks for mistakes in an agent configuration, and saves nothing."""
-        request = Request("POST", "/admin/agent/check", json={"text": text})
-        return cast(AgentCheck, self._transport.json(request))
-
-    def save_agent(self, file: AgentSave) -> AgentSaved:
-        """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
-        request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
-        return cast(AgentSaved, self._transport.json(request))
-
-    def agent_versions(self) -> AgentVersions:
-        """The last ten that were replaced, latest first."""
-        request = Request("GET", "/admin/agent/versions")
-        return cast(AgentVersions, self._transport.json(request))
-
-    def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
-        """Saves an earlier version again."""
-        path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
-        request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
-        return cast(AgentSaved, self._transport.json(request))

@@ -1,0 +1,218 @@
+"""What whoever runs the server asks it; the synchronous twin is made of it by make_synchronous.py."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from . import protocol
+from .asynchronous_transport import AsyncChatStream, Transport
+from .contract import (
+    ActivityEvent,
+    AgentCheck,
+    AgentFile,
+    AgentQuestion,
+    AgentSave,
+    AgentSaved,
+    AgentVersion,
+    AgentVersions,
+    ApiKeyCreated,
+    ApiKeyList,
+    Deployment,
+    DeploymentRequest,
+    DeploymentTargets,
+    Health,
+    LocalModelServers,
+    McpTestResult,
+    ModelTest,
+    ModelTestRequest,
+    NewApiKey,
+    ProviderModels,
+    Readiness,
+    Restarting,
+    Run,
+    RunList,
+    RunSummary,
+    SandboxReport,
+    Server as LocalModelServer,
+    ServerState,
+    Settings as ServerSettings,
+    SettingsPatch,
+    SettingsSaved,
+    SkillList,
+    Target,
+    WatchedFolder,
+    WatchedFolders,
+)
+from .protocol import TRIAL, Request
+
+
+class AsyncAdmin:
+    """What whoever runs the server asks it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def health(self) -> Health:
+        return cast(Health, await self._transport.json(Request("GET", "/health")))
+
+    async def readiness(self) -> Readiness:
+        """Whether every part works; one that does not is ``not_ready``, no error."""
+        request = Request("GET", "/readiness", also_taken=503)
+        return cast(Readiness, await self._transport.json(request))
+
+    async def server(self) -> ServerState:
+        """Whether a restart is needed, and for what."""
+        return cast(ServerState, await self._transport.json(Request("GET", "/admin/server")))
+
+    async def folders(self) -> Sequence[WatchedFolder]:
+        """The folders whose files the server keeps as documents."""
+        answer = cast(WatchedFolders, await self._transport.json(Request("GET", "/admin/folders")))
+        return answer["folders"]
+
+    async def restart(self) -> Restarting:
+        """Restarts the server in place. Throws ConflictError where it would not start again."""
+        return await self._once("/admin/restart")
+
+    async def launch(self) -> Restarting:
+        """Launches a server that is stopped, or whose start failed. Throws ConflictError where it would not start."""
+        return await self._once("/admin/launch")
+
+    async def stop(self) -> Restarting:
+        """Stops the server until it is launched again: only its setup and its health checks stay available."""
+        return await self._once("/admin/stop")
+
+    async def _once(self, path: str) -> Restarting:
+        return cast(Restarting, await self._transport.json(Request("POST", path, is_repeatable=False)))
+
+    async def deployment_targets(self) -> Sequence[Target]:
+        """What the agent can be deployed to."""
+        answer = cast(DeploymentTargets, await self._transport.json(Request("GET", "/admin/deploy")))
+        return answer["targets"]
+
+    async def deploy(self, wanted: DeploymentRequest) -> Deployment:
+        """The files of a deployment, or the reasons against it; writes nothing."""
+        return cast(Deployment, await self._transport.json(Request("POST", "/admin/deploy", json=wanted)))
+
+    async def events(
+        self, *, after: int | None = None, follow: bool = True
+    ) -> AsyncIterator[ActivityEvent]:
+        """What the server has done lately and, with ``follow``, what it does from then on.
+
+        Throws an AgentServerError when the server stops or the connection is lost: continue with the last event's
+        ``id`` as ``after``.
+        """
+        query = {"after": after, "follow": "true" if follow else "false"}
+        request = Request("GET", "/admin/events", query, accept="text/event-stream")
+        reader = protocol.AnswerReader()
+        async with self._transport.open(request, stream=True) as response:
+            try:
+                async for line in response.aiter_lines():
+                    for event in reader.feed(line):
+                        yield cast(ActivityEvent, event)
+            except httpx.HTTPError as error:
+                raise reader.interrupted(str(error)) from error
+
+    async def runs(self, *, answer_id: str | None = None) -> Sequence[RunSummary]:
+        """The last runs of the agent on this server, the newest first, or those that led to an answer."""
+        request = Request("GET", "/admin/runs", {"answerId": answer_id})
+        return cast(RunList, await self._transport.json(request))["runs"]
+
+    async def run(self, id: str) -> Run:
+        """What led to an answer: searches, prompts, tool calls, the error. Throws NotFoundError."""
+        return cast(Run, await self._transport.json(Request("GET", f"/admin/runs/{quote(id, safe='')}")))
+
+    async def metrics(self) -> str:
+        """The metrics in the text format of Prometheus."""
+        async with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
+            return response.text
+
+    async def get_settings(self) -> ServerSettings:
+        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
+        return cast(ServerSettings, await self._transport.json(Request("GET", "/admin/settings")))
+
+    async def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
+        """Sets and clears variables in ``.env``; they take effect with a restart."""
+        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
+        return cast(SettingsSaved, await self._transport.json(request))
+
+    async def list_keys(self) -> ApiKeyList:
+        """The keys beside the server's own, with what each may do and its last use."""
+        return cast(ApiKeyList, await self._transport.json(Request("GET", "/admin/keys")))
+
+    async def create_key(self, key: NewApiKey) -> ApiKeyCreated:
+        """Makes a key; ``secret`` in the answer is shown this once."""
+        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
+        return cast(ApiKeyCreated, await self._transport.json(request))
+
+    async def revoke_key(self, id: str) -> None:
+        """Revokes a key, and those that it made."""
+        await self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
+
+    async def get_agent(self) -> AgentFile:
+        """The agent configuration on disk, with every mistake in it."""
+        return cast(AgentFile, await self._transport.json(Request("GET", "/admin/agent")))
+
+    async def check_agent(self, text: str) -> AgentCheck:
+        """Looks for mistakes in an agent configuration, and saves nothing."""
+        request = Request("POST", "/admin/agent/check", json={"text": text})
+        return cast(AgentCheck, await self._transport.json(request))
+
+    async def save_agent(self, file: AgentSave) -> AgentSaved:
+        """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
+        request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
+        return cast(AgentSaved, await self._transport.json(request))
+
+    async def agent_versions(self) -> AgentVersions:
+        """The last ten that were replaced, latest first."""
+        request = Request("GET", "/admin/agent/versions")
+        return cast(AgentVersions, await self._transport.json(request))
+
+    async def agent_version(self, digest: str) -> AgentVersion:
+        """An earlier version. Throws NotFoundError."""
+        path = f"/admin/agent/versions/{quote(digest, safe='')}"
+        return cast(AgentVersion, await self._transport.json(Request("GET", path)))
+
+    async def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
+        """Saves an earlier version again."""
+        path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
+        request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
+        return cast(AgentSaved, await self._transport.json(request))
+
+    async def try_mcp(self, text: str, name: str) -> McpTestResult:
+        """Connects to an MCP server of an agent configuration that need not be saved."""
+        return cast(McpTestResult, await self._try(f"/admin/agent/mcp/{quote(name, safe='')}/test", text))
+
+    async def try_sandbox(self, text: str) -> SandboxReport:
+        """Verifies the sandbox of an agent configuration that need not be saved."""
+        return cast(SandboxReport, await self._try("/admin/agent/sandbox/verify", text))
+
+    async def try_skills(self, text: str) -> SkillList:
+        """The skills of an agent configuration that need not be saved, with their warnings."""
+        return cast(SkillList, await self._try("/admin/agent/skills/check", text))
+
+    async def _try(self, path: str, text: str) -> Any:
+        return await self._transport.json(Request("POST", path, json={"text": text}), TRIAL)
+
+    def try_chat(self, question: AgentQuestion) -> AsyncChatStream:
+        """Asks an agent with a configuration that need not be saved. The first event is of type ``draft``."""
+        asked = Request("POST", "/admin/agent/chat", json=question, accept="text/event-stream")
+        return AsyncChatStream(self._transport, asked)
+
+    async def test_model(self, request: ModelTestRequest) -> ModelTest:
+        """Calls a model as chat and search would, also with settings that are not saved."""
+        sent = Request("POST", "/admin/models/test", json=request, is_repeatable=False)
+        return cast(ModelTest, await self._transport.json(sent))
+
+    async def list_models(self, request: ModelTestRequest) -> Sequence[str]:
+        """The models that the provider says it has."""
+        sent = Request("POST", "/admin/models/list", json=request, is_repeatable=False)
+        return cast(ProviderModels, await self._transport.json(sent))["models"]
+
+    async def local_models(self) -> Sequence[LocalModelServer]:
+        """Ollama and LM Studio on the server's machine."""
+        answer = await self._transport.json(Request("GET", "/admin/models/local"))
+        return cast(LocalModelServers, answer)["servers"]
