@@ -1,0 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { expect, it } from 'vitest'
+import { freeAllMemory } from '../../src/lib/processes/free-memory.ts'
+import { listDocuments, search } from '../support/knowledge.ts'
+import { startServer } from '../support/server.ts'
+
+it('A server that is closed stays in no memory: another may follow it in the same process', async () => {
+  const seen: WeakRef<FastifyInstance>[] = []
+  const server = await startServer({}, { beforeListen: (app) => void seen.push(new WeakRef(app)) })
+  await server.ingest({ text: 'Owls hoot.' })
+  expect(await search(server, 'owls')).toHaveLength(1)
+  expect((await listDocuments(server)).documents).toHaveLength(1)
+  await server.close()
+  const held = async () => {
+    await nextTurn()
+    freeAllMemory()
+    return seen.filter((app) => app.deref()).length
+  }
+  expect(seen).toHaveLength(1)
+  await expect.poll(held).toBe(0)
+})
