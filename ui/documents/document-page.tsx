@@ -5,7 +5,6 @@ import { API, attempt, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button } from '../parts/controls.tsx'
-import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -15,7 +14,7 @@ import { placesIn, routeQuery } from '../route.ts'
 import { canRetry } from './bulk-work.ts'
 import { EditForm, ReplaceButton } from './change-document.tsx'
 import { isUnsettled, listAddress } from './document-list.ts'
-import { DocumentStatusMark, titleOf } from './one-document.tsx'
+import { DeleteDialog, DocumentStatusMark, titleOf } from './one-document.tsx'
 
 const POLL_MS = 2_000
 const PAGE_SIZE = 50
@@ -91,17 +90,11 @@ export function DocumentPage({ id }: { id: string }) {
         </>
       )}
       {isLeaving.value && document.value && (
-        <Confirm
-          title="Delete this document?"
-          action="Delete"
+        <DeleteDialog
+          document={document.value}
           onConfirm={() => void remove()}
           onClose={() => (isLeaving.value = false)}
-        >
-          <p>
-            Search and chat no longer find <strong>{titleOf(document.value)}</strong>. This cannot
-            be undone.
-          </p>
-        </Confirm>
+        />
       )}
     </>
   )

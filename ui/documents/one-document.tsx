@@ -1,4 +1,5 @@
 import type { Document } from '../../client/src/agent-server.ts'
+import { Confirm } from '../parts/dialog.tsx'
 import { Status, type Tone } from '../parts/notes.tsx'
 
 const MARKS: Record<Document['status'], { tone: Tone; word: string }> = {
@@ -26,4 +27,23 @@ export function DocumentStatusMark({
 /** What people know it by. */
 export function titleOf({ title, file, id }: Pick<Document, 'title' | 'file' | 'id'>): string {
   return title || file?.name || id
+}
+
+/** Asks before a document is deleted. */
+export function DeleteDialog({
+  document,
+  onConfirm,
+  onClose,
+}: {
+  document: Document
+  onConfirm: () => void
+  onClose: () => void
+}) {
+  return (
+    <Confirm title="Delete this document?" action="Delete" onConfirm={onConfirm} onClose={onClose}>
+      <p>
+        Search and chat no longer find <strong>{titleOf(document)}</strong>. This cannot be undone.
+      </p>
+    </Confirm>
+  )
 }

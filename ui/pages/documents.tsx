@@ -10,13 +10,12 @@ import { type DocumentListing, documentListAt, isUnsettled } from '../documents/
 import { DocumentPage } from '../documents/document-page.tsx'
 import { DocumentTable } from '../documents/document-table.tsx'
 import { Filters } from '../documents/filters.tsx'
-import { titleOf } from '../documents/one-document.tsx'
+import { DeleteDialog } from '../documents/one-document.tsx'
 import { selectionOf } from '../documents/shown-documents.ts'
 import { UploadPanel } from '../documents/upload-panel.tsx'
 import { arrivals, isOpen, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
-import { Confirm } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { routeQuery } from '../route.ts'
 
@@ -77,18 +76,11 @@ function DocumentsList() {
         />
       )}
       {leaving.value && (
-        <Confirm
-          title="Delete this document?"
-          action="Delete"
+        <DeleteDialog
+          document={leaving.value}
           onConfirm={() => void confirm()}
           onClose={() => (leaving.value = undefined)}
-        >
-          <p>
-            <strong>{titleOf(leaving.value)}</strong> and its{' '}
-            {counted(leaving.value.chunks, 'passage')} are no longer found by search and chat. This
-            cannot be undone.
-          </p>
-        </Confirm>
+        />
       )}
     </>
   )
