@@ -74,6 +74,23 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
     await upstream.close()
   })
 
+  it('marks sources from their first letter on, and opens them once they are known', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    await server.ingest({ title: 'Owls', text: 'Owls hoot at night.' })
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    const { promise: isSeen, resolve: goOn } = Promise.withResolvers<void>()
+    const [begun, ended] = [chunk({ content: 'At night [1], ' }), chunk({ content: 'they hoot.' })]
+    upstream.always(streamReply(begun, { until: isSeen }, ended, chunk({}, 'stop'), DONE))
+    await askOn(page, 'When do owls hoot?')
+    await page.locator('span.citation', { hasText: '1' }).waitFor()
+    expect(await page.locator('button.citation').count()).toBe(0)
+    goOn()
+    await page.getByRole('button', { name: 'Source 1' }).waitFor()
+    expect(await page.locator('span.citation').count()).toBe(0)
+    await upstream.close()
+  })
+
   it('searches with the effort that is chosen, and says what it searched for', async () => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

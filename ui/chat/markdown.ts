@@ -75,8 +75,11 @@ const markdown = new Marked({
 
 markdown.use(footnotes())
 
-/** Markdown as nodes that are safe to show; `[n]` becomes a button where `hits` has an n-th. */
-export function renderMarkdown(text: string, hits: number): DocumentFragment {
+/**
+ * Markdown as nodes that are safe to show; `[n]` becomes a button where `hits` has an n-th, and a mark of the same look
+ * while they are awaited, which come after the text.
+ */
+export function renderMarkdown(text: string, hits: number | 'awaited'): DocumentFragment {
   const html = markdown.parse(text, { async: false })
   const fragment = purify.sanitize(html, {
     ALLOWED_TAGS,
@@ -197,18 +200,30 @@ export function textNodes(fragment: Node): Text[] {
   return found
 }
 
-function markCitations(node: Text, hits: number): void {
+function markCitations(node: Text, hits: number | 'awaited'): void {
   const text = node.data
   // From the last, so that the places of those before it stay the same.
   for (const { 0: whole, 1: digits = '', index } of [...text.matchAll(CITATION)].reverse()) {
-    const number = Number(digits)
-    const isKnown = number >= 1 && number <= hits
-    const isUnknown = digits === '?' && hits > 0
-    if (!(isKnown || isUnknown) || endsInCodeName(text.slice(0, index))) continue
+    const citation = citationOf(digits, hits)
+    if (!citation || endsInCodeName(text.slice(0, index))) continue
     const mark = node.splitText(index)
     mark.splitText(whole.length)
-    mark.replaceWith(isUnknown ? unknownCitation() : citationButton(number))
+    mark.replaceWith(citation)
   }
+}
+
+function citationOf(digits: string, hits: number | 'awaited'): HTMLElement | undefined {
+  const number = Number(digits)
+  if (hits === 'awaited') return number >= 1 ? awaitedCitation(digits) : undefined
+  if (number >= 1 && number <= hits) return citationButton(number)
+  return digits === '?' && hits > 0 ? unknownCitation() : undefined
+}
+
+function awaitedCitation(digits: string): HTMLElement {
+  const mark = document.createElement('span')
+  mark.className = 'citation'
+  mark.textContent = digits
+  return mark
 }
 
 function citationButton(place: number): HTMLButtonElement {

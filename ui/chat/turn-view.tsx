@@ -192,12 +192,13 @@ function Answer({ turn }: { turn: Turn }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     if (!place.current) return
-    const answer = renderMarkdown(turn.answer, turn.hits.length)
+    const isAwaiting = turn.state === 'answering' && turn.hits.length === 0
+    const answer = renderMarkdown(turn.answer, isAwaiting ? 'awaited' : turn.hits.length)
     drawFormulas(answer)
     highlightCode(answer)
     redraw(place.current, answer)
     markUnsupported(place.current, turn.citations)
-  }, [turn.answer, turn.hits, turn.citations])
+  }, [turn.answer, turn.state, turn.hits, turn.citations])
   return (
     <>
       <Citations hits={turn.hits} citations={turn.citations}>
