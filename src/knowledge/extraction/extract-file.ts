@@ -75,7 +75,7 @@ const BINARY: readonly Format[] = [
     async read({ bytes }, sight) {
       const zip = await openZip(bytes)
       const format = ZIPPED.find(({ part }) => zip.has(part))
-      if (!format) throw unsupported('it is an archive: send its files one by one')
+      if (!format) throw unsupported('send the files in this archive instead')
       return format.read({ bytes, zip }, sight)
     },
   },

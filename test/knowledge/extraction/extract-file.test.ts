@@ -226,6 +226,14 @@ describe('What is known and not read is refused', () => {
     expect(namedBy(content)).toBe('unsupported_file')
   })
 
+  it('with what to do, where it is an archive of other files', async () => {
+    const archive = zipFile([{ name: 'owls.md', content: '# Owls' }])
+    await expect(extractFile(sourceFile('birds.zip', archive))).rejects.toMatchObject({
+      code: 'unsupported_file',
+      message: 'Files of this type are not read: send the files in this archive instead',
+    })
+  })
+
   it('with what to do, where it is of an old Office', () => {
     const old = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0])
     expect(() => formatOf(old)).toThrow(/save it as DOCX or PPTX/)
