@@ -4,7 +4,7 @@ import { report } from './error-handler.ts'
 import type { FrameFormat } from './event-stream.ts'
 import { contentTypeOf, NDJSON } from './request-body.ts'
 
-/** How long a client may send nothing. A whole stream has no time limit; only its size is bounded. */
+/** How long a client may send nothing; a whole stream may take as long as any request. */
 const IDLE_MS = 60_000
 
 /** A stream of objects, one per line; a blank line keeps the connection open. */
