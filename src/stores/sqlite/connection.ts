@@ -169,14 +169,14 @@ function bound(value: Value): SQLInputValue {
   return value
 }
 
-const WRITABLE = 'Set DATA_DIR to a directory that this user may write to, or change its owner'
+const REMEDY = 'Set DATA_DIR to a directory that this user may write to, or change its owner.'
 
 /** Creates the data directory if it is missing. Throws `store_unavailable`. */
 export async function makeDirectory(directory: string): Promise<void> {
   try {
     await makeEach(resolve(directory))
   } catch (error) {
-    throw unavailable(`Cannot make the data directory ${directory}. ${WRITABLE}`, error)
+    throw unavailable(`Cannot make the data directory ${directory}. ${REMEDY}`, error)
   }
 }
 
@@ -204,7 +204,7 @@ export function lockDirectory(directory: string): DirectoryLock {
   } catch (error) {
     file?.close()
     if (!isBusy(error)) {
-      throw unavailable(`Cannot write in the data directory ${directory}. ${WRITABLE}`, error)
+      throw unavailable(`Cannot write in the data directory ${directory}. ${REMEDY}`, error)
     }
     throw unavailable(
       `Another server is using the data directory ${directory}. Stop it, or set DATA_DIR to another directory.`,
