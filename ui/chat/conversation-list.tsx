@@ -108,12 +108,7 @@ function ManageDialog({
     <Dialog title="Conversation" onClose={onClose}>
       <Form class="stack" onSubmit={() => act(() => renameConversation(id, title.value.trim()))}>
         <Field label="Title">
-          <input
-            dir="auto"
-            value={title.value}
-            maxLength={200}
-            onInput={({ currentTarget }) => (title.value = currentTarget.value)}
-          />
+          <input dir="auto" maxLength={200} {...bound(title)} />
         </Field>
         <ErrorNote message={failure.value} />
         {isDeleting.value && (

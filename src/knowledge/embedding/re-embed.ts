@@ -213,7 +213,7 @@ const SWAP_MS = 120_000
 export async function openEmbedder(
   name: string,
   createEmbedder: (dimension?: number) => Embedder,
-  { store, log }: { store: OpenedStore; log: SwapDependencies['log'] & Pick<Log, 'info' | 'warn'> },
+  { store, log }: { store: OpenedStore; log: Pick<Log, 'info' | 'warn'> },
 ) {
   const { replacement } = store
   const swapping = { store, replacement, log, createEmbedder }

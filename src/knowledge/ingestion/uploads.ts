@@ -2,11 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { toStorable } from '../../schemas/fields.ts'
-import type { FieldPart, FilePart, FormPart } from '../../schemas/new-document.ts'
-import { FileFields } from '../../schemas/new-document.ts'
+import {
+  type FieldPart,
+  FileFields,
+  type FilePart,
+  type FormPart,
+} from '../../schemas/new-document.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
-import { discard } from '../../stores/file-store.ts'
+import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { type Documents, digestOf } from './documents.ts'
 import { createEach } from './upload-batch.ts'

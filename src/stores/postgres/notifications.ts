@@ -164,10 +164,8 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
 /** Messages that are short enough. */
 function toMessages({ from, job, ended = [] }: Message): Message[] {
   if (ended.length > MAX_IDS) return [{ from, job }]
-  if (ended.length === 0) return [{ from, job, ended }]
-  return [...batched(ended, MAX_IDS_PER_MESSAGE)].map((some, place) => {
-    return { from, job: job && place === 0, ended: some }
-  })
+  const [first = [], ...others] = batched(ended, MAX_IDS_PER_MESSAGE)
+  return [{ from, job, ended: first }, ...others.map((some) => ({ from, job: false, ended: some }))]
 }
 
 function deliver({ job, ended }: Message, to: StoreListener): void {
