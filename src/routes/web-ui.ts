@@ -3,7 +3,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { checkSameOrigin, PAGE_PATH, sessionCookie, sessionOf } from '../http/web-ui-access.ts'
-import { messageOf } from '../lib/system-error.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'
 
@@ -150,8 +149,8 @@ async function madeBundle({ bundle }: WebUi, { log }: FastifyRequest): Promise<B
     return await bundle()
   } catch (error) {
     log.error({ err: error }, 'bundling the web UI failed')
-    const reason = messageOf(error).slice(0, 2_000)
-    const message = `The web UI is unavailable because its files could not be bundled: ${reason}. The API is not affected.`
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `The web UI is unavailable because its files could not be bundled: ${reason.slice(0, 2_000)}. The API is not affected.`
     throw new AppError('web_ui_unavailable', message, { cause: error })
   }
 }

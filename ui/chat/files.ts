@@ -95,7 +95,8 @@ export const removeFile = ({ id, title }: Document) =>
 async function change(news: string, act: () => PromiseLike<unknown>): Promise<void> {
   const conversation = conversationId.value
   clearFileNotes()
-  if (await attempt(fileFailure, act)) fileNews.value = news
+  const hasChanged = await attempt(fileFailure, act)
   if (conversation !== undefined) tellTabs(conversation)
   await refreshFiles()
+  if (hasChanged) fileNews.value = news
 }
