@@ -3,8 +3,8 @@ import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
 import { byScore } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
-/** Weight of the words next to meaning, both as standard scores. */
-const LEXICAL_WEIGHT = 0.3
+/** Weight of the words next to meaning when candidates are ranked, both as standard scores. */
+const RANKING_WEIGHT = 0.3
 /** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
 const LONG_QUESTION = 6
 /** Weights of the first hits' vectors relative to the long question's own, best hit first. */
@@ -79,7 +79,7 @@ export function fuse(
   for (let place = 0; place < keys.length; place++) {
     const [key = 0, dense = 0] = [keys[place], cosines[place]]
     const score =
-      LEXICAL_WEIGHT * (words[place] ?? 0) + (1 - LEXICAL_WEIGHT) * (meaning[place] ?? 0)
+      RANKING_WEIGHT * (words[place] ?? 0) + (1 - RANKING_WEIGHT) * (meaning[place] ?? 0)
     const found = byWords.get(key)
     // The entries that remain have no vector.
     byWords.delete(key)
@@ -116,24 +116,12 @@ export function cosinesTo(
 ): Float64Array {
   const cosines = new Float64Array(keys.length)
   for (let place = 0; place < keys.length; place++) {
-    const product = dotProduct(values, place * dimension, question)
+    let product = 0
+    for (let i = 0; i < dimension; i++)
+      product += (values[place * dimension + i] ?? 0) * (question[i] ?? 0)
     cosines[place] = product * (scales?.[place] ?? 1)
   }
   return cosines
-}
-
-/** In two sums, which a processor adds at the same time. */
-function dotProduct(
-  values: Float32Array | Int8Array,
-  start: number,
-  question: Float32Array,
-): number {
-  let [even, odd] = [0, 0]
-  for (let i = 0; i < question.length; i += 2) {
-    even += (values[start + i] ?? 0) * (question[i] ?? 0)
-    odd += (values[start + i + 1] ?? 0) * (question[i + 1] ?? 0)
-  }
-  return even + odd
 }
 
 /** The question, moved towards the vectors of its first hits. */

@@ -7,8 +7,8 @@ import type { FoundChunk } from './hydrate.ts'
 /** The distinct terms of a chunk. */
 export type TermsOfChunk = (chunk: StoredChunk) => Uint32Array
 
-/** Weight of the words next to the cosine in the score of a hit. */
-const LEXICAL_WEIGHT = 0.4
+/** Weight of the words next to the cosine in the score that is shown; `fusion.ts` has that of the ranking. */
+const SHOWN_WEIGHT = 0.4
 
 /** Chunks whose terms are kept, of some 0.5 kB each. */
 const MAX_KEPT = 4_096
@@ -56,7 +56,7 @@ function relevanceOf(
   const words = () => shareOfWords(terms, termsOf(chunk))
   if (dense === undefined) return words()
   if (mode === 'dense') return clamp(dense)
-  return LEXICAL_WEIGHT * words() + (1 - LEXICAL_WEIGHT) * clamp(dense)
+  return SHOWN_WEIGHT * words() + (1 - SHOWN_WEIGHT) * clamp(dense)
 }
 
 /** The share of the question's terms, by their weight in it, that a chunk contains. */
