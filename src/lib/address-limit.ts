@@ -1,3 +1,5 @@
+import { keepNewest } from './keep-newest.ts'
+
 const WINDOW_MS = 60_000
 /** Addresses that are remembered; beyond that, the oldest window is evicted. */
 const MAX_ADDRESSES = 10_000
@@ -20,10 +22,7 @@ export function createAddressLimit(maximum: number, now: () => number = Date.now
         window.count += 1
         return
       }
-      windows.delete(address)
-      const [oldest] = windows.keys()
-      if (windows.size >= MAX_ADDRESSES && oldest !== undefined) windows.delete(oldest)
-      windows.set(address, { count: 1, endsAt: now() + WINDOW_MS })
+      keepNewest(windows, address, { count: 1, endsAt: now() + WINDOW_MS }, MAX_ADDRESSES)
     },
   }
 }

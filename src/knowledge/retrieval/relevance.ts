@@ -1,5 +1,6 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
+import { keepNewest } from '../../lib/keep-newest.ts'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { FoundChunk } from './hydrate.ts'
@@ -23,9 +24,7 @@ export function createTermsOfChunk(analyser: Pick<Analyser, 'batch'>): TermsOfCh
     const known = kept.get(chunk.key)
     if (known) return known
     const { terms } = analyser.batch([chunk])
-    const [oldest] = kept.keys()
-    if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
-    kept.set(chunk.key, terms)
+    keepNewest(kept, chunk.key, terms, MAX_KEPT)
     return terms
   }
 }

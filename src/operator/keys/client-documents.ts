@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readBoundedText } from '../../lib/bounded-body.ts'
+import { keepNewest } from '../../lib/keep-newest.ts'
 import { createGuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
@@ -62,10 +63,7 @@ export function createClientDocuments(allow: readonly string[]) {
         .run(() => fetchDocument(id), AbortSignal.timeout(QUEUE_MS))
         .catch(explain)
       const client = parse(id, text)
-      kept.delete(id)
-      kept.set(id, { client, until: Date.now() + KEPT_MS })
-      const [oldest] = kept.keys()
-      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+      keepNewest(kept, id, { client, until: Date.now() + KEPT_MS }, MAX_KEPT)
       return client
     },
     close: outbound.close,

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { ignore } from '../../lib/ignore.ts'
+import { keepNewest } from '../../lib/keep-newest.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 import { parseJson } from '../../lib/text/json.ts'
 import { createKeyCheck } from '../keys/key-check.ts'
@@ -55,10 +56,8 @@ export async function openSessions(options: Options) {
   }
   const begin = async () => {
     for (const [mac, endsAt] of sessions) if (endsAt <= now()) sessions.delete(mac)
-    const [oldest] = sessions.keys()
-    if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
     const session = randomBytes(SECRET_BYTES).toString('base64url')
-    sessions.set(macOf(session), now() + SESSION_SECONDS * 1_000)
+    keepNewest(sessions, macOf(session), now() + SESSION_SECONDS * 1_000, MAX_SESSIONS)
     await save()
     return session
   }
