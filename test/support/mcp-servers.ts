@@ -119,7 +119,7 @@ export async function startHttp(
 }
 
 /** Hands every request on to another server. */
-const handTo =
+export const handTo =
   (url: string): RequestListener =>
   (incoming, response) => {
     const { method, headers } = incoming

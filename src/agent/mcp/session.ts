@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout } from 'node:timers/promises'
 import {
   type CallToolResult,
@@ -8,6 +9,8 @@ import {
   isInputRequiredResult,
   type JsonSchemaValidator,
   type ReadResourceResult,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -17,7 +20,7 @@ import {
 import { pause, untilAborted } from '../../lib/abort.ts'
 import { type Environment, expandVariables } from '../../lib/environment.ts'
 import { ignore } from '../../lib/ignore.ts'
-import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { type GuardedFetch, outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import type { AnsweredCall, Elicited } from '../tools/elicitation.ts'
 import { elicitationParams, readElicited } from './elicitation.ts'
@@ -105,6 +108,33 @@ function acceptAnything<Data>(): JsonSchemaValidator<Data> {
   return (input) => ({ valid: true, data: input as Data, errorMessage: undefined })
 }
 
+/** Aborts the call that a request belongs to, for those who notice that no answer will come. */
+const runningCall = new AsyncLocalStorage<AbortController>()
+
+/** Without this, a call whose answer breaks off would wait until its timeout. */
+class EndingTransport extends StreamableHTTPClientTransport {
+  override send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>) {
+    const call = runningCall.getStore()
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.()
+      // After an answer, this changes nothing.
+      call?.abort(new SdkError(SdkErrorCode.ConnectionClosed, 'The answer broke off'))
+    }
+    return super.send(message, { ...options, onRequestStreamEnd })
+  }
+}
+
+/** An answer that is too large would be too large again, so its call ends although its stream could be resumed. */
+async function* endIfTooLarge(body: AsyncIterable<Uint8Array>) {
+  try {
+    yield* body
+  } catch (error) {
+    const cause = outboundCause(error)
+    if (cause?.kind === 'too_large') runningCall.getStore()?.abort(cause)
+    throw error
+  }
+}
+
 function createTransport(kind: TransportKind, target: SessionTarget): Transport {
   const { url, oauth } = target
   const provider = oauth && createProvider(oauth)
@@ -112,9 +142,7 @@ function createTransport(kind: TransportKind, target: SessionTarget): Transport 
     fetch: withHeaders(target),
     ...(provider && { authProvider: provider, onInsufficientScope: 'throw' as const }),
   }
-  return kind === 'sse'
-    ? new SSEClientTransport(url, options)
-    : new StreamableHTTPClientTransport(url, options)
+  return kind === 'sse' ? new SSEClientTransport(url, options) : new EndingTransport(url, options)
 }
 
 function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
@@ -128,12 +156,14 @@ function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget[
 
 /** The configured headers go only to the server itself, not to the authorisation server that it names. */
 function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
-  return (url, { method, headers: own, body, redirect, signal } = {}) => {
+  return async (url, { method, headers: own, body, redirect, signal } = {}) => {
     const all = new Headers(new URL(url).origin === origin ? headers : {})
     for (const [name, value] of new Headers(own)) all.set(name, value)
     const text = body instanceof URLSearchParams ? body.toString() : body
     if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
-    return fetch(url, { method, headers: all, body: text, redirect, signal })
+    const response = await fetch(url, { method, headers: all, body: text, redirect, signal })
+    if (!(response.ok && response.body)) return response
+    return new Response(ReadableStream.from(endIfTooLarge(response.body)), response)
   }
 }
 
@@ -164,8 +194,9 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     ): Promise<CallOutcome> {
       // With the schema of the output, the client would refuse a result that asks something.
       const { outputSchema: _, ...toolDefinition } = tool
+      const broken = new AbortController()
       const options = {
-        signal,
+        signal: AbortSignal.any([signal, broken.signal]),
         toolDefinition,
         allowInputRequired: true,
         timeout: idleMs,
@@ -177,7 +208,12 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       let said = answered
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const params = { name: tool.name, arguments: input, ...elicitationParams(client, said) }
-        const result: CallToolResult | InputRequiredResult = await client.callTool(params, options)
+        const result: CallToolResult | InputRequiredResult = await runningCall
+          .run(broken, () => client.callTool(params, options))
+          .catch((error: unknown) => {
+            broken.signal.throwIfAborted()
+            throw error
+          })
         if (!isInputRequiredResult(result)) return { result }
         const elicited = readElicited(result)
         if (elicited.elicitations.length > 0) return { elicited }

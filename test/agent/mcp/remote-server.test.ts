@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { onlyLong } from '../../support/long.ts'
 import {
+  handTo,
   startEverything,
   startGuardedServer,
   startHttp,
@@ -16,6 +17,18 @@ import { freePort } from '../../support/server-process.ts'
 import { connectTo, serverThat } from './remote-server-for-test.ts'
 
 const never = () => new Promise<never>(() => undefined)
+
+/** A server that works behind something that ends the stream of each call before its answer. */
+async function startInterrupted() {
+  const { url } = await startModernServer(serverThat(never))
+  const behind = handTo(url)
+  const front = await startHttp((incoming, response) => {
+    if (incoming.headers['mcp-method'] !== 'tools/call') return behind(incoming, response)
+    incoming.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': working\n\n')
+  })
+  return { url: `${front.url}/mcp` }
+}
 
 describe('a call', () => {
   it('is given up at the server, too, when the caller leaves', async () => {
@@ -74,6 +87,26 @@ describe('a call', () => {
       await expect(call('work')).rejects.toThrow(expect.objectContaining(silent))
     }
     expect(connection.session).toBeUndefined()
+  })
+
+  it.each<[string, () => Promise<{ url: string }>, RegExp]>([
+    [
+      'is too large',
+      () =>
+        startModernServer(
+          serverThat(async ({ progress }) => {
+            await progress()
+            return 'x'.repeat(2_000_000)
+          }),
+        ),
+      /larger than 1000000 bytes/,
+    ],
+    ['breaks off', startInterrupted, /closed the connection/],
+  ])('whose answer %s ends at once, and says so', async (_case, start, reason) => {
+    const { connection, call } = await connectTo((await start()).url, { timeout: 60 })
+    await connection.prove(0)
+    await expect(call('work')).rejects.toThrow(reason)
+    expect(connection.session).toBeDefined()
   })
 
   it('works at once on a server that was started anew and has forgotten the session', async () => {
