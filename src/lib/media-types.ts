@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import { lookup } from 'mime-types'
+import { extension as extensionOf, lookup } from 'mime-types'
 
 /** Clients also send it if they do not know the type. */
 export const UNKNOWN_MEDIA_TYPE = 'application/octet-stream'
@@ -16,4 +16,10 @@ const MORE: ReadonlyMap<string, string> = new Map([
 export function mediaTypeOf(name: string): string {
   const extension = extname(name).toLowerCase()
   return MORE.get(extension) ?? (lookup(extension) || UNKNOWN_MEDIA_TYPE)
+}
+
+/** The name with the extension of the media type, unless it has one: a program opens a file by it. */
+export function withExtension(name: string, mediaType: string): string {
+  const extension = extname(name) === '' && extensionOf(mediaType)
+  return extension ? `${name}.${extension}` : name
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
+import { withExtension } from '../../lib/media-types.ts'
 import { Refusal } from '../../lib/refusal.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
@@ -88,7 +89,8 @@ export async function readResult(
 
   async function keep(name: string, mediaType: string, bytes: Uint8Array): Promise<string> {
     try {
-      const artifact = await artifacts.add({ name: lastPart(name), mediaType, bytes })
+      const fileName = withExtension(lastPart(name), mediaType)
+      const artifact = await artifacts.add({ name: fileName, mediaType, bytes })
       return `[file "${artifact.name}", ${artifact.mediaType}, ${artifact.size} bytes: ${artifact.url}]`
     } catch (error) {
       const reason = error instanceof Refusal ? error.message : kindOf(error)

@@ -137,8 +137,18 @@ describe('The result of a call', () => {
     })
 
     it.each([
-      ['a picture', { type: 'image' as const, data: PIXEL, mimeType: 'image/gif' }, 'image/gif'],
-      ['a sound', { type: 'audio' as const, data: PIXEL, mimeType: 'audio/wav' }, 'audio/wav'],
+      [
+        'a picture',
+        { type: 'image' as const, data: PIXEL, mimeType: 'image/gif' },
+        'image.gif',
+        'image/gif',
+      ],
+      [
+        'a sound',
+        { type: 'audio' as const, data: PIXEL, mimeType: 'audio/wav' },
+        'audio.wav',
+        'audio/wav',
+      ],
       [
         'a binary resource',
         {
@@ -149,16 +159,18 @@ describe('The result of a call', () => {
             mimeType: 'application/pdf',
           },
         },
+        'report.pdf',
         'application/pdf',
       ],
       [
         'a long text',
         { type: 'resource' as const, resource: { uri: 'demo://log', text: 'x'.repeat(30_000) } },
+        'log.txt',
         'text/plain',
       ],
-    ])('becomes a file where it is %s', async (_case, block, mediaType) => {
+    ])('becomes a file where it is %s', async (_case, block, name, mediaType) => {
       const { text, made } = await read({ content: [block] })
-      expect(made).toMatchObject([{ mediaType }])
+      expect(made).toMatchObject([{ name, mediaType }])
       expect(text).toContain(made[0]?.url)
       expect(text.length).toBeLessThan(300)
     })
