@@ -20,7 +20,7 @@ import type { ArtifactStore } from '../stores/artifact-store.ts'
 import { LABELS } from '../variable-labels.ts'
 import { VARIABLES } from '../variables.ts'
 import type { Draft } from './agent.ts'
-import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
+import { composeMcp, composeSandbox, composeSkills, onlyCompared } from './capabilities.ts'
 import { createTriedModels } from './models.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -47,7 +47,7 @@ interface Parts {
   given: GivenEnvironment
   loaded: Pick<LoadedConfiguration, 'changedFields'>
   /** Absent while the server is not launched. */
-  artifacts?: ArtifactStore
+  store?: { artifacts: ArtifactStore; acceptedTools: Pick<AcceptedTools, 'accepted'> }
   /** The description of the available skills at this moment, as the prompt lists them. */
   catalogue: () => string
   /** Opens an agent beside the one that runs; absent while the server is not launched. */
@@ -116,7 +116,7 @@ export function composeAdmin(parts: Parts) {
 }
 
 function composeTrials(
-  { artifacts = NO_ARTIFACTS, config, log, openDraft }: Parts,
+  { store = NO_STORE, config, log, openDraft }: Parts,
   settings: Pick<SettingsService, 'environment'>,
 ) {
   /** With what the next start would change of how other servers are called, so that values just saved are tried. */
@@ -131,8 +131,8 @@ function composeTrials(
   return createAgentTrials({
     async openMcp(servers) {
       const tried = await next()
-      const forgetful = { artifacts, acceptedTools: ALL_TOOLS }
-      return composeMcp(tried.config, servers, tried.environment, forgetful, log)
+      const stores = { ...store, acceptedTools: onlyCompared(store.acceptedTools) }
+      return composeMcp(tried.config, servers, tried.environment, stores, log)
     },
     // Not the running sandbox's owner, which would take its containers away.
     openSandbox: async (section) =>
@@ -160,8 +160,4 @@ const NO_COPIES: SkillCopies = {
   keep: async () => true,
 }
 
-/** Definitions that are only tried count as accepted. */
-const ALL_TOOLS: Pick<AcceptedTools, 'see' | 'accept'> = {
-  see: async (_connection, _url, tools) => tools,
-  accept: async () => undefined,
-}
+const NO_STORE = { artifacts: NO_ARTIFACTS, acceptedTools: { accepted: async () => undefined } }

@@ -31,7 +31,7 @@ import { logRuns, type Metrics } from '../operator/ops/metrics.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
-import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
+import { composeMcp, composeSandbox, composeSkills, onlyCompared } from './capabilities.ts'
 
 interface Parts {
   config: Config
@@ -205,11 +205,7 @@ async function openDraft(
     environment,
     configuration,
     traces: undefined,
-    acceptedTools: {
-      see: async (connection, url, tools) =>
-        (await acceptedTools.accepted(connection, url)) ?? tools,
-      accept: async () => undefined,
-    },
+    acceptedTools: onlyCompared(acceptedTools),
     skillCopies: { ...skillCopies, keep: async () => true },
     sandboxOwner: randomUUID(),
   })

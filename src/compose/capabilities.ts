@@ -66,6 +66,14 @@ interface McpStores {
   acceptedTools: Pick<AcceptedTools, 'see' | 'accept'>
 }
 
+/** What was accepted, for tools that are only tried: new connections are not recorded, and nothing is accepted. */
+export const onlyCompared = ({
+  accepted,
+}: Pick<AcceptedTools, 'accepted'>): McpStores['acceptedTools'] => ({
+  see: async (connection, url, tools) => (await accepted(connection, url)) ?? tools,
+  accept: async () => undefined,
+})
+
 /** Opens the MCP connections; without any, the client is not even loaded. */
 export async function composeMcp(
   config: Config,

@@ -113,7 +113,7 @@ export async function compose(
       beginning: agent.beginning,
       openDraft: agent.openDraft,
       restart,
-      artifacts: store.artifacts,
+      store,
       keys: access.services.keys,
       folders,
       phase: { state: 'running' },

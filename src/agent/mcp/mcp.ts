@@ -97,7 +97,7 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
 const CONNECTED_MS = 3_600_000
 
 const OTHER_TOOLS =
-  'Nothing was accepted: send the `digest` of the definitions you have reviewed, as returned here'
+  'Nothing was accepted: the digest is not that of the current definitions. Review them and accept again'
 
 /** Takes the steps of a tool call in a chat one by one, until one fails. Throws only the reason of `signal`. */
 async function testConnection(

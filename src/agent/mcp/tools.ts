@@ -47,8 +47,7 @@ function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): st
   return undefined
 }
 
-const HOW =
-  'review it and accept it with POST /agent/mcp/{connection}/test {"accept": true, "digest": …}'
+const HOW = 'test the connection, review the tool and accept it'
 
 /** The length limit for tool names in the chat-completions API. */
 const MAX_LENGTH = 64

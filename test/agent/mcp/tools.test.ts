@@ -48,7 +48,7 @@ describe('The tools of a server', () => {
     ])('are refused where they are %s, and it is said how to accept them', (change, reason) => {
       const [resolved] = resolveTools([tool('a')], undefined, new Map([['a', change]]))
       expect(resolved?.refusal).toMatch(reason)
-      expect(resolved?.refusal).toContain('"accept": true')
+      expect(resolved?.refusal).toContain('accept it')
     })
 
     it.each([
