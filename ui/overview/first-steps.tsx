@@ -39,7 +39,7 @@ export function FirstSteps({ begun, onDone }: { begun: Begun; onDone: () => void
           {model === undefined ? <ConnectModel /> : <p>{model} writes the answers.</p>}
         </Step>
         <Step title="Ask a question" isDone={hasAsked}>
-          <Ask isReady={documents > 0} hasSample={hasSample} />
+          {(documents > 0 || !hasAsked) && <Ask isReady={documents > 0} hasSample={hasSample} />}
         </Step>
       </ol>
     </section>
