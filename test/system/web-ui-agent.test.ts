@@ -112,6 +112,30 @@ describe.skipIf(!hasBrowser)('The cards of the agent (need Chromium)', () => {
     await name.fill('docs')
     await page.getByText('There is a connection with this name already.').waitFor()
     await card(page, 'MCP').getByText('0 of 1 on').waitFor()
+    const added = page.getByLabel('URL of docs')
+    await added.fill('ftp://127.0.0.1:9/mcp')
+    await page.getByText('A URL that begins with http:// or https://').waitFor()
+    await added.fill('http://127.0.0.1:9/other')
+    expect(await written(page)).toMatchObject({
+      mcpServers: { docs: { url: 'http://127.0.0.1:9/other', enabled: false } },
+    })
+  })
+
+  it('are discarded only after a question', async () => {
+    const { page } = await openWebUi(browser, server.url, 'agent')
+    await prompt(page).fill('Answer like a librarian.')
+    const dialog = page.getByRole('dialog')
+    await press(page, 'Discard')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await prompt(page).inputValue()).toBe('Answer like a librarian.')
+    await goTo(page, 'Documents')
+    await goTo(page, 'Agent')
+    const note = page.getByText('Your changes are not saved yet.')
+    await note.waitFor()
+    await press(page, 'Discard')
+    await dialog.getByRole('button', { name: 'Discard' }).click()
+    await note.waitFor({ state: 'detached' })
+    expect(await prompt(page).inputValue()).toBe('')
   })
 
   it('allow a private address where a test asks for it, and cancel a test that hangs', async () => {

@@ -255,10 +255,11 @@ const STATES: Record<string, readonly [name: string, lead: (page: Page) => Promi
       },
     ],
     [
-      'discarded',
+      'discard',
       async (page) => {
         await closeDialog(page)
         await press(page, 'Discard')
+        await confirmTitle(page).waitFor()
       },
     ],
   ],

@@ -50,7 +50,10 @@ function createAgentEditor() {
       text.value = withField(text.value, path, value)
     },
     isChanged,
-    read,
+    discard() {
+      note.value = ''
+      return read()
+    },
     /** Reads the file, unless there are changes that are not saved. */
     async open() {
       note.value = ''

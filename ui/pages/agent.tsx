@@ -10,7 +10,7 @@ import { useLoadedAgent } from '../admin/loaded-agent.ts'
 import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Button, bound, Field } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 
 const CHECK_MS = 500
@@ -19,6 +19,7 @@ const CHECK_MS = 500
 export function AgentPage() {
   const { file, text, found, failure, checkFailure, note, isChanged } = editor
   const isSaving = useSignal(false)
+  const isDiscarding = useSignal(false)
   const loaded = useLoadedAgent()
   const question = useRef<HTMLTextAreaElement>(null)
   useEffect(() => void editor.open(), [])
@@ -37,7 +38,11 @@ export function AgentPage() {
           <Button icon="chat" class="only-narrow" onClick={() => question.current?.focus()}>
             Try the draft
           </Button>
-          <Button icon="cancel" disabled={!isChanged.value} onClick={() => void editor.read()}>
+          <Button
+            icon="cancel"
+            disabled={!isChanged.value}
+            onClick={() => (isDiscarding.value = true)}
+          >
             Discard
           </Button>
           <Button
@@ -54,12 +59,25 @@ export function AgentPage() {
       <p role="status">{note.value}</p>
       <div class="agent-layout">
         <div class="agent-cards">
-          <AgentForms editor={editor} loaded={loaded.value} />
+          <AgentForms editor={editor} loaded={loaded} />
           <Advanced />
         </div>
-        <DraftPanel editor={editor} loaded={loaded.value} field={question} />
+        <DraftPanel editor={editor} loaded={loaded} field={question} />
         <CitedPassage />
       </div>
+      {isDiscarding.value && (
+        <Confirm
+          title="Discard your changes?"
+          action="Discard"
+          onConfirm={() => {
+            isDiscarding.value = false
+            void editor.discard()
+          }}
+          onClose={() => (isDiscarding.value = false)}
+        >
+          <p>The cards show the saved configuration again.</p>
+        </Confirm>
+      )}
       {isSaving.value && file.value && (
         <SaveDialog
           before={file.value.text}
