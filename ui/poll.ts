@@ -2,8 +2,11 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from './api.ts'
 
-/** Asks again and again while the page is in sight, one question at a time; keeps the last answer when one fails. */
-export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {
+/**
+ * Asks again and again while the page is in sight, one question at a time, and at once when `subject` is another; keeps
+ * the last answer when one fails.
+ */
+export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number, subject?: string) {
   const value = useSignal<Value | undefined>(undefined)
   const failure = useSignal('')
   const refresh = async () => {
@@ -26,6 +29,6 @@ export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {
       isOver = true
       clearTimeout(timer)
     }
-  }, [])
+  }, [subject])
   return { value, failure, refresh }
 }

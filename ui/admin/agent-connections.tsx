@@ -6,7 +6,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
 import { AllowHost } from './allow-host.tsx'
-import { NewConnection } from './new-connection.tsx'
+import { CheckedField, mistakeInUrl, NewConnection } from './new-connection.tsx'
 import { useWork, Working } from './work.tsx'
 
 type RunningConnections = Capabilities['mcp']
@@ -32,6 +32,10 @@ export function connectionsState(editor: AgentEditor, running: RunningConnection
       words: `${words}, not reached: ${down.map(({ name }) => name).join(', ')}`,
     }
   }
+  const waiting = running.flatMap((one) => (on.includes(one.name) ? (one.waiting ?? []) : []))
+  if (waiting.length > 0) {
+    return { tone: 'bad', words: `${words}, ${counted(waiting.length, 'tool')} to accept` }
+  }
   return { tone: on.length === 0 ? 'off' : 'good', words }
 }
 
@@ -39,9 +43,11 @@ export function connectionsState(editor: AgentEditor, running: RunningConnection
 export function Connections({
   editor,
   running = [],
+  onAccepted,
 }: {
   editor: AgentEditor
   running?: RunningConnections | undefined
+  onAccepted: () => Promise<void>
 }) {
   const names = namesIn(editor)
   return (
@@ -52,6 +58,7 @@ export function Connections({
           editor={editor}
           name={name}
           waiting={running.find((one) => one.name === name)?.waiting ?? []}
+          onAccepted={onAccepted}
         />
       ))}
       <NewConnection editor={editor} names={names} />
@@ -69,13 +76,16 @@ function Connection({
   editor,
   name,
   waiting,
+  onAccepted,
 }: {
   editor: AgentEditor
   name: string
   waiting: readonly string[]
+  onAccepted: () => Promise<void>
 }) {
   const test = useWork<McpTestResult>(choiceOf(editor, name))
   const path = ['mcpServers', name]
+  const url = String(editor.field(...path, 'url') ?? '')
   const result = test.result.value
   const run = () =>
     test.run((signal) => client.admin.agent.trials.mcp(editor.text.value, name, { signal }))
@@ -83,13 +93,28 @@ function Connection({
   const accept = () => {
     if (!result) return
     const { digest } = result
-    void test.run(() => client.agent.mcp.test(name, { accept: true, digest }))
+    void test.run(async () => {
+      const accepted = await client.agent.mcp.test(name, { accept: true, digest })
+      await onAccepted()
+      return accepted
+    })
   }
   return (
     <fieldset class="stack">
       <legend>
-        <strong>{name}</strong> <code>{String(editor.field(...path, 'url') ?? '')}</code>
+        <strong>{name}</strong>
       </legend>
+      <CheckedField
+        label={
+          <>
+            URL<span class="visually-hidden"> of {name}</span>
+          </>
+        }
+        value={url}
+        mistake={mistakeInUrl(url)}
+        isRequired
+        onChange={(value) => editor.set([...path, 'url'], value)}
+      />
       <div class="row">
         <label class="check">
           <input
@@ -112,7 +137,7 @@ function Connection({
             disabled={!result || test.isBusy.value}
             onClick={accept}
           >
-            Accept {waiting.length} changed tools
+            Accept {counted(waiting.length, 'tool')}
           </Button>
         )}
         <Button

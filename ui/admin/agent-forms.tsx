@@ -52,7 +52,7 @@ export function AgentForms({ editor, loaded }: Form) {
         check={check}
         state={stateOf(connectionsState(editor, capabilities?.mcp))}
       >
-        <Connections editor={editor} running={capabilities?.mcp} />
+        <Connections editor={editor} running={capabilities?.mcp} onAccepted={loaded.refresh} />
       </AgentCard>
       <AgentCard
         title="Sandbox"

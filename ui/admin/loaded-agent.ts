@@ -1,27 +1,29 @@
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { Capabilities, Tool } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
+import { usePolled } from '../poll.ts'
 import { serverState } from './server-state.ts'
+
+const POLL_MS = 15_000
 
 export interface LoadedAgent {
   tools: readonly Tool[]
   /** Absent while the server is not launched. */
   capabilities?: Capabilities
+  /** Reads it again, after something that changes it. */
+  refresh: () => Promise<void>
 }
 
-/** What the agent that runs has loaded. */
-export function useLoadedAgent() {
-  const loaded = useSignal<LoadedAgent>({ tools: [] })
-  useEffect(() => {
-    if (serverState.value && serverState.value.state !== 'running') return
-    Promise.all([client.agent.tools(), client.agent.capabilities()]).then(
-      ([tools, capabilities]) => {
-        loaded.value = { tools, capabilities }
-      },
-      // The cards work without.
-      () => undefined,
-    )
-  }, [])
-  return loaded
+/** What the agent that runs has loaded. The cards work without. */
+export function useLoadedAgent(): LoadedAgent {
+  const { value, refresh } = usePolled(readLoaded, POLL_MS, serverState.value?.startedAt)
+  return { tools: [], ...value.value, refresh }
+}
+
+async function readLoaded() {
+  if (serverState.value && serverState.value.state !== 'running') return undefined
+  const [tools, capabilities] = await Promise.all([
+    client.agent.tools(),
+    client.agent.capabilities(),
+  ])
+  return { tools, capabilities }
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button, Form } from '../parts/controls.tsx'
 import { href } from '../route.ts'
@@ -69,14 +70,14 @@ export function NewConnection({
 }
 
 /** Says what is wrong while it is typed, and is not sent with it. */
-function CheckedField({
+export function CheckedField({
   label,
   value,
   mistake,
   isRequired,
   onChange,
 }: {
-  label: string
+  label: ComponentChildren
   value: string
   mistake: string
   isRequired: boolean
@@ -119,7 +120,7 @@ function mistakeOf(field: keyof Draft, value: string, names: readonly string[]):
       return 'Only letters A to Z and digits, with single hyphens or underscores between them.'
     case 'url':
     case 'issuer':
-      return isCallable(value) ? '' : 'A URL that begins with http:// or https://, without a user.'
+      return mistakeInUrl(value)
     case 'variable':
     case 'secret':
       return VARIABLE.test(value) ? '' : 'The name of a variable, such as DOCS_KEY, not its value.'
@@ -131,7 +132,8 @@ function mistakeOf(field: keyof Draft, value: string, names: readonly string[]):
 }
 
 /** Parts of a URL may come from variables, too. */
-function isCallable(text: string): boolean {
+export function mistakeInUrl(text: string): string {
   const url = URL.parse(text.replaceAll(/\$\{[^}]*\}/g, 'x'))
-  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return ''
+  return 'A URL that begins with http:// or https://, without a user.'
 }

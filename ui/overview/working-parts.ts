@@ -172,16 +172,21 @@ interface Named {
   state: 'on' | 'off' | 'unavailable'
   reason?: string | undefined
   tools?: number | undefined
+  /** Tools that have to be accepted. */
+  waiting?: readonly string[] | undefined
 }
 
 function namedParts(kind: string, records: readonly Named[], remedy: string): Part[] {
-  return records.map(({ name, state, reason, tools }) => {
+  return records.map(({ name, state, reason, tools, waiting = [] }) => {
     const part = { name: `${kind}: ${name}`, detail: reason }
     if (state === 'off') return { ...part, tone: 'off', state: 'Off' }
     if (state === 'unavailable') {
       return { ...part, tone: 'bad', state: 'Unavailable', remedy, page: 'agent' }
     }
     const detail = tools === undefined ? reason : counted(tools, 'tool')
-    return { ...part, tone: 'good', state: 'Works', detail }
+    const works = { ...part, tone: 'good' as const, state: 'Works', detail }
+    if (waiting.length === 0) return works
+    const toAccept = `${counted(waiting.length, 'tool')} to accept: test the connection and review what has changed.`
+    return { ...works, remedy: toAccept, page: 'agent' }
   })
 }
