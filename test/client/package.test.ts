@@ -103,6 +103,10 @@ describe('The package', onlyLong, () => {
     await writeFile(join(directory, 'tsconfig.json'), config)
     const { stdout } = await run(process.execPath, [TYPESCRIPT, '-p', directory]).catch(Object)
     expect(stdout).toBe('')
+    // As a project without a configuration, and an older one, has it.
+    const older = ['--module', 'commonjs', '--target', 'es2022', '--strict', '--noEmit']
+    const common = [TYPESCRIPT, ...older, join(directory, 'common.cts')]
+    expect((await run(process.execPath, common).catch(Object)).stdout).toBe('')
   })
 
   it('is loaded by `require`', async () => {
