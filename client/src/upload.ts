@@ -9,7 +9,7 @@ const PIECE_BYTES = 65_536
 type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** A path, if there is a file system; a `File` or `Blob`; a stream; or bytes. */
-export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
+export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array
 
 type Facts = Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection' | 'conversation'>
 
@@ -59,12 +59,10 @@ export function prepareUpload(source: UploadSource, fields: UploadFields): Prepa
 }
 
 function isStream(source: UploadSource): source is Stream {
-  return (
-    typeof source === 'object' &&
-    (source instanceof ReadableStream || Symbol.asyncIterator in source)
-  )
+  return source instanceof ReadableStream || Symbol.asyncIterator in Object(source)
 }
 
+/** Throws a TypeError for anything else, such as the `undefined` of an empty file input. */
 async function contentOf(source: UploadSource): Promise<Content> {
   if (typeof source === 'string') return fileAt(source)
   if (source instanceof Blob) {
@@ -74,8 +72,13 @@ async function contentOf(source: UploadSource): Promise<Content> {
   }
   if (source instanceof ReadableStream) return { open: () => readStream(source) }
   if (isStream(source)) return { open: () => source }
-  const blob = new Blob([source])
-  return { size: blob.size, open: () => readStream(blob.stream()) }
+  if (source instanceof ArrayBuffer) return contentOf(new Uint8Array(source))
+  if (source instanceof Uint8Array) return { size: source.length, open: () => piecesOf(source) }
+  throw new TypeError('A file is uploaded from a path, a File or Blob, a stream or bytes')
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 /**
