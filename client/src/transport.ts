@@ -91,6 +91,7 @@ export class Transport {
     options: RequestOptions,
     read: Read<Data>,
   ): Promise<Outcome<Data>> {
+    checkPath(request.path)
     const { signal, maxRetries = this.#options.maxRetries } = options
     const headers = this.#headers(request, options)
     const retries = request.isRepeatable === false ? 0 : maxRetries
@@ -168,6 +169,11 @@ export class Transport {
     }
     return Object.fromEntries(merged)
   }
+}
+
+/** Throws a TypeError if an id is one that no path can hold, which would call something else. */
+function checkPath(path: string): void {
+  if (/\/\.{0,2}(\/|$)/.test(path)) throw new TypeError('An id must not be empty, "." or ".."')
 }
 
 /** The id by which the server's log names a request. */

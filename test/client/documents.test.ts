@@ -136,6 +136,19 @@ it('A file that is not there fails as the file system says, and is not tried aga
   await expect(documents.upload(broken, { name: 'x.md' })).rejects.toThrow('The disk is gone')
 })
 
+it.each([undefined, null, 7, {}, new URL('file:///owls.md')])('%s is no file', async (source) => {
+  const upload = Reflect.get(clientOf(server).documents, 'upload')
+  await expect(upload.call(clientOf(server).documents, source)).rejects.toThrow(TypeError)
+})
+
+it.each(['', '.', '..'])('The id "%s", which would call something else, is refused', async (id) => {
+  const { documents, conversations } = clientOf(server)
+  await expect(documents.get(id)).rejects.toThrow(TypeError)
+  await expect(documents.delete(id)).rejects.toThrow(TypeError)
+  await expect(documents.chunks(id).page()).rejects.toThrow(TypeError)
+  await expect(conversations.delete(id)).rejects.toThrow(TypeError)
+})
+
 it('A document is waited for until it is ready, has failed, or the wait is over', async () => {
   const idle = await startServer({}, { begin: false })
   const { documents } = clientOf(idle)
