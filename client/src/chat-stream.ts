@@ -215,9 +215,9 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
       if (!isCut(error)) throw error
       cause = error
     }
-    throw new StreamInterruptedError('The answer ended before it was complete', this.#text, {
-      cause,
-    })
+    const { requestId } = await this.#response
+    const message = 'The answer ended before it was complete'
+    throw new StreamInterruptedError(message, this.#text, { requestId, cause })
   }
 
   #fail(error: unknown): void {

@@ -54,10 +54,16 @@ export function startDeadline(
     explain(cause) {
       if (caller?.aborted) return aborted(caller)
       if (isOver) return new TimeoutError(`${what}: nothing was heard for ${timeout} ms`)
-      const message = `${what}: the server cannot be reached, or the connection broke`
+      const message = `${what}: the server cannot be reached, or the connection broke${codeOf(cause)}`
       return new ConnectionError(message, { cause })
     },
   }
+}
+
+/** The system's word for a failure, such as ECONNREFUSED; the messages of some runtimes hold headers. */
+function codeOf(error: unknown): string {
+  const { cause, code = Object(cause).code } = Object(error)
+  return typeof code === 'string' ? ` (${code})` : ''
 }
 
 /** Throws `AbortError` if the signal is aborted. */

@@ -173,7 +173,10 @@ describe('An answer that is cut off', () => {
       for await (const event of stream) if (event.type === 'text-delta') proxy.cut()
     })().catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(StreamInterruptedError)
-    expect(failure).toMatchObject({ text: 'Owls hunt', cause: { name: 'ConnectionError' } })
+    const { requestId } = await stream.withResponse()
+    expect(requestId).toMatch(/./)
+    const cause = { name: 'ConnectionError' }
+    expect(failure).toMatchObject({ text: 'Owls hunt', requestId, cause })
     await expect(stream.result()).rejects.toBe(failure)
     await pause(50)
     expect(proxy.requests).toHaveLength(1)

@@ -5,6 +5,7 @@ import { clientOf } from '../support/client.ts'
 import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { freePort } from '../support/server-process.ts'
 
 const QUESTION = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 
@@ -148,10 +149,11 @@ describe('What stands before the server', () => {
 
 describe('A server that is not there', () => {
   it('is told as ConnectionError, with the cause', async () => {
-    const client = clientOf({ url: 'http://127.0.0.1:9' }, { maxRetries: 0 })
+    const url = `http://127.0.0.1:${await freePort()}`
+    const client = clientOf({ url }, { maxRetries: 0 })
     const failure = await failureOf(client.agent.get())
     expect(failure).toMatchObject({ name: 'ConnectionError', status: undefined })
-    expect(failure.message).toMatch(/^GET http:\/\/127\.0\.0\.1:9\/agent: /)
+    expect(failure.message).toMatch(new RegExp(`^GET ${url}/agent: .+ \\(ECONNREFUSED\\)$`))
     expect(failure.cause).toBeInstanceOf(Error)
     expect(failure.stack).not.toContain(TEST_KEY)
   })
