@@ -80,7 +80,7 @@ describe('agent-server-client documents', () => {
     await documents.upload(new Blob(['%PDF-1.7 no']), { id: 'broken', name: 'b.pdf', wait: 20 })
     await documents.replace('herons', { title: 'Herons', text: 'Herons fish.' }, { wait: 20 })
     const { stdout } = await run(['documents', 'list'])
-    expect(stdout).toMatch(/^herons {2,}ready {2,}1 chunks {2}Herons$/m)
+    expect(stdout).toMatch(/^herons {2,}ready {2,}1 chunk {2,}Herons$/m)
     expect(stdout).toMatch(/^broken {2,}failed {2,}0 chunks {2}\(damaged_file\) b\.pdf$/m)
     const failed = (await run(['documents', 'list', '--status', 'failed', '--json'])).stdout
     expect(
@@ -233,7 +233,8 @@ describe('agent-server', () => {
           2,
           /--status must be one of/,
         ],
-        ['no id', ['documents', 'rm'], 2, /takes an id/],
+        ['no id', ['documents', 'rm'], 2, /client documents --help says more/],
+        ['an empty id', ['documents', 'rm', ''], 2, /takes an id/],
         ['arguments that are no JSON', ['mcp', 'test', 'x', '--arguments', '{'], 2, /must be JSON/],
       ],
       3,

@@ -49,7 +49,7 @@ Examples:
     }
     const limit = readNumber('limit', values.limit, { min: 1, max: 1_000_000_000 })
     const everyFailed = values.failed === true
-    if (action !== 'list' && ids.length === 0 && !everyFailed)
+    if ((action !== 'list' && ids.length === 0 && !everyFailed) || ids.includes(''))
       throw new UsageError(`documents ${action} takes an id`)
     const client = await context.connect(values.url)
     return run({ ids, status, limit, everyFailed }, client, context)
@@ -80,7 +80,12 @@ const list: Action = async ({ status, limit = Number.POSITIVE_INFINITY }, client
 
 function toRow({ id, status, chunks, title = '', error }: Document): string[] {
   const failure = error ? `(${error.code}) ` : ''
-  return [id, status, `${chunks} chunks`, failure + shorten(title, TITLE_WIDTH)]
+  return [
+    id,
+    status,
+    `${chunks} ${chunks === 1 ? 'chunk' : 'chunks'}`,
+    failure + shorten(title, TITLE_WIDTH),
+  ]
 }
 
 const get: Action = async ({ ids }, client, { terminal, signal }) => {

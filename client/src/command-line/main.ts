@@ -108,7 +108,7 @@ function explain(error: unknown, name: string, terminal: Terminal): number {
   const isMistake = error instanceof TypeError || error instanceof ReferenceError
   const words = isMistake ? stack : plain(message)
   if (error instanceof UsageError) {
-    terminal.note(`${words}\nagent-server ${name} --help says more`)
+    terminal.note(`${words}\nagent-server-client ${name} --help says more`)
     return EXIT.usage
   }
   const { code, requestId } = { code: undefined, requestId: undefined, ...error }
