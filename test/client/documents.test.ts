@@ -137,8 +137,9 @@ it('A file that is not there fails as the file system says, and is not tried aga
 })
 
 it.each([undefined, null, 7, {}, new URL('file:///owls.md')])('%s is no file', async (source) => {
-  const upload = Reflect.get(clientOf(server).documents, 'upload')
-  await expect(upload.call(clientOf(server).documents, source)).rejects.toThrow(TypeError)
+  const { documents } = clientOf(server)
+  const upload: Promise<unknown> = Reflect.apply(documents.upload, documents, [source])
+  await expect(upload).rejects.toThrow(TypeError)
 })
 
 it.each(['', '.', '..'])('The id "%s", which would call something else, is refused', async (id) => {
