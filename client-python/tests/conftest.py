@@ -87,7 +87,8 @@ def proxy(server: RunningServer) -> Iterator[Proxy]:
                 return
             content = answer.content[: len(answer.content) // 2] if fault == "cut" else answer.content
             self.send_response(answer.status_code)
-            self.send_header("content-type", answer.headers.get("content-type", ""))
+            for name in ("content-type", "x-request-id"):
+                self.send_header(name, answer.headers.get(name, ""))
             self.send_header("content-length", str(len(answer.content)))
             self.end_headers()
             self.wfile.write(content)

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent_server_client import AsyncAgentServer, NotFoundError
+import pytest
+from agent_server_client import AsyncAgentServer, NotFoundError, StreamInterruptedError
 from conftest import KEY, Proxy, RunningServer
 
 PACKAGE = Path(__file__).parents[1]
@@ -23,10 +24,11 @@ def test_the_asynchronous_client_does_the_same(server: RunningServer) -> None:
             stream = client.chat({"messages": [{"role": "user", "content": "When do owls hunt?"}]})
             types = [event["type"] async for event in stream]
             assert types[-1] == "done"
-            left = client.chat({"messages": [{"role": "user", "content": "When do owls hunt?"}]})
-            async for _ in left:
-                break
-            await left.aclose()
+            async with client.chat({"messages": [{"role": "user", "content": "When do owls hunt?"}]}) as left:
+                async for _ in left:
+                    break
+            with pytest.raises(StreamInterruptedError, match="it was left"):
+                await left.result()
             answers = await asyncio.gather(*(client.query({"query": "owls"}) for _ in range(8)))
             assert all(answer["hits"] for answer in answers)
             try:

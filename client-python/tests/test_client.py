@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import pickle
 import socket
 import tempfile
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
+from typing import Any
 
 import pytest
 from agent_server_client import (
@@ -131,6 +133,9 @@ def test_an_answer_that_is_cut_off_tells_the_text_so_far(proxy: Proxy) -> None:
     with pytest.raises(StreamInterruptedError) as failure:
         client.chat({"messages": [{"role": "user", "content": QUESTION}]}).result()
     assert failure.value.text.startswith("From")
+    assert failure.value.request_id and failure.value.request_id in str(failure.value)
+    copy = pickle.loads(pickle.dumps(failure.value))
+    assert (str(copy), copy.text) == (str(failure.value), failure.value.text)
     assert len([path for _, path, _ in proxy.requests if path == "/chat"]) == 1
 
 
@@ -241,6 +246,7 @@ def test_what_the_server_refuses_is_told_by_kind(server: RunningServer, client: 
     with pytest.raises(InvalidRequestError) as refused:
         client.query({"query": "x", "topK": 101})
     assert refused.value.param == "topK"
+    assert str(refused.value) == f"topK: must be at most 100 (request {refused.value.request_id})"
     client.documents.create({"text": "One."}, idempotency_key="python-key")
     with pytest.raises(ConflictError):
         client.documents.create({"text": "Two."}, idempotency_key="python-key")
@@ -249,6 +255,19 @@ def test_what_the_server_refuses_is_told_by_kind(server: RunningServer, client: 
     assert "wrong-key" not in f"{stranger.value!r}{stranger.value.__dict__}"
     with pytest.raises(ValueError, match="name or password"):
         AgentServer("http://a:b@example.org", KEY)
+
+
+@pytest.mark.parametrize("id", ["", ".", ".."])
+def test_an_id_that_would_call_something_else_is_refused(client: AgentServer, id: str) -> None:
+    for call in (client.documents.get, client.documents.delete, client.conversations.delete):
+        with pytest.raises(ValueError, match="An id must not be empty"):
+            call(id)
+
+
+@pytest.mark.parametrize("source", [None, 7, {}])
+def test_what_is_no_file_is_not_uploaded(client: AgentServer, source: Any) -> None:
+    with pytest.raises(TypeError, match="A file is uploaded from"):
+        client.documents.upload(source)
 
 
 def test_a_lost_answer_makes_nothing_twice(proxy: Proxy) -> None:

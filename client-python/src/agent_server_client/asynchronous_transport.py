@@ -66,7 +66,7 @@ class Transport:
             with upload.open() as content:
                 return await self._once(request, content, timeout, stream)
         except httpx.HTTPError as error:
-            raise protocol.explain(request, self.settings, error) from error
+            raise protocol.explain(request, self.settings, timeout, error) from error
 
     async def _once(
         self, request: Request, content: Any, timeout: float | None, stream: bool
@@ -90,7 +90,8 @@ class Transport:
 class AsyncChatStream:
     """An answer as it is generated. It is read once: by a loop, or by ``text`` or ``result``.
 
-    A later server may send events of further types, which are passed on.
+    To leave it early, close it, or use it in a ``with`` block: that ends it at the server, too. A later server may
+    send events of further types, which are passed on.
     """
 
     def __init__(self, transport: Transport, request: Request) -> None:
@@ -116,8 +117,15 @@ class AsyncChatStream:
         """Ends the answer, also at the server."""
         await self._events.aclose()
 
+    async def __aenter__(self) -> AsyncChatStream:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     async def _read(self, transport: Transport, request: Request) -> AsyncGenerator[ChatFrame, None]:
         async with transport.open(request, stream=True) as response:
+            self._reader.request_id = response.headers.get("x-request-id")
             try:
                 async for line in response.aiter_lines():
                     for event in self._reader.feed(line):

@@ -29,6 +29,11 @@ class AgentServerError(Exception):
         self.retry_after = retry_after
         self.param = param
 
+    def __str__(self) -> str:
+        """The message, with the request's id: a traceback shows nothing else."""
+        message = super().__str__()
+        return message if self.request_id is None else f"{message} (request {self.request_id})"
+
 
 class AuthenticationError(AgentServerError):
     """401: the key is missing or wrong."""
@@ -73,15 +78,15 @@ class TimeoutError(AgentServerError):  # noqa: A001 - the same name as in JavaSc
 class StreamInterruptedError(AgentServerError):
     """A stream ended before it was complete; ``text`` is the answer so far."""
 
-    def __init__(self, message: str, text: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, text: str = "", request_id: str | None = None) -> None:
+        super().__init__(message, request_id=request_id)
         self.text = text
 
 
 class IngestionError(AgentServerError):
     """A document that was waited for has failed; ``code`` says why."""
 
-    def __init__(self, message: str, document_id: str, code: str | None) -> None:
+    def __init__(self, message: str, document_id: str = "", code: str | None = None) -> None:
         super().__init__(message, code=code)
         self.document_id = document_id
 

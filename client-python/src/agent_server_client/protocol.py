@@ -154,6 +154,9 @@ class Request:
     accept: str = "application/json"
 
     def __post_init__(self) -> None:
+        if re.search(r"/\.{0,2}(/|$)", self.path):
+            # No path can hold such an id: it would call something else.
+            raise ValueError('An id must not be empty, "." or ".."')
         if self.method == "POST" and self.idempotency_key is None:
             self.idempotency_key = secrets.token_hex(16)
 
@@ -226,6 +229,8 @@ def upload_of(
 def _name_of(source: Source, name: str | None) -> str:
     if isinstance(source, io.TextIOBase):
         raise TypeError("A file must be opened for reading bytes: open(path, 'rb')")
+    if not isinstance(source, (str, os.PathLike, bytes)) and not hasattr(source, "read"):
+        raise TypeError("A file is uploaded from a path, from bytes, or from a file opened for reading bytes")
     given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
     return name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document"
 
@@ -291,10 +296,12 @@ def pause_before_retry(error: AgentServerError, attempt: int) -> float | None:
     return pause * (0.5 + random.random() / 2)
 
 
-def explain(request: Request, settings: Settings, error: httpx.HTTPError) -> AgentServerError:
+def explain(
+    request: Request, settings: Settings, timeout: float | None, error: httpx.HTTPError
+) -> AgentServerError:
     what = f"{request.method} {settings.base_url}{request.path}"
     if isinstance(error, httpx.TimeoutException):
-        return TimeoutError(f"{what}: nothing was heard for {settings.timeout} s")
+        return TimeoutError(f"{what}: nothing was heard for {timeout or settings.timeout} s")
     return ConnectionError(f"{what}: the server cannot be reached, or the connection broke ({error})")
 
 
@@ -383,6 +390,7 @@ class AnswerReader:
 
     def __init__(self) -> None:
         self.text = ""
+        self.request_id: str | None = None
         self.done: dict[str, Any] | None = None
         self._approval: dict[str, Any] = {}
         self._event = ""
@@ -427,7 +435,8 @@ class AnswerReader:
         yield frame
 
     def interrupted(self, why: str) -> StreamInterruptedError:
-        return StreamInterruptedError(f"The answer ended before it was complete: {why}", self.text)
+        message = f"The answer ended before it was complete: {why}"
+        return StreamInterruptedError(message, self.text, self.request_id)
 
     def result(self) -> Answer:
         done = {name: value for name, value in (self.done or {}).items() if name != "type"}

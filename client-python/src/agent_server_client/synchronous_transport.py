@@ -66,7 +66,7 @@ class Transport:
             with upload.open() as content:
                 return self._once(request, content, timeout, stream)
         except httpx.HTTPError as error:
-            raise protocol.explain(request, self.settings, error) from error
+            raise protocol.explain(request, self.settings, timeout, error) from error
 
     def _once(
         self, request: Request, content: Any, timeout: float | None, stream: bool
@@ -90,7 +90,8 @@ class Transport:
 class ChatStream:
     """An answer as it is generated. It is read once: by a loop, or by ``text`` or ``result``.
 
-    A later server may send events of further types, which are passed on.
+    To leave it early, close it, or use it in a ``with`` block: that ends it at the server, too. A later server may
+    send events of further types, which are passed on.
     """
 
     def __init__(self, transport: Transport, request: Request) -> None:
@@ -116,8 +117,15 @@ class ChatStream:
         """Ends the answer, also at the server."""
         self._events.close()
 
+    def __enter__(self) -> ChatStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _read(self, transport: Transport, request: Request) -> Generator[ChatFrame, None, None]:
         with transport.open(request, stream=True) as response:
+            self._reader.request_id = response.headers.get("x-request-id")
             try:
                 for line in response.iter_lines():
                     for event in self._reader.feed(line):
