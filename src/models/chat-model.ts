@@ -122,7 +122,10 @@ export interface ChatModel {
   readonly supportsImages: boolean
   /** The size of the model's window in tokens, as its server told or a refusal taught; undefined while unknown. */
   readonly window: number | undefined
-  /** Asks the server, once, for the window and what else it tells of the model; never throws but the abort reason. */
+  /**
+   * Asks the server for the window and what else it tells of the model, again until it has told for good: some only do
+   * once the model is loaded. Never throws but the abort reason.
+   */
   learnWindow(signal: AbortSignal): Promise<number | undefined>
   /** Tokens written per second in the last answers; undefined before the first. */
   readonly speed: number | undefined

@@ -76,6 +76,21 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
     expect(chat?.leftOut.filter((name) => offered.includes(name))).toEqual([])
   })
 
+  it('asks again within the window of a model that is loaded by the first question', async () => {
+    const own = await startScriptedUpstream()
+    const told = { '/v1/models': { data: [{ id: 'llama3.2:latest' }] }, '/api/show': {} }
+    own.tell({ ...told, '/api/ps': { models: [] } })
+    const isLoaded = Promise.withResolvers<void>()
+    const first = streamReply({ until: isLoaded.promise }, chunk({ content: 'One.' }, 'stop'), DONE)
+    own.script(first, textReply('One, two.'), CALL)
+    const tested = test('chat', { ...drafted(), CHAT_MODEL: 'llama3.2', CHAT_BASE_URL: own.url })
+    await expect.poll(() => own.requests.length).toBe(1)
+    const loaded = { name: 'llama3.2:latest', context_length: 16_384 }
+    own.tell({ ...told, '/api/ps': { models: [loaded] } })
+    isLoaded.resolve()
+    expect((await tested).chat).toMatchObject({ answer: 'One, two.', window: 16_384 })
+  })
+
   it.each([
     ['ignored', [textReply('It is sunny.')]],
     ['none', [errorReply(400, 'It does not support tools'), textReply('It is sunny.')]],

@@ -61,9 +61,8 @@ export function createWindow({ model, contextTokens, log }: Dependencies) {
           : Math.min(maxTokens, window * MAX_ANSWER_SHARE)
       return Math.floor(window * (1 - MARGIN) - answer)
     },
-    /** Asks the model's server for the window, unless it is known. Throws only the abort reason of `signal`. */
+    /** Asks the model's server for the window, until that is known. Throws only the abort reason of `signal`. */
     async learn(signal: AbortSignal): Promise<void> {
-      if (model.window !== undefined) return
       using deadline = startDeadline(LEARN_MS, signal)
       try {
         await model.learnWindow(deadline.signal)

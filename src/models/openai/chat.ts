@@ -87,7 +87,7 @@ interface State {
   areToolsTried: boolean
 }
 
-/** Takes over what the server tells of the model; returns false if it gave no answer. */
+/** Takes over what the server tells of the model; returns false if it may tell more later. */
 async function learn(state: State): Promise<boolean> {
   const { server, dialect } = state
   const work = (signal: AbortSignal) => readModel(server, server.model, signal)
@@ -95,11 +95,11 @@ async function learn(state: State): Promise<boolean> {
     // Not within the time: the SDK is loaded with the first client.
     await clientOf(server)
     const told = await withDeadline(LEARN_MS, work, () => new UpstreamFailure({ kind: 'timeout' }))
-    state.window ??= told.window
+    state.window = told.window ?? state.window
     if (told.tools === false) dialect.tools = false
     if (told.images === false) dialect.images = false
     if (told.isLlamaCpp) Object.assign(dialect, { progress: true, choiceBySchema: true })
-    return true
+    return !told.isProvisional
   } catch (error) {
     const { kind, status = 0 } = toUpstreamFailure(error).facts
     return kind === 'unreadable' || kind === 'web-page' || (kind === 'status' && status < 500)

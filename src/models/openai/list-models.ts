@@ -38,19 +38,21 @@ async function readModels(server: ModelServer, signal: AbortSignal): Promise<Jso
 interface ToldModel {
   /** The size of the window, in tokens. */
   window?: number | undefined
+  /** Whether the window may be another once the server has loaded the model. */
+  isProvisional?: boolean
   /** False if the model's template leaves tools out without a word. */
   tools?: boolean | undefined
   /** False if the model has no part that reads images. */
   images?: boolean | undefined
-  isLlamaCpp: boolean
+  isLlamaCpp?: boolean
 }
 
-/** Ollama's default, and the only thing that is known before it has loaded a model. */
-const OLLAMA_WINDOW = 4_096
+/** The smallest default of Ollama and LM Studio; both tell what is in use only of a model that is loaded. */
+const UNLOADED_WINDOW = 4_096
 
 /**
- * Asks for a model in the server's list, and where that names llama.cpp or Ollama, in the way of that server, which
- * tells the window that is in use. Throws UpstreamFailure, or the abort reason of `signal`.
+ * Asks for a model in the server's list, and where that is one of llama.cpp, Ollama or LM Studio, in the way of that
+ * server, which tells the window that is in use. Throws UpstreamFailure, or the abort reason of `signal`.
  */
 export async function readModel(
   server: ModelServer,
@@ -68,20 +70,59 @@ export async function readModel(
     const window = countIn(n_ctx, objectOf(meta).n_ctx_train)
     return { window, tools: typeof tools === 'boolean' ? tools : undefined, isLlamaCpp: true }
   }
-  if (owned_by === 'library') {
-    const { parameters, capabilities } = await ask(root, '/api/show', signal, { model })
-    const { models: loaded } = await ask(root, '/api/ps', signal)
-    const running = Array.isArray(loaded) ? loaded.map(objectOf) : []
-    const { context_length: used } = running.find(({ name }) => name === model) ?? {}
-    const set = /\bnum_ctx\s+(\d+)/.exec(String(parameters))?.[1]
-    const able = (of: string) =>
-      Array.isArray(capabilities) ? capabilities.includes(of) : undefined
-    const window = countIn(used, set, OLLAMA_WINDOW)
-    return { window, tools: able('tools'), images: able('vision'), isLlamaCpp: false }
-  }
   const window = countIn(max_model_len, context_length, context_window, objectOf(meta).n_ctx_train)
-  return { window, isLlamaCpp: false }
+  if (window === undefined && isOllama(models)) return readFromOllama(root, model, signal)
+  if (window === undefined && models.some(isLmStudio)) return readFromLmStudio(root, model, signal)
+  return { window }
 }
+
+/** Ollama lists every model with its tag, and under the name of whoever published it. */
+const isOllama = (models: readonly JsonObject[]) =>
+  models.some(({ owned_by }) => owned_by === 'library') ||
+  (models.length > 0 && models.every(({ id }) => /[^:]:[^:]+$/.test(String(id))))
+
+const isLmStudio = ({ owned_by }: JsonObject) => owned_by === 'organization_owner'
+
+async function readFromOllama(
+  root: ModelServer,
+  model: string,
+  signal: AbortSignal,
+): Promise<ToldModel> {
+  const { parameters, capabilities } = await ask(root, '/api/show', signal, { model })
+  const { models: loaded } = await ask(root, '/api/ps', signal)
+  // A name without a tag is that of the latest.
+  const isAsked = ({ name }: JsonObject) => name === model || name === `${model}:latest`
+  const used = countIn(objectOf(arrayOf(loaded).map(objectOf).find(isAsked)).context_length)
+  const set = /\bnum_ctx\s+(\d+)/.exec(String(parameters))?.[1]
+  const able = (of: string) => (Array.isArray(capabilities) ? capabilities.includes(of) : undefined)
+  return {
+    window: countIn(used, set, UNLOADED_WINDOW),
+    isProvisional: used === undefined,
+    tools: able('tools'),
+    images: able('vision'),
+  }
+}
+
+async function readFromLmStudio(
+  root: ModelServer,
+  model: string,
+  signal: AbortSignal,
+): Promise<ToldModel> {
+  const { data } = await ask(root, '/api/v0/models', signal)
+  const { loaded_context_length, type } = objectOf(
+    arrayOf(data)
+      .map(objectOf)
+      .find(({ id }) => id === model),
+  )
+  const used = countIn(loaded_context_length)
+  return {
+    window: used ?? UNLOADED_WINDOW,
+    isProvisional: used === undefined,
+    images: type === 'llm' ? false : undefined,
+  }
+}
+
+const arrayOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 async function ask(server: ModelServer, path: string, signal: AbortSignal, body?: object) {
   const send = (stop: AbortSignal) => askJson(server, path, body, stop)

@@ -172,7 +172,11 @@ async function tryChat(
 ): Promise<ModelTest['chat']> {
   const window = createWindow({ model, contextTokens, log })
   await window.learn(signal)
-  const first = await askFirst(model, beginning, window, signal)
+  const assumed = window.size()
+  let first = await askFirst(model, beginning, window, signal)
+  // Some servers tell the window only now that they have loaded the model.
+  await window.learn(signal)
+  if (window.size() !== assumed) first = await askFirst(model, beginning, window, signal)
   const { answer, firstMilliseconds, promptTokens, batches, leftOut } = first
   const plain = {
     answer,

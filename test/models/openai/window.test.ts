@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { errorReply } from '../../support/upstream-replies.ts'
+import { startModel } from './model-for-test.ts'
+
+const { signal } = new AbortController()
+
+describe('The window of a model', () => {
+  it.each<[string, Record<string, unknown>, number | undefined]>([
+    ['vLLM', { '/v1/models': listOf({ id: 'qwen3:8b', max_model_len: 8_192 }) }, 8_192],
+    ['OpenRouter', { '/v1/models': listOf({ context_length: 128_000 }) }, 128_000],
+    ['a server that says nothing', { '/v1/models': listOf({}) }, undefined],
+    ['a server without a list', {}, undefined],
+    [
+      'llama.cpp',
+      {
+        '/v1/models': listOf({ owned_by: 'llamacpp', meta: { n_ctx_train: 32_768 } }),
+        '/props': { default_generation_settings: { n_ctx: 4_096 } },
+      },
+      4_096,
+    ],
+    [
+      'Ollama, of a loaded model',
+      {
+        '/v1/models': listOf({ owned_by: 'library' }),
+        '/api/show': { capabilities: ['completion', 'tools'] },
+        '/api/ps': { models: [{ name: 'test-model', context_length: 16_384 }] },
+      },
+      16_384,
+    ],
+    [
+      'Ollama, as it is set',
+      {
+        '/v1/models': listOf({ owned_by: 'library' }),
+        '/api/show': { parameters: 'num_ctx    8192\nstop "x"' },
+        '/api/ps': { models: [] },
+      },
+      8_192,
+    ],
+    [
+      'Ollama, by default',
+      { '/v1/models': listOf({ owned_by: 'library' }), '/api/show': {}, '/api/ps': {} },
+      4_096,
+    ],
+    [
+      'Ollama, where the model is one of several, and named without its tag',
+      {
+        '/v1/models': listOf(
+          { id: 'qwen3:8b', owned_by: 'library' },
+          { id: 'test-model:latest', owned_by: 'library' },
+        ),
+        '/api/show': {},
+        '/api/ps': { models: [{ name: 'test-model:latest', context_length: 16_384 }] },
+      },
+      16_384,
+    ],
+    [
+      'Ollama, where nobody’s models are of its library',
+      {
+        '/v1/models': listOf({ id: 'hf.co/someone/test-model:Q4_K_M', owned_by: 'someone' }),
+        '/api/show': {},
+        '/api/ps': {},
+      },
+      4_096,
+    ],
+    [
+      'LM Studio, of a loaded model',
+      {
+        '/v1/models': listOf({ owned_by: 'organization_owner' }, { id: 'other' }),
+        '/api/v0/models': listOf({ max_context_length: 131_072, loaded_context_length: 8_192 }),
+      },
+      8_192,
+    ],
+    [
+      'LM Studio, of one that is not loaded',
+      {
+        '/v1/models': listOf({ owned_by: 'organization_owner' }),
+        '/api/v0/models': listOf({ state: 'not-loaded', max_context_length: 131_072 }),
+      },
+      4_096,
+    ],
+  ])('is asked of %s', async (_server, told, window) => {
+    const test = await startModel()
+    test.upstream.tell(told)
+    expect(test.model.window).toBeUndefined()
+    expect(await test.model.learnWindow(signal)).toBe(window)
+    expect(test.model.window).toBe(window)
+    expect(test.upstream.requests).toEqual([])
+  })
+
+  it.each([
+    [listOf({ max_model_len: 8_192 }), 8_192],
+    [{ models: 'none' }, undefined],
+  ])('is asked for once, also where the answer is no list', async (answer, window) => {
+    const { upstream, model } = await startModel()
+    upstream.tell({ '/v1/models': answer })
+    await model.learnWindow(signal)
+    upstream.tell({ '/v1/models': listOf({ max_model_len: 1 }) })
+    expect(await model.learnWindow(signal)).toBe(window)
+  })
+
+  it('is asked for again once Ollama has loaded the model', async () => {
+    const { upstream, model } = await startModel()
+    const told = { '/v1/models': listOf({ owned_by: 'library' }), '/api/show': {} }
+    upstream.tell({ ...told, '/api/ps': {} })
+    expect(await model.learnWindow(signal)).toBe(4_096)
+    const loaded = (context_length: number) => ({
+      models: [{ name: 'test-model', context_length }],
+    })
+    upstream.tell({ ...told, '/api/ps': loaded(8_192) })
+    expect(await model.learnWindow(signal)).toBe(8_192)
+    upstream.tell({ ...told, '/api/ps': loaded(1_024) })
+    expect(await model.learnWindow(signal)).toBe(8_192)
+  })
+
+  it.each([
+    [
+      'llama.cpp',
+      errorReply(400, {
+        code: 400,
+        message: 'the request exceeds the available context size, try increasing it',
+        type: 'exceed_context_size_error',
+        n_prompt_tokens: 6_517,
+        n_ctx: 4_096,
+      }),
+    ],
+    [
+      'OpenAI',
+      errorReply(400, {
+        code: 'context_length_exceeded',
+        message:
+          "This model's maximum context length is 4096 tokens. However, your messages resulted in 6517 tokens. Please reduce the length of the messages.",
+      }),
+    ],
+    [
+      'vLLM',
+      errorReply(
+        400,
+        "This model's maximum context length is 4096 tokens. However, you requested 6517 tokens (6417 in the messages, 100 in the completion).",
+      ),
+    ],
+  ])('is learned from the refusal of %s', async (_server, refusal) => {
+    const { upstream, model, ask } = await startModel()
+    upstream.script(refusal)
+    await expect(ask()).rejects.toMatchObject({
+      code: 'upstream_refused',
+      promptTokens: 6_517,
+      window: 4_096,
+    })
+    expect(model.window).toBe(4_096)
+  })
+
+  it('stays unknown where a refusal has no number', async () => {
+    const { upstream, model, ask } = await startModel()
+    upstream.script(errorReply(400, 'prompt is too long'))
+    await expect(ask()).rejects.toMatchObject({ promptTokens: undefined, window: undefined })
+    expect(model.window).toBeUndefined()
+  })
+})
+
+function listOf(...models: object[]) {
+  const data = models.map((model) => ({ id: 'test-model', object: 'model', ...model }))
+  return { object: 'list', data }
+}
