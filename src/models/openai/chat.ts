@@ -13,16 +13,11 @@ import {
 import { clientOf, spanAttributes } from './connection.ts'
 import { createDialect, type Dialect, fallBack } from './dialect.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
-import {
-  createRetries,
-  isLoading,
-  isTooLong,
-  toUpstreamFailure,
-  UpstreamFailure,
-} from './failures.ts'
+import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { readModel } from './list-models.ts'
 import { insistsOnCall, toRequestBody } from './request-body.ts'
 import { type ChatServer, streamAnswer } from './stream-answer.ts'
+import { isTooLong } from './too-long.ts'
 
 interface OpenAiModelOptions extends ChatServer {
   model: string

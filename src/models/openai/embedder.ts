@@ -10,7 +10,8 @@ import {
   type Vector,
 } from './embedding-request.ts'
 import { EMBEDDING_MODEL, explainFailure } from './explain-failure.ts'
-import { askRepeatedly, isTooLong, toUpstreamFailure, type UpstreamFailure } from './failures.ts'
+import { askRepeatedly, toUpstreamFailure, type UpstreamFailure } from './failures.ts'
+import { isTooLong } from './too-long.ts'
 
 /** Limits of one request. 32 is the default maximum of texts in Text Embeddings Inference. */
 const MAX_TEXTS = 32

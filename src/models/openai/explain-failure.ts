@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
-import { type FailureFacts, isTooLong, toUpstreamFailure } from './failures.ts'
+import { type FailureFacts, toUpstreamFailure } from './failures.ts'
+import { isTooLong } from './too-long.ts'
 
 /** The names by which an operator knows an upstream. */
 export interface UpstreamNames {
@@ -134,14 +135,14 @@ function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names, model } = asked
   const { upstream, baseUrl, input } = names
   const { status = 500, words = '' } = facts
+  if (status !== 413 && isTooLong(facts)) {
+    return ['upstream_refused', `The ${input} is longer than the ${upstream} can read`]
+  }
   const known = BY_STATUS[status]
   if (known) return known(names, model)
   if (status >= 500) return ['upstream_failed', `The ${upstream} failed (${status})`]
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
-  }
-  if (isTooLong(facts)) {
-    return ['upstream_refused', `The ${input} is longer than the ${upstream} can read`]
   }
   const excerpt = excerptOf(words, asked)
   return ['upstream_refused', `The ${upstream} refused the request${excerpt && `: ${excerpt}`}`]

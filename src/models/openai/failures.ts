@@ -1,7 +1,8 @@
 import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import type { Log } from '../../lib/log.ts'
-import { isObject, type JsonObject, nonEmptyString, parseJson } from '../../lib/text/json.ts'
+import { isObject, nonEmptyString, parseJson } from '../../lib/text/json.ts'
+import { isTooLong, sizesIn } from './too-long.ts'
 
 type FailureKind =
   | 'status'
@@ -130,18 +131,6 @@ function readError(
   return { ...(code && { code }), words: words.slice(0, MAX_WORDS), ...sizesIn(error, words) }
 }
 
-/** How servers say the sizes of the window and of the prompt: OpenAI, vLLM and DeepSeek; Mistral and others. */
-const WINDOW_IN_WORDS = /(?:context (?:length|size|window)|maximum)\D{0,40}?(\d{3,8})/i
-const PROMPT_IN_WORDS =
-  /(?:resulted in|you requested|passed in|contains?|has|prompt \(|given:?) (?:at least )?(\d{3,8})/i
-
-/** llama.cpp has fields for them, others only words. */
-function sizesIn({ n_ctx, n_prompt_tokens }: JsonObject, words: string) {
-  const window = Number(n_ctx ?? WINDOW_IN_WORDS.exec(words)?.[1])
-  const promptTokens = Number(n_prompt_tokens ?? PROMPT_IN_WORDS.exec(words)?.[1])
-  return { ...(window > 0 && { window }), ...(promptTokens > 0 && { promptTokens }) }
-}
-
 /** The HTTP status, if a server gives that as the code. */
 function statusIn(code: string): number | undefined {
   return /^[45]\d\d$/.test(code) ? Number(code) : undefined
@@ -149,18 +138,6 @@ function statusIn(code: string): number | undefined {
 
 function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? nonEmptyString(thrown.code) : undefined
-}
-
-/** Matches servers' messages that the prompt exceeds the model's window. */
-const TOO_LONG =
-  /context[ _-]?(?:length|size|window)|maximum (?:prompt|input) length|prompt is too long|too many (?:input )?tokens|less than \d+ tokens|too large to process/i
-
-/**
- * Whether the text exceeds the model's window. Ollama reports that with status 400 or 500, Text Embeddings Inference
- * with 413, llama.cpp with 500.
- */
-export function isTooLong({ kind, status, words = '' }: FailureFacts): boolean {
-  return kind === 'status' && (status === 413 || TOO_LONG.test(words))
 }
 
 const MAX_RETRIES = 2

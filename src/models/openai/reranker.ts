@@ -4,13 +4,8 @@ import { isObject, objectOf, parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
 import { askJson, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, RERANK_MODEL } from './explain-failure.ts'
-import {
-  askRepeatedly,
-  failureInStream,
-  isTooLong,
-  type UpstreamFailure,
-  unreadable,
-} from './failures.ts'
+import { askRepeatedly, failureInStream, type UpstreamFailure, unreadable } from './failures.ts'
+import { isTooLong } from './too-long.ts'
 
 /** UTF-16 code units of a question and of a text that are sent: few models read more. */
 const MAX_QUERY = 2_000

@@ -149,6 +149,126 @@ describe('The window of a model', () => {
     expect(model.window).toBe(4_096)
   })
 
+  it.each<[string, string, number | undefined, number | undefined]>([
+    ['Anthropic', 'prompt is too long: 9462 tokens > 8000 maximum', 8_000, 9_462],
+    [
+      'Anthropic, with the answer',
+      'input length and `max_tokens` exceed context limit: 7000 + 2000 > 8000',
+      8_000,
+      undefined,
+    ],
+    [
+      'Gemini',
+      'The input token count (9265) exceeds the maximum number of tokens allowed (8000).',
+      8_000,
+      9_265,
+    ],
+    [
+      'Vertex AI',
+      'Unable to submit request because the input token count is 9265 but model only supports up to 8000.',
+      8_000,
+      9_265,
+    ],
+    [
+      'Mistral',
+      'Prompt contains 9265 tokens and 0 draft tokens, too large for model with 8000 maximum context length',
+      8_000,
+      9_265,
+    ],
+    [
+      'OpenRouter',
+      "This endpoint's maximum context length is 8000 tokens. However, you requested about 9265 tokens (9000 of text input, 265 in the output).",
+      8_000,
+      9_265,
+    ],
+    [
+      'SGLang',
+      "The input (9265 tokens) is longer than the model's context length (8000 tokens).",
+      8_000,
+      9_265,
+    ],
+    [
+      'LM Studio',
+      'Trying to keep the first 9265 tokens when context the overflows. However, the model is loaded with context length of only 8000 tokens, which is not enough.',
+      8_000,
+      9_265,
+    ],
+    [
+      'vLLM, of the prompt alone',
+      'The decoder prompt (length 9265) is longer than the maximum model length of 8000.',
+      8_000,
+      9_265,
+    ],
+    [
+      'vLLM, with the answer',
+      'You passed 9265 input tokens and requested 100 output tokens. However, the model’s context length is only 8000 tokens',
+      8_000,
+      9_265,
+    ],
+    [
+      'Text Generation Inference',
+      'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8000. Given: 9265 `inputs` tokens',
+      8_000,
+      9_265,
+    ],
+    [
+      'Cohere',
+      'too many tokens: total number of tokens in the prompt cannot exceed 8000 - received 9265.',
+      8_000,
+      9_265,
+    ],
+    ['Moonshot', 'Your request exceeded model token limit: 8000 (requested: 9265)', 8_000, 9_265],
+    [
+      'Cerebras',
+      'Please reduce the length of the messages or completion. Current length is 9265 while limit is 8000',
+      8_000,
+      9_265,
+    ],
+    ['DashScope', 'Range of input length should be [1, 8000]', 8_000, undefined],
+    [
+      'a server that writes numbers with commas',
+      'Prompt has 9,265 tokens, but the configured context size is 8,000 tokens',
+      8_000,
+      9_265,
+    ],
+    ['Groq', 'Please reduce the length of the messages or completion.', undefined, undefined],
+    ['Bedrock', 'Input is too long for requested model.', undefined, undefined],
+    [
+      'Ollama’s cloud',
+      'prompt too long; exceeded max context length by 1265 tokens',
+      undefined,
+      undefined,
+    ],
+  ])('is learned from the words of %s', async (_server, words, window, promptTokens) => {
+    const { upstream, model, ask } = await startModel()
+    upstream.script(errorReply(400, words))
+    await expect(ask()).rejects.toMatchObject({
+      code: 'upstream_refused',
+      message: 'The conversation is longer than the chat model can read',
+      promptTokens,
+      window,
+    })
+    expect(model.window).toBe(window)
+  })
+
+  it('is what a minute has room for, where that is less', async () => {
+    const { upstream, model, ask } = await startModel()
+    const words =
+      'Request too large for gpt-4o on tokens per min (TPM): Limit 8000, Requested 9265. The input or output tokens must be reduced in order to run successfully.'
+    upstream.script(errorReply(429, { message: words, code: 'rate_limit_exceeded' }))
+    await expect(ask()).rejects.toMatchObject({ promptTokens: 9_265 })
+    expect(model.window).toBe(8_000)
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  it('is not learned from a limit on the rate', async () => {
+    const { upstream, model, ask } = await startModel()
+    const words = 'Too many tokens, please wait: the limit is 8000 tokens per minute'
+    upstream.script(errorReply(429, words, { 'retry-after': '30' }))
+    await expect(ask()).rejects.toMatchObject({ code: 'upstream_rate_limited' })
+    expect(model.window).toBeUndefined()
+  })
+
   it('stays unknown where a refusal has no number', async () => {
     const { upstream, model, ask } = await startModel()
     upstream.script(errorReply(400, 'prompt is too long'))
