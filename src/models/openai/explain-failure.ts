@@ -53,6 +53,10 @@ interface Asked {
 }
 
 const MAX_EXCERPT = 300
+const overloaded = ({ upstream }: UpstreamNames): [ErrorCode, string] => [
+  'upstream_failed',
+  `The ${upstream}'s server is overloaded or not ready: try again later`,
+]
 /** What an operator can do about a status. Others are refusals below 500 and failures from 500 on. */
 const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorCode, string]> = {
   401: ({ upstream, key }) => [
@@ -77,6 +81,9 @@ const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorC
     'upstream_rate_limited',
     `The ${upstream} receives too many requests: try again later`,
   ],
+  503: overloaded,
+  // Anthropic's own.
+  529: overloaded,
 }
 
 function urlHint({ baseUrl, path }: UpstreamNames): string {

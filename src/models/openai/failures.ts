@@ -59,6 +59,8 @@ const EXACT_STATUS: Record<string, number> = {
   exceed_context_size_error: 400,
   insufficient_quota: 402,
   model_not_found: 404,
+  // Groq: the model wrote a call that cannot be read, which it may not do the next time.
+  tool_use_failed: 502,
 }
 
 /** The statuses for errors inside a stream, which have none. */
@@ -109,7 +111,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
     status: EXACT_STATUS[code] ?? status,
     code,
     words,
-    retryAfterMs: retryAfterOf(headers),
+    retryAfterMs: retryAfterOf(headers) ?? waitIn(words),
     final: headers.get('x-should-retry') === 'false',
     ...sizes,
   })
@@ -129,6 +131,12 @@ function readError(
   const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
   const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
   return { ...(code && { code }), words: words.slice(0, MAX_WORDS), ...sizesIn(error, words) }
+}
+
+/** The wait that Gemini tells in words alone: "Please retry in 17.3s." */
+function waitIn(words: string): number | undefined {
+  const [, seconds] = /\bretry in (\d+(?:\.\d+)?) ?s/i.exec(words) ?? []
+  return seconds === undefined ? undefined : Number(seconds) * 1_000
 }
 
 /** The HTTP status, if a server gives that as the code. */
@@ -185,9 +193,9 @@ export async function askRepeatedly<Answer>(
   }
 }
 
-/** Whether the server still loads the model, as llama.cpp says it; that passes by itself, but may take minutes. */
+/** Whether the server still loads the model, as llama.cpp and Hugging Face say it; that passes, but may take minutes. */
 export function isLoading({ kind, status, words = '' }: FailureFacts): boolean {
-  return kind === 'status' && status === 503 && /loading model/i.test(words)
+  return kind === 'status' && status === 503 && /loading model|is currently loading/i.test(words)
 }
 
 /** The time until the next attempt, in ms. Undefined unless the failure is transient; no retries after a timeout. */

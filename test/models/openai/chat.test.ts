@@ -82,13 +82,12 @@ describe('A server that is llama.cpp', () => {
     expect(bodiesOf(test)[1]).toMatchObject({ tool_choice: 'required' })
   })
 
-  it('is waited for while it loads the model, which is told', async () => {
+  it.each([
+    [{ error: { message: 'Loading model', type: 'unavailable_error', code: 503 } }],
+    [{ error: 'Model gpt2 is currently loading', estimated_time: 20 }],
+  ])('is waited for while it loads the model, which is told: %j', async (told) => {
     const test = await startModel()
-    const loading = jsonReply(
-      { error: { message: 'Loading model', type: 'unavailable_error', code: 503 } },
-      503,
-      { 'retry-after-ms': '1' },
-    )
+    const loading = jsonReply(told, 503, { 'retry-after-ms': '1' })
     test.upstream.script(...Array(5).fill(loading), textReply('At nine'))
     const events = await eventsOf(test)
     expect(events.slice(0, 5)).toEqual(Array(5).fill({ type: 'progress', phase: 'loading' }))

@@ -17,6 +17,7 @@ import {
 import { API_KEY, question, readAnswer, startModel } from './model-for-test.ts'
 
 const NOW = { 'retry-after-ms': '1' }
+const FINAL = { 'x-should-retry': 'false' }
 
 describe('refusals of the upstream', () => {
   it.each<[string, Script, { code: string; message: unknown; retryAfter?: number }]>([
@@ -131,8 +132,21 @@ describe('refusals of the upstream', () => {
     ],
     [
       'a rate limit without a wait',
-      errorReply(429, 'slow down', { 'x-should-retry': 'false' }),
+      errorReply(429, 'slow down', FINAL),
       { code: 'upstream_rate_limited', message: expect.any(String), retryAfter: 5 },
+    ],
+    [
+      'a rate limit whose wait is told in words alone',
+      errorReply(429, 'You exceeded your current quota. Please retry in 17.3s.'),
+      { code: 'upstream_rate_limited', message: expect.any(String), retryAfter: 18 },
+    ],
+    [
+      'a server that is overloaded',
+      errorReply(529, { message: 'Overloaded', type: 'overloaded_error' }, FINAL),
+      {
+        code: 'upstream_failed',
+        message: "The chat model's server is overloaded or not ready: try again later",
+      },
     ],
     [
       'a redirect',
@@ -151,7 +165,7 @@ describe('refusals of the upstream', () => {
     ],
     [
       'a server that does not want to be tried again',
-      errorReply(500, 'broken', { 'x-should-retry': 'false' }),
+      errorReply(500, 'broken', FINAL),
       { code: 'upstream_failed', message: 'The chat model failed (500)' },
     ],
   ])(
@@ -265,6 +279,10 @@ describe('passing failures', () => {
     ['status 429 with a short wait', errorReply(429, 'slow down', NOW)],
     ['status 500', errorReply(500, 'oops', NOW)],
     [
+      'a call of a tool that Groq cannot read',
+      errorReply(400, { message: 'Failed to call a function.', code: 'tool_use_failed' }, NOW),
+    ],
+    [
       'a bad gateway with a web page',
       { ...webPageReply(502), headers: { ...NOW, 'content-type': 'text/html' } },
     ],
@@ -283,7 +301,7 @@ describe('passing failures', () => {
   it('are tried three times in all', async () => {
     const { upstream, ask } = await startModel()
     upstream.always(errorReply(503, 'loading', NOW))
-    await expect(ask()).rejects.toMatchObject({ message: 'The chat model failed (503)' })
+    await expect(ask()).rejects.toThrow('overloaded or not ready')
     expect(upstream.requests).toHaveLength(3)
   })
 
