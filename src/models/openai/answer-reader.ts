@@ -17,13 +17,15 @@ const MAX_REASONING_DETAILS = 64
 interface ReaderOptions {
   /** The names of the tools that were offered; empty if the text is not to be searched for calls. */
   offered: ReadonlySet<string>
+  /** Whether the answer is known to begin as thinking without a mark. */
+  isThinkingOpen?: boolean | undefined
 }
 
 /** Reads the chunks of one answer, in any dialect of chat completions. */
-export function createAnswerReader({ offered }: ReaderOptions) {
+export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions) {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
-  const thinking = createThinkingSplitter()
+  const thinking = createThinkingSplitter({ isOpen: isThinkingOpen })
   const written = createWrittenCalls(offered)
   let finishReason: string | undefined
   let usage: ModelUsage | undefined
@@ -81,6 +83,10 @@ export function createAnswerReader({ offered }: ReaderOptions) {
     /** Tokens written per second, if the server says so. */
     get speed() {
       return speed
+    },
+    /** Whether the answer began as thinking without a mark; undefined if it does not tell. */
+    get wasThinkingOpen() {
+      return thinking.wasOpen
     },
     /** What was held back because it might have been the beginning of something else than text. */
     rest(): ModelEvent[] {

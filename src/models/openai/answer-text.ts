@@ -8,12 +8,24 @@ interface Said {
   reasoning: string
 }
 
-/** Separates the thinking that a model writes before its answer, between `<think>` and `</think>`. */
-export function createThinkingSplitter() {
+/** The end of a thinking whose begin is not in the answer, but in the prompt that the template makes. */
+const LONE_END = `\n${END_OF_THINKING}\n`
+/** The longest such thinking that is kept, as it may turn out to be the answer. */
+const MAX_KEPT = 1_000_000
+
+/**
+ * Separates the thinking that a model writes before its answer, between `<think>` and `</think>`. Some servers leave
+ * out the first mark: where a model is known for that, its answers begin as thinking, and what has no end is text.
+ */
+export function createThinkingSplitter({ isOpen = false } = {}) {
   let phase: 'start' | 'thinking' | 'answer' = 'start'
   let held = ''
   /** Whether the space between the thinking and the answer is being skipped. */
   let isBetween = false
+  let isMarked = false
+  let hasLoneEnd = false
+  /** The thinking without a mark. */
+  let assumed = ''
 
   const take = (length: number): string => {
     const text = held.slice(0, length)
@@ -22,12 +34,9 @@ export function createThinkingSplitter() {
   }
   const begin = (): void => {
     const begun = held.trimStart()
-    if (begun.startsWith(THINK)) {
-      phase = 'thinking'
-      held = begun.slice(THINK.length)
-    } else if (!THINK.startsWith(begun)) {
-      phase = 'answer'
-    }
+    isMarked = begun.startsWith(THINK)
+    if (isMarked) held = begun.slice(THINK.length)
+    if (isMarked || !THINK.startsWith(begun)) phase = isMarked || isOpen ? 'thinking' : 'answer'
   }
   const takeThought = (): string => {
     const end = held.indexOf(END_OF_THINKING)
@@ -36,12 +45,20 @@ export function createThinkingSplitter() {
     take(END_OF_THINKING.length)
     phase = 'answer'
     isBetween = true
+    hasLoneEnd ||= !isMarked
     return thought
   }
   const takeText = (): string => {
     if (isBetween) held = held.trimStart()
     isBetween &&= held === ''
-    return take(held.length)
+    if (isMarked || hasLoneEnd) return take(held.length)
+    const end = held.indexOf(LONE_END)
+    if (end === -1) return take(held.length - openEnd(held, [LONE_END]))
+    hasLoneEnd = true
+    isBetween = true
+    const before = take(end)
+    take(LONE_END.length)
+    return `${before}\n\n${takeText()}`
   }
 
   return {
@@ -49,11 +66,17 @@ export function createThinkingSplitter() {
       held += more
       if (phase === 'start') begin()
       const reasoning = phase === 'thinking' ? takeThought() : ''
+      if (!isMarked) assumed += reasoning.slice(0, MAX_KEPT - assumed.length)
       return { reasoning, text: phase === 'answer' ? takeText() : '' }
     },
     end(): Said {
       const rest = take(held.length)
-      return phase === 'thinking' ? { text: '', reasoning: rest } : { text: rest, reasoning: '' }
+      if (phase !== 'thinking') return { text: rest, reasoning: '' }
+      return isMarked ? { text: '', reasoning: rest } : { text: assumed + rest, reasoning: '' }
+    },
+    /** Whether the answer began as thinking without a mark; undefined if it does not tell. */
+    get wasOpen(): boolean | undefined {
+      return hasLoneEnd || (phase === 'thinking' && !isMarked ? false : undefined)
     },
   }
 }

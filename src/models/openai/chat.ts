@@ -16,7 +16,7 @@ import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
 import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { readModel } from './list-models.ts'
 import { insistsOnCall, toRequestBody } from './request-body.ts'
-import { type ChatServer, streamAnswer } from './stream-answer.ts'
+import { type ChatServer, type ModelCall, streamAnswer } from './stream-answer.ts'
 import { isTooLong } from './too-long.ts'
 
 interface OpenAiModelOptions extends ChatServer {
@@ -43,6 +43,7 @@ export function createOpenAiModel(server: OpenAiModelOptions): ChatModel {
     window: undefined,
     speed: undefined,
     areToolsTried: false,
+    isThinkingOpen: false,
   }
   let learning: Promise<boolean> | undefined
 
@@ -80,6 +81,8 @@ interface State {
   speed: number | undefined
   /** Whether it is known that tools reach the model, or that they do not. */
   areToolsTried: boolean
+  /** Whether the last answer that told began as thinking without a mark. */
+  isThinkingOpen: boolean
 }
 
 /** Takes over what the server tells of the model; returns false if it may tell more later. */
@@ -128,15 +131,17 @@ async function* answerInTheEnd(
 ): AsyncGenerator<readonly ModelEvent[]> {
   const { server, dialect } = state
   const recover = createRecovery(state)
-  const onSpeed = (speed: number) => {
-    state.speed = ((state.speed ?? speed) + speed) / 2
+  const onLearned: ModelCall['onLearned'] = ({ speed, isThinkingOpen }) => {
+    if (speed !== undefined) state.speed = ((state.speed ?? speed) + speed) / 2
+    state.isThinkingOpen = isThinkingOpen ?? state.isThinkingOpen
   }
   for (let isBegun = false; ; ) {
     signal.throwIfAborted()
     refuseUnmetChoice(state, request)
     const body = toRequestBody(server.model, request, dialect)
     try {
-      for await (const batch of streamAnswer(server, { body, request, onSpeed }, signal)) {
+      const call = { body, request, isThinkingOpen: state.isThinkingOpen, onLearned }
+      for await (const batch of streamAnswer(server, call, signal)) {
         isBegun ||= batch.some(({ type }) => type !== 'progress')
         noteChoice(state, batch, request)
         noteTools(state, body, batch)

@@ -1,5 +1,5 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
-import { untilAborted, withDeadline } from '../../lib/abort.ts'
+import { startDeadline, untilAborted, withDeadline } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
 import { objectOf, parseJson } from '../../lib/text/json.ts'
 import type { ModelEvent, ModelRequest } from '../chat-model.ts'
@@ -13,12 +13,20 @@ export interface ChatServer extends ModelServer {
   idleTimeoutMs: number
 }
 
-interface ModelCall {
+export interface ModelCall {
   body: ChatCompletionCreateParamsStreaming
   /** What the body was built from. */
   request: ModelRequest
-  /** Called with the tokens written per second, if that is known. */
-  onSpeed?: (speed: number) => void
+  /** Whether the answer is known to begin as thinking without a mark. */
+  isThinkingOpen?: boolean
+  /** Called with what a whole answer told of the model. */
+  onLearned?: (learned: Learned) => void
+}
+
+interface Learned {
+  /** Tokens written per second. */
+  speed?: number | undefined
+  isThinkingOpen?: boolean | undefined
 }
 
 /** How long to wait for the usage after the finish reason. */
@@ -35,10 +43,10 @@ const END = '[DONE]'
  */
 export async function* streamAnswer(
   server: ChatServer,
-  { body, request, onSpeed }: ModelCall,
+  { body, request, isThinkingOpen, onLearned }: ModelCall,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
-  const answer = createAnswerReader({ offered: searchedFor(request) })
+  const answer = createAnswerReader({ offered: searchedFor(request), isThinkingOpen })
   const received = createReceiver(answer)
   let failure: UpstreamFailure | undefined
   try {
@@ -54,7 +62,7 @@ export async function* streamAnswer(
   if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
   const ending = answer.ending()
   const speed = answer.speed ?? speedOf(ending, received.writingMs)
-  if (speed !== undefined) onSpeed?.(speed)
+  onLearned?.({ speed, isThinkingOpen: answer.wasThinkingOpen })
   yield ending
 }
 
@@ -66,15 +74,17 @@ async function* receive(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
   const { completions } = (await clientOf(server)).chat
-  const inTime = limitWaits(server, answer, signal)
+  const waits = limitWaits(server, answer, signal)
   const send = (stop: AbortSignal) => completions.create(body, { signal: stop }).asResponse()
-  const reader = (await inTime(send)).body?.getReader()
+  const reader = (await waits.inTime(send)).body?.getReader()
   if (!reader) return
   try {
     while (!received.isRead) {
       const next = reader.read()
-      received.take(await inTime((stop) => untilAborted(next, stop)))
-      if (received.hasEvents) yield received.release()
+      received.take(await waits.inTime((stop) => untilAborted(next, stop)))
+      if (!received.hasEvents) continue
+      waits.begin()
+      yield received.release()
     }
   } finally {
     void drain(reader, received.isRead && answer.finished ? DRAIN_MS : 0)
@@ -83,16 +93,48 @@ async function* receive(
 
 type AnswerReader = ReturnType<typeof createAnswerReader>
 
-/** Limits each wait for the server; those between them do not count, as a slow reader is not a stalled server. */
+/** How long a call may wait while the server answers others. */
+const QUEUE_MS = 600_000
+/** What renews the deadlines of the calls that wait for each server's first word. */
+const queues = new WeakMap<ChatServer, Set<() => void>>()
+
+/**
+ * Limits each wait for the server; those between them do not count, as a slow reader is not a stalled server. Before the
+ * first word, a server that answers other calls is not silent: many local ones answer one after the other.
+ */
 function limitWaits(
-  { idleTimeoutMs }: ChatServer,
+  server: ChatServer,
   answer: Pick<AnswerReader, 'finished'>,
   signal: AbortSignal,
 ) {
-  const late = () => new UpstreamFailure({ kind: 'timeout' })
-  return <Result>(work: (stop: AbortSignal) => Promise<Result>) => {
-    const limit = answer.finished ? Math.min(idleTimeoutMs, USAGE_MS) : idleTimeoutMs
-    return withDeadline(limit, work, late, signal)
+  const queue = queues.get(server) ?? new Set()
+  queues.set(server, queue)
+  const leaveQueueAt = performance.now() + QUEUE_MS
+  let isQueued = true
+  const limit = () =>
+    answer.finished ? Math.min(server.idleTimeoutMs, USAGE_MS) : server.idleTimeoutMs
+
+  return {
+    async inTime<Result>(work: (stop: AbortSignal) => Promise<Result>): Promise<Result> {
+      using deadline = startDeadline(limit(), signal)
+      const renew = () => {
+        if (performance.now() < leaveQueueAt) deadline.renew()
+      }
+      if (isQueued) queue.add(renew)
+      try {
+        return await work(deadline.signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        throw deadline.isOver ? new UpstreamFailure({ kind: 'timeout' }) : error
+      } finally {
+        queue.delete(renew)
+      }
+    },
+    /** To be called with each part of the answer. */
+    begin(): void {
+      isQueued = false
+      for (const renew of queue) renew()
+    },
   }
 }
 

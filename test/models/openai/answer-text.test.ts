@@ -6,10 +6,11 @@ import {
 import { processorMs } from '../../support/processor-time.ts'
 
 /** What is said of a text that comes in pieces of this length. */
-function think(text: string, length: number) {
-  const splitter = createThinkingSplitter()
+function think(text: string, length: number, options = {}) {
+  const splitter = createThinkingSplitter(options)
   const said = [...piecesOf(text, length).map(splitter.write), splitter.end()]
   return {
+    ...(splitter.wasOpen !== undefined && { wasOpen: splitter.wasOpen }),
     text: said.map((each) => each.text).join(''),
     reasoning: said.map(({ reasoning }) => reasoning).join(''),
   }
@@ -39,6 +40,29 @@ describe.each(LENGTHS)('Thinking, in pieces of %i characters,', (length) => {
     ['<th', '', '<th'],
   ])('of %j is kept out of the answer', (text, reasoning, answer) => {
     expect(think(text, length)).toEqual({ text: answer, reasoning })
+  })
+})
+
+describe.each(LENGTHS)('Thinking without its mark, in pieces of %i characters,', (length) => {
+  it.each([
+    ['Hm.\n</think>\n\nAt nine.', 'Hm.\n\nAt nine.', true],
+    ['At nine, says `</think>` here.', 'At nine, says `</think>` here.', undefined],
+    ['At nine.\n</think', 'At nine.\n</think', undefined],
+  ])('of %j is found by its end', (text, answer, wasOpen) => {
+    expect(think(text, length)).toEqual({
+      text: answer,
+      reasoning: '',
+      ...(wasOpen && { wasOpen }),
+    })
+  })
+
+  it.each([
+    ['Hm.\n</think>\n\nAt nine.', 'Hm.\n', 'At nine.', true],
+    ['<think>Hm.</think>At nine.', 'Hm.', 'At nine.', undefined],
+    ['At nine.', 'At nine.', 'At nine.', false],
+  ])('of %j is kept out of the answer, once it is known', (text, reasoning, answer, wasOpen) => {
+    const told = { text: answer, reasoning, ...(wasOpen !== undefined && { wasOpen }) }
+    expect(think(text, length, { isOpen: true })).toEqual(told)
   })
 })
 

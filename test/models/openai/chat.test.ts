@@ -217,6 +217,18 @@ describe('What a model writes besides its answer', () => {
     expect(textOf('text-delta')).toBe('At nine')
   })
 
+  it('is known as thinking without its mark from the second answer on', async () => {
+    const { upstream, ask } = await startModel()
+    upstream.script(
+      textReply('Hm.\n</think>\n\nAt nine'),
+      textReply('So.\n</think>\n\nAt ten'),
+      textReply('At eleven'),
+      textReply('At twelve'),
+    )
+    const texts = [await ask(), await ask(), await ask(), await ask()].map(({ text }) => text)
+    expect(texts).toEqual(['Hm.\n\nAt nine', 'At ten', 'At eleven', 'At twelve'])
+  })
+
   it('may be a call of an offered tool', async () => {
     const { upstream, ask } = await startModel()
     upstream.always(textReply(`{"name": "${TOOL.name}", "arguments": {"query": "hours"}}`))

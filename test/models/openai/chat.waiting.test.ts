@@ -69,6 +69,26 @@ describe('a silent upstream', () => {
     expect((await ask()).text).toBe('At nine')
   })
 
+  it('is waited for while it answers another call, but not once it is silent', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMs: 1_000 })
+    const rest = { pauseMs: 600 }
+    const said = ['One', ' two', ' three'].flatMap((content) => [rest, chunk({ content })])
+    upstream.script(
+      streamReply(...said, chunk({}, 'stop'), DONE),
+      streamReply({ pauseMs: 2_200 }, chunk({ content: 'At nine' }), chunk({}, 'stop'), DONE),
+      hangReply(),
+    )
+    const begun = performance.now()
+    const answers = [ask(), ask(), ask()]
+    const outcomes = await Promise.allSettled(answers)
+    expect(outcomes).toMatchObject([
+      { value: { text: 'One two three' } },
+      { value: { text: 'At nine' } },
+      { reason: STALLED },
+    ])
+    expect(performance.now() - begun).toBeGreaterThan(3_000)
+  })
+
   it('is not blamed for a reader that takes its time', async () => {
     const idleTimeoutMs = 600
     const { upstream, model } = await startModel({ idleTimeoutMs })
