@@ -3850,7 +3850,7 @@ export interface components {
             path: string;
             /** @description Identifies the request, as in the `x-request-id` header. */
             requestId?: string;
-            /** @description HTTP status; 499 if the client disconnected before the response was complete. */
+            /** @description HTTP status; 499 if the client disconnected before the response was complete; the status of the error if a stream failed after it had begun with 200. */
             status: number;
             /** @constant */
             type: "request";
@@ -4497,7 +4497,7 @@ export interface components {
             at: string;
             /** @description Documents that became `ready` or `failed`. */
             documents: number;
-            /** @description Requests that failed with a status of 500 or higher. */
+            /** @description Requests that failed with a status of 500 or higher, including streams that failed after they had begun. */
             failedRequests: number;
             /** @description Increases with every event. */
             id: number;

@@ -10,6 +10,10 @@ import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './shutdown.ts'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The status of the error that its answer ends with, also if that had already begun with another one. */
+    failureStatus: number | undefined
+  }
   interface FastifyContextConfig {
     /** Writes an error in the shape that the route's protocol has for it; without it, the common envelope is sent. */
     toErrorBody?: (body: ErrorBody) => object
@@ -23,6 +27,7 @@ declare module 'fastify' {
  * reason than a wrong path.
  */
 export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
+  app.decorateRequest('failureStatus', undefined)
   const allowed = rememberMethods(app)
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
   const refuse = ({ method, url }: FastifyRequest, reply: FastifyReply) => {
@@ -72,6 +77,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** The envelope of an error. The cause of a server fault is written to the log, the only place to see it. */
 export function report(error: unknown, request: FastifyRequest): ErrorBody {
   const failure = toAppError(error)
+  request.failureStatus = failure.status
   if (isServersFault(error, failure)) {
     request.log.error({ err: error, code: failure.code }, failure.message)
   }

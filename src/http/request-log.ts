@@ -4,7 +4,7 @@ import { startRequestSpan } from '../lib/tracing.ts'
 export interface EndedRequest {
   /** The route's `operationId`; `unknown` if no route matches. */
   operation: string
-  /** The HTTP status, or 499 if the caller hung up before the answer was complete. */
+  /** The HTTP status, or what `statusOf` replaces it by. */
   status: number
   milliseconds: number
 }
@@ -41,9 +41,12 @@ export function installRequestLog(
   })
 }
 
-/** The HTTP status; 499 if the caller hung up before the answer was complete. */
-function statusOf({ raw, statusCode }: FastifyReply): number {
-  return raw.writableFinished ? statusCode : CALLER_LEFT
+/**
+ * The HTTP status; 499 if the caller hung up before the answer was complete; that of its error if a stream, which had
+ * begun with 200, ended with one.
+ */
+function statusOf({ raw, statusCode, request }: FastifyReply): number {
+  return raw.writableFinished ? (request.failureStatus ?? statusCode) : CALLER_LEFT
 }
 
 /**

@@ -4,7 +4,7 @@ import { readAllBlocks, readBlocks } from '../support/event-stream-reader.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
-import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const QUESTION = 'Who hoots in the old barn?'
 
@@ -43,6 +43,25 @@ describe('GET /admin/events', () => {
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'request', operation: 'chat', path: '/chat', status: 200 }),
     )
+  })
+
+  it('tells of an answer that broke off as of a failed request', async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(streamReply(chunk({ content: 'Half ' }), { cut: true }))
+    const server = await startServerProcess(modelAt(upstream))
+    const messages = [{ role: 'user', content: QUESTION }]
+    const conversation = await (await server.request('/v1/conversations', { body: {} })).json()
+    for (const body of [{ messages }, { messages, conversation: { id: conversation.id } }]) {
+      const response = await server.request('/chat', { body })
+      expect(response.status).toBe(200)
+      await response.text()
+    }
+    const isChat = (event: ActivityEvent) => event.type === 'request' && event.operation === 'chat'
+    const statuses = async () => {
+      const events = await eventsOf(await server.request('/admin/events?follow=false'))
+      return events.filter(isChat).map((event) => 'status' in event && event.status)
+    }
+    await expect.poll(statuses).toEqual([502, 502])
   })
 
   it('follows what happens, and does not hold back a stop', async () => {

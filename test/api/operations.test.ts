@@ -141,6 +141,23 @@ describe('GET /metrics', () => {
   )
 })
 
+describe('A stream that fails after it has begun', () => {
+  it.each([
+    ['chat', '/chat', { messages }],
+    ['createChatCompletion', '/v1/chat/completions', { messages, stream: true }],
+    ['createResponse', '/v1/responses', { input: 'Hello?', stream: true }],
+    ['ollamaChat', '/api/chat', { model: 'agent', messages }],
+  ])('counts with the status of its error: %s', async (operation, path, body) => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(streamReply(chunk({ content: 'Half ' }), { cut: true }))
+    const server = await startServer(modelAt(upstream))
+    const response = await server.request(path, { body })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Half')])
+    const counted = `agent_server_request_seconds_count{operation="${operation}",status="502"}`
+    await expect.poll(async () => (await readMetrics(server)).get(counted)).toBe(1)
+  })
+})
+
 describe('A server that stops', () => {
   async function startStreaming(environment: Record<string, string>) {
     const upstream = await startScriptedUpstream()

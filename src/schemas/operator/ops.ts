@@ -121,7 +121,9 @@ export const RequestEvent = z
     path: z.string().describe('Path of the request, without its query.'),
     status: z
       .int()
-      .describe('HTTP status; 499 if the client disconnected before the response was complete.'),
+      .describe(
+        'HTTP status; 499 if the client disconnected before the response was complete; the status of the error if a stream failed after it had begun with 200.',
+      ),
     milliseconds: MILLISECONDS,
     address: z.string().optional().describe('The client’s IP address.'),
     key: z
@@ -162,7 +164,11 @@ const SampleEvent = z
     processors: z.number().describe('Average number of busy processors.'),
     memory: z.int().describe('Resident memory in bytes.'),
     requests: z.int().describe('Requests answered.'),
-    failedRequests: z.int().describe('Requests that failed with a status of 500 or higher.'),
+    failedRequests: z
+      .int()
+      .describe(
+        'Requests that failed with a status of 500 or higher, including streams that failed after they had begun.',
+      ),
     requestMilliseconds: z.number().describe('Mean duration of a request.'),
     searches: z.int().describe('Searches made.'),
     searchMilliseconds: z.number().describe('Mean duration of a search.'),
