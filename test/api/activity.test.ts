@@ -50,7 +50,8 @@ describe('GET /admin/events', () => {
     upstream.always(streamReply(chunk({ content: 'Half ' }), { cut: true }))
     const server = await startServerProcess(modelAt(upstream))
     const messages = [{ role: 'user', content: QUESTION }]
-    const conversation = await (await server.request('/v1/conversations', { body: {} })).json()
+    const stored = await server.request('/v1/conversations', { body: {} })
+    const conversation = Object(await stored.json())
     for (const body of [{ messages }, { messages, conversation: { id: conversation.id } }]) {
       const response = await server.request('/chat', { body })
       expect(response.status).toBe(200)
