@@ -147,7 +147,7 @@ export const Variables = z.object({
   ),
   AGENT_CONFIG: server(
     z.string().default('./agent.json'),
-    "File with the agent's prompt and tools; it may be absent. See docs/reference/agent-configuration.md.",
+    "File with the agent's prompt and tools. Without it, the agent has all tools and no prompt of yours; saving on the Agent page creates it. See docs/reference/agent-configuration.md.",
   ),
   CHAT_MODEL: chat(
     z.string().max(256).default('gpt-5-mini'),

@@ -44,6 +44,10 @@ export interface ProcessParts {
   restart: Restart
 }
 
+/** No refusal: where the folder is a volume, as in a container, the first save makes the file. */
+const NO_AGENT_FILE =
+  'AGENT_CONFIG names a file that does not exist: using the default agent, with all its tools. Saving on the Agent page creates the file.'
+
 /** Builds the whole server; only `src/compose/` knows which stores, indexes and models there are. */
 export async function compose(
   config: Config,
@@ -54,7 +58,9 @@ export async function compose(
   const { environment, given, signal, restart, activity } = parts
   const loaded = await loadConfiguration(config.AGENT_CONFIG, config.SERVER_MODE)
   const { AGENT_CONFIG: file } = config
-  log.info({ file }, loaded.found ? 'agent configuration loaded' : 'using the default agent')
+  if (loaded.found) log.info({ file }, 'agent configuration loaded')
+  else if (environment.AGENT_CONFIG) log.warn({ file }, NO_AGENT_FILE)
+  else log.info({ file }, 'using the default agent')
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const model = createModel(config, log)

@@ -58,6 +58,7 @@ describe.skipIf(!hasBrowser)('Skills (need Chromium)', () => {
     await cp(join(skills, 'briefing'), join(directory, 'others', 'briefing'), { recursive: true })
     const own = await startServer({ AGENT_CONFIG: join(directory, 'agent.json') })
     const { page } = await openWebUi(browser, own.url, 'agent')
+    await page.getByText(/agent\.json does not exist, .* Saving creates the file/).waitFor()
     await openCard(page, 'Skills')
     const found = page.getByRole('list', { name: 'Skills found' })
     for (const name of ['briefing', 'compare-documents', 'timeline']) {
