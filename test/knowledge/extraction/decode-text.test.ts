@@ -65,6 +65,69 @@ describe('Text is decoded', () => {
     expect(guesses).toEqual([encoding])
   })
 
+  it.each([
+    [
+      'XML',
+      'windows-1251',
+      '<?xml version="1.0" encoding="windows-1251"?>\n<a>',
+      'd1eee2e0',
+      'Сова',
+    ],
+    ['HTML', 'koi8-r', '<html><meta charset="koi8-r"><p>', 'f3cfd7c1', 'Сова'],
+    [
+      'old HTML',
+      'iso-8859-7',
+      '<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-7">',
+      'eaeff5eaeffd',
+      'κουκού',
+    ],
+    [
+      'source code',
+      'windows-1250',
+      '#!/usr/bin/env python\n# coding: windows-1250\n# ',
+      'e8e1e8',
+      'čáč',
+    ],
+  ])('from the encoding that %s names', (_kind, encoding, head, hex, text) => {
+    const guesses: string[] = []
+    const bytes = Buffer.concat([Buffer.from(head), Buffer.from(hex, 'hex')])
+    expect(decodeText(bytes, (guess) => guesses.push(guess))).toBe(`${head}${text}`)
+    expect(encodingOf(bytes)).toBe(encoding)
+    expect(guesses).toEqual([])
+  })
+
+  it.each([
+    ['which the text disproves', '<?xml version="1.0" encoding="utf-8"?><a>'],
+    ['which cannot be, since it can be read', '<?xml version="1.0" encoding="utf-16"?><a>'],
+    ['which nobody knows', '<?xml version="1.0" encoding="owlish"?><a>'],
+  ])('without regard to a name %s', (_case, head) => {
+    expect(decodeText(Buffer.concat([Buffer.from(head), Buffer.from('Größe', 'latin1')]))).toBe(
+      `${head}Größe`,
+    )
+  })
+
+  it('from the few words that are beyond ASCII, among much markup', () => {
+    // "Сова охотится ночью в тёмном лесу" in Windows-1251.
+    const owl = Buffer.from(
+      'd1eee2e020eef5eef2e8f2f1ff20edeef7fcfe20e220f2b8ecedeeec20ebe5f1f3',
+      'hex',
+    )
+    const markup = Buffer.from(
+      '<entry><link href="https://example.org/the/news/of/an/owl"/></entry>\n',
+    )
+    const bytes = Buffer.concat([...Array<Buffer>(9).fill(markup), owl, markup])
+    expect(encodingOf(bytes)).toBe('windows-1251')
+    expect(decodeText(bytes)).toContain('Сова охотится ночью')
+  })
+
+  it.each(['Größe', 'café', 'Ångström'])('from one word in Latin-1: %s', (word) => {
+    expect(decodeText(Buffer.from(word, 'latin1'))).toBe(word)
+  })
+
+  it('from Japanese in ISO 2022, which is ASCII byte by byte', () => {
+    expect(decodeText(Buffer.from('\u001b$B%U%/%m%&\u001b(B and more'))).toBe('フクロウ and more')
+  })
+
   it('from nothing', () => expect(decodeText(Buffer.alloc(0))).toBe(''))
 })
 
