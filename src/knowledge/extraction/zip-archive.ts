@@ -3,6 +3,9 @@ import { Refusal } from '../../lib/refusal.ts'
 import { ExtractionError } from './extracted.ts'
 
 export const ZIP_MARK = Buffer.from('PK\x03\x04')
+/** Begins the last record of an archive, which ends in the length of a comment, and that comment. */
+const END_MARK = Buffer.from('PK\x05\x06')
+const END_BYTES = 22
 const MAX_ENTRIES = 20_000
 const MAX_UNPACKED = 1_000_000_000
 /** Maximum bytes of an entry that is read as a whole. */
@@ -73,7 +76,7 @@ async function readDirectory(bytes: Buffer) {
   let unpacked = 0
   try {
     const { fromBufferPromise } = await import('yauzl')
-    const zip = await fromBufferPromise(bytes)
+    const zip = await fromBufferPromise(withoutTail(bytes))
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge()
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize
@@ -88,6 +91,13 @@ async function readDirectory(bytes: Buffer) {
   } catch (error) {
     throw error instanceof ExtractionError ? error : damaged('its directory cannot be read', error)
   }
+}
+
+/** A download may have bytes behind the archive, which office programs overlook. */
+function withoutTail(bytes: Buffer): Buffer {
+  const at = bytes.lastIndexOf(END_MARK)
+  const isWhole = at >= 0 && at + END_BYTES <= bytes.length
+  return isWhole ? bytes.subarray(0, at + END_BYTES + bytes.readUInt16LE(at + 20)) : bytes
 }
 
 /** The reader itself fails on an entry that unpacks to more than its declared size. */

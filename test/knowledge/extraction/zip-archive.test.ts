@@ -25,6 +25,12 @@ describe('An archive', () => {
     expect(await zip.readText('a')).toHaveLength(20_000_000)
   })
 
+  it.each(['\0', 'PK\x05', '\r\n--boundary--\r\n'])('may have %j behind it', async (tail) => {
+    const bytes = zipFile([{ name: 'a', content: 'x' }])
+    const zip = await openZip(Buffer.concat([bytes, Buffer.from(tail)]))
+    expect(await zip.readText('a')).toBe('x')
+  })
+
   it('is verified where all is what it claims to be', async () => {
     const zip = await open({ name: 'a.xml', content: '<a/>' }, { name: 'b', content: zeros(9) })
     expect(await zip.verify()).toBeUndefined()
