@@ -1,4 +1,5 @@
 import type { WorkSheet } from '@e965/xlsx'
+import { ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { type Chart, chartsOf } from './chart.ts'
 import { targetsOf } from './ooxml.ts'
@@ -43,8 +44,7 @@ export async function partsOfXlsx(zip: ZipArchive): Promise<PartsOfSheets> {
 
 /** What the library says of columns costs much memory for all rows, so the file is read once more without them. */
 export async function partsOfXls(bytes: Buffer): Promise<PartsOfSheets> {
-  const { read } = await import('@e965/xlsx')
-  const { Sheets: sheets } = read(bytes, { dense: true, cellStyles: true, sheetRows: 1 })
+  const sheets = await readUnlocked(bytes)
   const hidden = (infos: readonly ({ hidden?: boolean } | undefined)[] = []) =>
     new Set(infos.flatMap((info, place) => (info?.hidden ? place + 1 : [])))
   const partsOf = ({ '!rows': rows, '!cols': columns }: WorkSheet): SheetParts => ({
@@ -52,6 +52,17 @@ export async function partsOfXls(bytes: Buffer): Promise<PartsOfSheets> {
     hiddenColumns: hidden(columns),
   })
   return new Map(Object.entries(sheets).map(([name, sheet]) => [name, partsOf(sheet)]))
+}
+
+/** Throws `encrypted_file`. */
+async function readUnlocked(bytes: Buffer): Promise<Record<string, WorkSheet>> {
+  const { read } = await import('@e965/xlsx')
+  try {
+    return read(bytes, { dense: true, cellStyles: true, sheetRows: 1 }).Sheets
+  } catch (error) {
+    if (!(error instanceof Error && /password|encryption/i.test(error.message))) throw error
+    throw new ExtractionError('encrypted_file', 'The file is protected with a password', error)
+  }
 }
 
 /** Of `content.xml`: OpenDocument 1.3, part 3, 9.1 and 17.15. */

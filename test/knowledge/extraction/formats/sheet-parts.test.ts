@@ -1,3 +1,4 @@
+import { CFB } from '@e965/xlsx'
 import { expect, it } from 'vitest'
 import { extractFile } from '../../../../src/knowledge/extraction/extract-file.ts'
 import { fixture } from '../../../support/forms.ts'
@@ -10,6 +11,25 @@ it('A workbook of 1997 has its hidden rows and columns named as well', async () 
   expect(warnings).toEqual([
     { code: 'hidden_cells', message: 'Hidden rows or columns were read, too: Rows, Columns' },
   ])
+})
+
+it('A workbook of 1997 that wants a password says so', async () => {
+  const container = CFB.read(fixture('hidden.xls'), { type: 'buffer' })
+  const workbook = CFB.find(container, 'Workbook')
+  if (!workbook) throw new Error('The fixture has no workbook')
+  const stream = Buffer.from(workbook.content)
+  const afterFirst = 4 + stream.readUInt16LE(2)
+  // [MS-XLS] 2.4.117: FilePass, with the key of RC4.
+  const filePass = Buffer.concat([Buffer.from('2f003600010001000100', 'hex'), Buffer.alloc(48, 7)])
+  workbook.content = Buffer.concat([
+    stream.subarray(0, afterFirst),
+    filePass,
+    stream.subarray(afterFirst),
+  ])
+  const bytes = Buffer.from(CFB.write(container, { type: 'buffer' }))
+  await expect(extractFile({ name: 'a.xls', mediaType: '', bytes })).rejects.toMatchObject({
+    code: 'encrypted_file',
+  })
 })
 
 it('A workbook of OpenDocument has its hidden sheets, rows and columns named as well', async () => {
