@@ -44,6 +44,24 @@ describe('A book', () => {
     expect(text).toBe('Escaped.\n\nPlain.\n\n')
   })
 
+  it('may have a page that is an image, which is not taken for text', async () => {
+    const { text } = await extract({
+      ...ENTRIES,
+      'book/content.opf': BOOK.replace('text/one.xhtml"', 'one.jpg" media-type="image/jpeg"'),
+      'book/one.jpg': 'JFIF noise',
+    })
+    expect(text).toBe('## Zwei\n\nDer zweite.\n\n')
+  })
+
+  it.each(['iframe', 'canvas', 'h2', 'noscript'])(
+    'may have an empty %s, which does not swallow what follows',
+    async (name) => {
+      const one = chapter(`<${name} class="x"/><p>The tern <br/>returns.</p>`)
+      const { text } = await extract({ ...ENTRIES, 'book/text/one.xhtml': one })
+      expect(text).toMatch(/Der zweite\.\n\nThe tern {2}\nreturns\.\n\n$/)
+    },
+  )
+
   it('is refused where a shop protects it', async () => {
     await expect(extract({ ...ENTRIES, 'META-INF/rights.xml': '<rights/>' })).rejects.toMatchObject(
       {
