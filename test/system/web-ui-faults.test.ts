@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Deployment } from '../../src/schemas/operator/deployment.ts'
 import { Readiness } from '../../src/schemas/operator/ops.ts'
 import { askOn, goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
+import { toolResults } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
 import { freePort, MAIN, startServerProcess } from '../support/server-process.ts'
@@ -52,6 +53,30 @@ describe.skipIf(!hasBrowser)('Calls that wait for approval (needs Chromium)', ()
       await press(page, 'New conversation')
     }
     expect(complaints).toEqual([])
+  })
+
+  it('are approved or refused one by one', async () => {
+    const AGENT_CONFIG = await writeAgentFile({
+      tools: { semantic_search: { approval: 'always' } },
+    })
+    const server = await startServer(modelAt(upstream, { AGENT_CONFIG }))
+    const calls = ['lodges', 'dams'].map((query) => ({
+      name: 'semantic_search',
+      arguments: { query },
+      id: query,
+    }))
+    const { page } = await openWebUi(browser, server.url, 'chat')
+    upstream.script(toolCallReply(calls), textReply('They do.'))
+    await askOn(page, 'Who builds lodges?')
+    const waiting = page.getByRole('form', { name: 'Waiting for approval' })
+    await waiting.getByRole('checkbox').nth(1).uncheck()
+    const asked = upstream.nextRequest()
+    await press(page, 'Approve selected')
+    expect(toolResults(await asked)).toEqual([
+      expect.not.stringContaining('refused'),
+      expect.stringContaining('the user refused this call'),
+    ])
+    await page.getByText('They do.').waitFor()
   })
 })
 

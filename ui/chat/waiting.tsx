@@ -27,7 +27,7 @@ interface FieldSchema {
   default?: string | number | boolean
 }
 
-/** Calls that wait for a word, with all that they would do, or for what their server asks. */
+/** Calls that wait for a word, each for its own, with all that they would do, or for what their server asks. */
 export function Waiting({
   approval: { calls },
   isBusy,
@@ -38,12 +38,15 @@ export function Waiting({
   onDecide: (decision: Decision) => void
 }) {
   const asks = calls.some(({ elicitations }) => elicitations)
+  const [goOn, refuse] = wordsFor(asks, calls.length)
   const submit = (entered: HTMLFormElement) => {
     const form = new FormData(entered)
     const answers = calls.flatMap(({ callId, elicitations = [] }) =>
       elicitations.map((one) => ({ callId, id: one.id, content: contentOf(one, callId, form) })),
     )
-    const approved = calls.map(({ callId }) => callId)
+    const approved = calls
+      .filter((call) => !isChosen(call, calls) || form.has(call.callId))
+      .map(({ callId }) => callId)
     onDecide(asks ? { approved, answers } : { approved })
   }
   return (
@@ -53,27 +56,52 @@ export function Waiting({
       onSubmit={submit}
     >
       {calls.map((call) => (
-        <WaitingCall key={call.callId} call={call} />
+        <WaitingCall key={call.callId} call={call} isChosen={isChosen(call, calls)} />
       ))}
       <div class="row">
         <Button icon="done" type="submit" class="primary" disabled={isBusy}>
-          {asks ? 'Send' : 'Approve'}
+          {goOn}
         </Button>
         <Button icon="cancel" disabled={isBusy} onClick={() => onDecide({ approved: [] })}>
-          {asks ? 'Decline' : 'Refuse'}
+          {refuse}
         </Button>
       </div>
     </Form>
   )
 }
 
-function WaitingCall({ call: { callId, tool, input, elicitations } }: { call: Call }) {
+/** Whether a call has a mark of its own: it is one of several, and its server asks nothing. */
+const isChosen = ({ elicitations }: Call, calls: readonly Call[]) =>
+  calls.length > 1 && !elicitations
+
+function wordsFor(asks: boolean, calls: number): readonly [string, string] {
+  if (asks) return ['Send', 'Decline']
+  return calls > 1 ? ['Approve selected', 'Refuse all'] : ['Approve', 'Refuse']
+}
+
+function WaitingCall({
+  call: { callId, tool, input, elicitations },
+  isChosen,
+}: {
+  call: Call
+  isChosen: boolean
+}) {
   if (!elicitations) {
+    const words = (
+      <span>
+        <strong>{nameOfTool(tool)}</strong> needs your approval:
+      </span>
+    )
     return (
       <div class="stack">
-        <p>
-          <strong>{nameOfTool(tool)}</strong> needs your approval:
-        </p>
+        {isChosen ? (
+          <label class="check">
+            <input type="checkbox" name={callId} defaultChecked />
+            {words}
+          </label>
+        ) : (
+          <p>{words}</p>
+        )}
         <pre class="code">{JSON.stringify(input, null, 2)}</pre>
       </div>
     )
