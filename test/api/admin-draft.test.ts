@@ -82,7 +82,7 @@ describe('A draft of the agent', verifies('admin.agent.draft'), () => {
     const { frames } = await answerOf(draft, { includeSteps: true })
     expect(frames[0]?.frame).toMatchObject({
       unavailable: [
-        { part: 'mcp', name: 'gone', reason: '127.0.0.1 could not be reached' },
+        { part: 'mcp', name: 'gone', reason: '127.0.0.1:9 could not be reached' },
         { part: 'skill', name: './nowhere', reason: expect.any(String) },
       ],
     })

@@ -1,6 +1,6 @@
 import type { Capabilities, McpTestResult } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
-import { counted, formatSeconds } from '../format.ts'
+import { asSentence, counted, formatSeconds } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import type { CardState } from './agent-card.tsx'
@@ -211,7 +211,7 @@ function TestResult({ result, onAllowed }: { result: McpTestResult; onAllowed: (
               <span class="part-name">{tool.remoteName}</span>
               <Status tone={tool.state === 'on' ? 'good' : 'off'}>{tool.state}</Status>
               <span class="part-detail">
-                {tool.description} {tool.reason}
+                {asSentence(tool.description)} {asSentence(tool.reason)}
               </span>
             </li>
           ))}

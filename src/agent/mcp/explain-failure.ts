@@ -61,11 +61,12 @@ function explainOne(error: Error): string | undefined {
 function explainStatus(status: number): string {
   // An event stream was requested, and something else was returned.
   if (status === 200) return NOT_MCP
-  if (status === 401) return 'The server does not accept the credentials (HTTP 401)'
+  if (status === 401) return 'The server requires credentials, or does not accept these (HTTP 401)'
   if (status === 403) return 'The server denies access (HTTP 403)'
   if (status >= 300 && status < 400) {
     return `The server redirects (HTTP ${status}); set the URL it redirects to`
   }
+  if (status === 404) return 'The server returned HTTP 404; check the path of the URL'
   return `The server returned HTTP ${status}`
 }
 

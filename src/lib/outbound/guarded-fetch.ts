@@ -60,8 +60,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
 
       const target = parseUrl(url)
       const limit = limitTime(bounds, signal ?? undefined)
-      const explain = (error: unknown) =>
-        explainFailure(error, target.hostname, signal ?? undefined)
+      const explain = (error: unknown) => explainFailure(error, target.host, signal ?? undefined)
       try {
         loaded ??= load()
         const { dispatcher, fetch } = await loaded
@@ -177,14 +176,14 @@ function wrapResponse(
   })
 }
 
-function explainFailure(error: unknown, hostname: string, signal: AbortSignal | undefined) {
+function explainFailure(error: unknown, host: string, signal: AbortSignal | undefined) {
   if (signal?.aborted) return signal.reason
   const known = outboundCause(error)
   if (known) return known
   const timedOut = isTimeout(error)
   return new OutboundError(
     timedOut ? 'timeout' : 'unreachable',
-    timedOut ? `${hostname} did not respond in time` : `${hostname} could not be reached`,
+    timedOut ? `${host} did not respond in time` : `${host} could not be reached`,
     { cause: error },
   )
 }

@@ -37,7 +37,7 @@ describe('a failure of a server', () => {
       /a\.org is late/,
     ],
     ['no credentials', new UnauthorizedError(SECRET), /requires credentials/],
-    ['HTTP 401', http(401), /does not accept the credentials/],
+    ['HTTP 401', http(401), /requires credentials, or does not accept these/],
     ['HTTP 302', http(302), /redirects/],
     ['HTTP 500', http(500), /HTTP 500/],
     ['an error of the protocol', new ProtocolError(-32_000, SECRET), /error -32000/],

@@ -179,9 +179,9 @@ describe('the reason why a server cannot be used', () => {
 
   it.each<[string, () => Promise<{ url: string }>, RegExp]>([
     ['a web page', startWebPage, /not an MCP server/],
-    ['HTTP 401', () => answering(401), /does not accept the credentials/],
+    ['HTTP 401', () => answering(401), /requires credentials, or does not accept these/],
     ['HTTP 403', () => answering(403), /denies access/],
-    ['HTTP 404', () => answering(404), /HTTP 404/],
+    ['HTTP 404', () => answering(404), /HTTP 404; check the path/],
     ['HTTP 503', () => answering(503), /HTTP 503/],
     ['a redirect', () => answering(307, { location: 'http://127.0.0.1:1/' }), /redirects/],
     ['nobody', async () => ({ url: `http://127.0.0.1:${await freePort()}` }), /127\.0\.0\.1/],

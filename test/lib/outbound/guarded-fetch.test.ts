@@ -166,7 +166,7 @@ describe('A guarded fetch', () => {
     const { kind, message } = await fails(
       open(['127.0.0.1'])(`http://127.0.0.1:${port}/?key=s3cret`),
     )
-    expect([kind, message]).toEqual(['unreachable', '127.0.0.1 could not be reached'])
+    expect([kind, message]).toEqual(['unreachable', `127.0.0.1:${port} could not be reached`])
   })
 
   it('says that a name has no address', async () => {
