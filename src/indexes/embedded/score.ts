@@ -40,24 +40,34 @@ const found = new Uint16Array(MAX_CHUNKS)
  * chunks score the same in every segment.
  */
 export function scoreSegment(
-  { keys, ordinals, counts, lengths, removed }: Segment,
+  segment: Segment,
   lists: readonly Postings[],
-  { base, slope }: LengthNorm,
+  norm: LengthNorm,
   hits: TopHits,
 ): void {
-  let size = 0
-  for (const { from, to, bound } of lists) {
-    for (let i = from; i < to; i++) {
-      const ordinal = ordinals[i] ?? 0
-      const score = scores[ordinal] ?? 0
-      if (score === 0) found[size++] = ordinal
-      const count = counts[i] ?? 0
-      scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
-    }
-  }
+  const size = lists.reduce((size, list) => addScores(segment, list, norm, size), 0)
+  const { keys, removed } = segment
   for (let i = 0; i < size; i++) {
     const ordinal = found[i] ?? 0
     if (!removed?.[ordinal]) hits.offer(keys[ordinal] ?? 0, scores[ordinal] ?? 0)
     scores[ordinal] = 0
   }
+}
+
+/** Adds what a term is worth to the scores; returns how many chunks are found by then. */
+function addScores(
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  before: number,
+): number {
+  let size = before
+  for (let i = from; i < to; i++) {
+    const ordinal = ordinals[i] ?? 0
+    const score = scores[ordinal] ?? 0
+    if (score === 0) found[size++] = ordinal
+    const count = counts[i] ?? 0
+    scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
+  }
+  return size
 }
