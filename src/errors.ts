@@ -5,6 +5,7 @@
  */
 export const ERRORS = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
+  context_length_exceeded: { status: 400, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   insufficient_scope: { status: 403, type: 'permission_error' },
   collection_not_allowed: { status: 403, type: 'permission_error' },

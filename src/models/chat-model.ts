@@ -105,7 +105,7 @@ export class PromptTooLong extends AppError {
     message: string,
     { promptTokens, window, cause }: { promptTokens?: number; window?: number; cause?: unknown },
   ) {
-    super('upstream_refused', message, { cause })
+    super('context_length_exceeded', message, { cause })
     this.promptTokens = promptTokens
     this.window = window
   }
@@ -131,8 +131,8 @@ export interface ChatModel {
   readonly speed: number | undefined
   /**
    * Streams the events of one answer, in batches that correspond to reads from the network; a batch may be empty. A
-   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`, among them
-   * `PromptTooLong`, or the signal's reason if it is aborted.
+   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`, `PromptTooLong`, or the
+   * signal's reason if it is aborted.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]>
 }

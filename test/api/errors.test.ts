@@ -234,6 +234,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   upstream_failed: () => chat(errorReply(500, 'Out of order')),
   upstream_refused: () => chat(errorReply(400, 'This is too much')),
+  context_length_exceeded: () => chat(errorReply(400, 'prompt is too long')),
   upstream_unauthorized: () => chat(errorReply(401, 'Who are you?')),
   upstream_model_not_found: () => chat(errorReply(404, 'No such model')),
   upstream_rate_limited: () => chat(errorReply(429, 'Slow down', { 'retry-after': '17' })),

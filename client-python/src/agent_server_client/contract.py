@@ -930,6 +930,7 @@ class ErrorDetail(TypedDict):
     ]
     code: Literal[
         'invalid_request',
+        'context_length_exceeded',
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',
@@ -1858,6 +1859,7 @@ class RetrievedFrame(TypedDict):
 class Error4(TypedDict):
     code: Literal[
         'invalid_request',
+        'context_length_exceeded',
         'unauthorized',
         'insufficient_scope',
         'collection_not_allowed',

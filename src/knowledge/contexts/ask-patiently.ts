@@ -10,6 +10,8 @@ import type { Written } from './contexts.ts'
 /** Calls of the model at a time: chats come first. */
 const MAX_CALLS = 2
 const DEADLINE_MS = 120_000
+/** The codes of errors that concern one prompt. */
+const REFUSALS = ['upstream_refused', 'context_length_exceeded']
 /** With more refusals in a row it is not the prompts that are refused, e.g. since there is no credit left. */
 const MAX_REFUSALS = 5
 
@@ -47,7 +49,7 @@ export function createPatientReader(
       return answer === '' ? { refusal: 'The chat model wrote nothing' } : { context: answer }
     } catch (error) {
       checkSight(task)
-      if (!(error instanceof AppError && error.code === 'upstream_refused')) throw error
+      if (!(error instanceof AppError && REFUSALS.includes(error.code))) throw error
       refusals += 1
       if (refusals > MAX_REFUSALS) throw error
       return { refusal: error.message }

@@ -11,8 +11,9 @@ export interface UpstreamNames {
   model: string
   baseUrl: string
   path: string
-  /** What may be too long for its window. */
+  /** What may be too long for its window, and what to do then. */
   input: string
+  instead?: string
   /** How long it may be silent, if that can be set. */
   patience?: string
 }
@@ -23,7 +24,8 @@ export const CHAT_MODEL: UpstreamNames = {
   model: 'CHAT_MODEL',
   baseUrl: 'CHAT_BASE_URL',
   path: '/chat/completions',
-  input: 'conversation',
+  input: 'question',
+  instead: ': shorten it, or add its text as a document',
   patience: 'CHAT_IDLE_TIMEOUT',
 }
 
@@ -140,10 +142,13 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
 
 function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names, model } = asked
-  const { upstream, baseUrl, input } = names
+  const { upstream, baseUrl, input, instead = '' } = names
   const { status = 500, words = '' } = facts
   if (status !== 413 && isTooLong(facts)) {
-    return ['upstream_refused', `The ${input} is longer than the ${upstream} can read`]
+    return [
+      'context_length_exceeded',
+      `The ${input} is longer than the ${upstream} can read${instead}`,
+    ]
   }
   const known = BY_STATUS[status]
   if (known) return known(names, model)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { createContextWriter } from '../../../src/knowledge/contexts/write-context.ts'
-import type { ModelUsage } from '../../../src/models/chat-model.ts'
+import { type ModelUsage, PromptTooLong } from '../../../src/models/chat-model.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 import { createScriptedModel, says } from '../../agent/run/scripted-model.ts'
 import { silent } from '../ingestion/ingestion-parts.ts'
@@ -83,14 +83,16 @@ it('leaves out a passage that is refused, and a model that is down alone for a w
   const down = new AppError('upstream_failed', 'It is down')
   const { writer, model, pass } = createForTest(
     new AppError('upstream_refused', 'Not this'),
+    new PromptTooLong('Too long', {}),
     down,
     'Again.',
   )
   expect(await writer.write(CHUNK, signal)).toEqual({ refusal: 'Not this' })
+  expect(await writer.write(CHUNK, signal)).toEqual({ refusal: 'Too long' })
   expect(writer.pauseMs()).toBe(0)
   await expect(writer.write(CHUNK, signal)).rejects.toBe(down)
   await expect(writer.write(CHUNK, signal)).rejects.toBe(down)
-  expect(model.requests).toHaveLength(2)
+  expect(model.requests).toHaveLength(3)
   pass(writer.pauseMs() + 1)
   expect(await writer.write(CHUNK, signal)).toEqual({ context: 'Again.' })
 })

@@ -95,8 +95,9 @@ describe('refusals of the upstream', () => {
         code: 'context_length_exceeded',
       }),
       {
-        code: 'upstream_refused',
-        message: 'The conversation is longer than the chat model can read',
+        code: 'context_length_exceeded',
+        message:
+          'The question is longer than the chat model can read: shorten it, or add its text as a document',
       },
     ],
     [
@@ -107,8 +108,9 @@ describe('refusals of the upstream', () => {
         type: 'exceed_context_size_error',
       }),
       {
-        code: 'upstream_refused',
-        message: 'The conversation is longer than the chat model can read',
+        code: 'context_length_exceeded',
+        message:
+          'The question is longer than the chat model can read: shorten it, or add its text as a document',
       },
     ],
     [

@@ -142,7 +142,7 @@ describe('The window of a model', () => {
     const { upstream, model, ask } = await startModel()
     upstream.script(refusal)
     await expect(ask()).rejects.toMatchObject({
-      code: 'upstream_refused',
+      code: 'context_length_exceeded',
       promptTokens: 6_517,
       window: 4_096,
     })
@@ -243,8 +243,9 @@ describe('The window of a model', () => {
     const { upstream, model, ask } = await startModel()
     upstream.script(errorReply(400, words))
     await expect(ask()).rejects.toMatchObject({
-      code: 'upstream_refused',
-      message: 'The conversation is longer than the chat model can read',
+      code: 'context_length_exceeded',
+      message:
+        'The question is longer than the chat model can read: shorten it, or add its text as a document',
       promptTokens,
       window,
     })
