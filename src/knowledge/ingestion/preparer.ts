@@ -5,6 +5,7 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import type { Log } from '../../lib/log.ts'
+import { createOnDemand } from '../../lib/on-demand.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Prepared, PrepareMethods, PrepareThreadData, SegmentText } from './prepare-thread.ts'
@@ -116,32 +117,27 @@ const IDLE_MS = 60_000
 function superviseThread(options: PreparerOptions) {
   const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, idleMs = IDLE_MS, log } = options
   const data: PrepareThreadData = { language }
-  const crashes = new WeakSet<Error>()
-  let current: Thread<PrepareMethods> | undefined
-  let idleTimer: NodeJS.Timeout | undefined
-
-  const drop = async () => {
-    const dropped = current
-    current = undefined
-    await dropped?.terminate()
-  }
-
-  const start = async () => {
+  let crash: Error | undefined
+  const start = (): Thread<PrepareMethods> => {
     const thread = startThread<PrepareMethods>(new URL('./prepare-thread.ts', import.meta.url), {
       data,
       heapMegabytes,
       onCrash(error) {
-        crashes.add(error)
-        if (current === thread) current = undefined
+        crash = error
+        threads.ended(thread)
       },
     })
-    current = thread
+    return thread
+  }
+  const threads = createOnDemand({ start, end: (thread) => thread.terminate(), idleMs })
+
+  /** Before each call, so that a slow start does not count as the document's time. */
+  const untilReady = async (thread: Thread<PrepareMethods>) => {
     try {
       using deadline = startDeadline(START_DEADLINE_MS)
       await untilAborted(thread.call('ready', undefined), deadline.signal)
-      return thread
     } catch (cause) {
-      await drop()
+      await threads.stop()
       throw new AppError('internal', 'The thread that splits documents did not start', { cause })
     }
   }
@@ -151,24 +147,22 @@ function superviseThread(options: PreparerOptions) {
      * Throws `PreparationError` if the call exceeds the deadline or crashes the thread, and AppError `internal` if the
      * thread cannot be started.
      */
-    async run<Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> {
-      clearTimeout(idleTimer)
-      const thread = current ?? (await start())
-      using deadline = startDeadline(deadlineMs)
-      try {
-        return await untilAborted(call(thread), deadline.signal)
-      } catch (error) {
-        const isLate = error === deadline.signal.reason
-        if (!isLate && !(error instanceof Error && crashes.has(error))) throw error
-        const code = isLate ? 'preparation_timeout' : 'preparation_crashed'
-        const failure = new PreparationError(code, error)
-        log?.warn({ err: failure }, 'replacing the thread that splits documents')
-        await drop()
-        throw failure
-      } finally {
-        idleTimer = setTimeout(() => void drop(), idleMs).unref()
-      }
-    },
-    terminate: drop,
+    run: <Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> =>
+      threads.use(async (thread) => {
+        await untilReady(thread)
+        using deadline = startDeadline(deadlineMs)
+        try {
+          return await untilAborted(call(thread), deadline.signal)
+        } catch (error) {
+          const isLate = error === deadline.signal.reason
+          if (!isLate && error !== crash) throw error
+          const code = isLate ? 'preparation_timeout' : 'preparation_crashed'
+          const failure = new PreparationError(code, error)
+          log?.warn({ err: failure }, 'replacing the thread that splits documents')
+          await threads.stop()
+          throw failure
+        }
+      }),
+    terminate: threads.stop,
   }
 }

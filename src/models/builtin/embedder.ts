@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { Log } from '../../lib/log.ts'
 import { createNextAnswer } from '../../lib/next-answer.ts'
+import { createOnDemand } from '../../lib/on-demand.ts'
 import { startProcess } from '../../lib/processes/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
@@ -66,31 +67,29 @@ type Settings = Omit<ToEmbedding, 'text'>
 /** Runs one process at a time, started on demand, which handles requests one after another. */
 function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['log']) {
   const turns = createSemaphore(1)
-  let running: ReturnType<typeof startModel> | undefined
-  let idleTimer: NodeJS.Timeout | undefined
+  let isStopped = false
+  const start = () => {
+    const model = startModel(settings, () => models.ended(model))
+    return model
+  }
+  const models = createOnDemand({ start, end: (model) => model.kill(), idleMs })
 
-  const end = () => {
-    clearTimeout(idleTimer)
-    running?.kill()
-    running = undefined
-  }
-  const embed = async (text: string) => {
-    clearTimeout(idleTimer)
-    if (!running?.isAlive()) running = startModel(settings)
-    const asked = running
-    using deadline = startDeadline(DEADLINE_MS)
-    try {
-      return await untilAborted(asked.embed(text), deadline.signal)
-    } catch (cause) {
-      if (running === asked) log?.warn({ err: cause }, 'restarting the built-in embedder')
-      end()
-      throw new EmbedderError('unavailable', 'The built-in embedder does not work', { cause })
-    } finally {
-      idleTimer = setTimeout(end, idleMs).unref()
-    }
-  }
+  const embed = (text: string) =>
+    models.use(async (model) => {
+      using deadline = startDeadline(DEADLINE_MS)
+      try {
+        return await untilAborted(model.embed(text), deadline.signal)
+      } catch (cause) {
+        if (!isStopped) log?.warn({ err: cause }, 'restarting the built-in embedder')
+        await models.stop()
+        throw new EmbedderError('unavailable', 'The built-in embedder does not work', { cause })
+      }
+    })
   return {
-    end,
+    end() {
+      isStopped = true
+      void models.stop()
+    },
     /** Aborting ends the wait but not the process's work: otherwise a slow start might never complete. */
     embed: (text: string, signal: AbortSignal, sender?: string) =>
       untilAborted(
@@ -101,9 +100,9 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
 }
 
 /** Starts a process with the model. Only one `embed` may be in flight; it rejects if the process fails or ends. */
-function startModel(settings: Settings) {
+function startModel(settings: Settings, onEnd: () => void) {
   const answers = createNextAnswer<Float32Array<ArrayBuffer>>()
-  const { send, isAlive, kill } = startProcess<FromEmbedding>(
+  const { send, kill } = startProcess<FromEmbedding>(
     { entry: EMBED_ENTRY, readable: [settings.directory] },
     EMBEDDING,
     {
@@ -111,12 +110,14 @@ function startModel(settings: Settings) {
         if ('failure' in message) answers.fail(new Error(message.failure))
         else answers.give(message.vector)
       },
-      onEnd: answers.end,
+      onEnd(error) {
+        onEnd()
+        answers.end(error)
+      },
     },
   )
 
   return {
-    isAlive,
     kill,
     async embed(text: string) {
       const answered = answers.next()

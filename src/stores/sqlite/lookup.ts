@@ -1,4 +1,5 @@
 import { untilAborted, withDeadline } from '../../lib/abort.ts'
+import { createOnDemand } from '../../lib/on-demand.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
@@ -45,26 +46,17 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
 
 /** Sends queries to a thread that is started by the first one. */
 function createAsker(file: string, refuse: () => void, idleMs: number) {
-  let thread: Thread<LookupMethods> | undefined
   /** Queries that the thread has not answered yet, including those whose callers have given up. */
   let unanswered = 0
-  let callers = 0
-  let idleTimer: NodeJS.Timeout | undefined
-
-  const start = () =>
-    startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
+  const start = (): Thread<LookupMethods> => {
+    const thread = startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
       data: { file },
       // The next query starts another thread; those in flight are rejected.
-      onCrash() {
-        thread = undefined
-      },
+      onCrash: () => threads.ended(thread),
     })
-  const end = async () => {
-    clearTimeout(idleTimer)
-    const ended = thread
-    thread = undefined
-    await ended?.terminate()
+    return thread
   }
+  const threads = createOnDemand({ start, end: (thread) => thread.terminate(), idleMs })
 
   return {
     async ask<T>(
@@ -74,22 +66,16 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
       refuse()
       signal?.throwIfAborted()
       if (unanswered >= MAX_WAITING) throw unavailable('Too many look-ups are waiting')
-      callers++
-      clearTimeout(idleTimer)
-      try {
-        thread ??= start()
+      return threads.use((thread) => {
         const answer = question(thread)
         unanswered++
         const answered = () => void unanswered--
         answer.then(answered, answered)
         const late = (cause: unknown) =>
           unavailable('The document store did not answer the look-up in time', cause)
-        return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
-      } finally {
-        callers--
-        if (callers === 0 && thread) idleTimer = setTimeout(() => void end(), idleMs).unref()
-      }
+        return withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
+      })
     },
-    close: end,
+    close: threads.stop,
   }
 }
