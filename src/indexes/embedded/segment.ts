@@ -161,17 +161,9 @@ export function findKey({ keys }: Segment, key: number): number {
   return keys[position] === key ? position : -1
 }
 
-/** The position of `term`, or -1. Hashes are evenly distributed, so rank is nearly proportional to value. */
+/** The position of `term`, or -1. */
 export function findTerm({ terms }: Segment, term: number): number {
-  const last = terms.length - 1
-  const guess = Math.floor((term / 2 ** 32) * terms.length)
-  let low = guess
-  for (let step = 16; low > 0 && (terms[low] ?? 0) > term; step *= 2) low = Math.max(0, low - step)
-  let high = guess
-  for (let step = 16; high < last && (terms[high] ?? 0) < term; step *= 2) {
-    high = Math.min(last, high + step)
-  }
-  const position = lowerBound(terms, term, low, high)
+  const position = lowerBound(terms, term, 0, terms.length)
   return terms[position] === term ? position : -1
 }
 

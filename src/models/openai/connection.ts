@@ -1,13 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { Readable } from 'node:stream'
 import type { OpenAI } from 'openai'
 import { withDeadline } from '../../lib/abort.ts'
 import { traceHeaders } from '../../lib/tracing.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
-
-// An `import` would also load Node's fetch, 16 MB, which a server with built-in models alone does not need.
-const http = process.getBuiltinModule('node:http')
-const https = process.getBuiltinModule('node:https')
 
 /**
  * How long an idle connection is kept, unless its server asks for less: longer than people take to read an answer,
