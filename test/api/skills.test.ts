@@ -98,8 +98,8 @@ describe('the configuration', verifies('skills.switch', 'skills.lenient'), () =>
       { name: 'b', state: 'off' },
       { name: 'Other', state: 'on', warnings: [/^name: /, /folder/] },
       { name: 'a', state: 'unavailable', reason: /taken/ },
-      { name: 'd', state: 'unavailable', reason: /---/ },
-      { name: './nowhere', state: 'unavailable', reason: /no such folder/ },
+      { name: 'd', state: 'unavailable', reason: /---/, source: folder },
+      { name: './nowhere', source: './nowhere', state: 'unavailable', reason: /no such folder/ },
     ])
     upstream.always(textReply('Hello.'))
     await ask(server, 'Hello?')

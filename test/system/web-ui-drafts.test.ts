@@ -70,5 +70,9 @@ describe.skipIf(!hasBrowser)('Skills (need Chromium)', () => {
     expect(JSON.parse(text)).toMatchObject({ skills: { sources: ['skills', 'others'] } })
     await press(page, 'Check skills')
     await expect.poll(() => found.getByRole('listitem').count()).toBe(4)
+    // Only of remote sources is there a copy that was accepted.
+    expect(await page.getByRole('button', { name: /^Accept/ }).count()).toBe(0)
+    await press(page, 'Remove skills')
+    await expect.poll(() => found.getByRole('listitem').count()).toBe(0)
   })
 })

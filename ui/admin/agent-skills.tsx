@@ -18,6 +18,13 @@ const listIn = (value: unknown): string[] | undefined =>
 const sourcesIn = (editor: AgentEditor) =>
   listIn(editor.field('skills', 'sources')) ?? DEFAULT_SOURCES
 
+/** Those of the sources in the text; undefined while nothing is known of them. */
+const recordsIn = (sources: readonly string[], records: SkillRecords | undefined) =>
+  records?.filter(({ source }) => source !== undefined && sources.includes(source))
+
+/** Only of these is a copy kept, which stays the accepted one until somebody accepts another. */
+const isRemote = (source: string) => /^(?:https?:\/\/|github:)/.test(source)
+
 /** Whether the text has a skill switched on. */
 function isOn(editor: AgentEditor, name: string): boolean {
   const enabled = listIn(editor.field('skills', 'enabled'))
@@ -38,7 +45,7 @@ function switchSkill(editor: AgentEditor, name: string, wanted: boolean): void {
 export function skillsState(editor: AgentEditor, loaded: SkillRecords | undefined): CardState {
   const sources = sourcesIn(editor)
   if (sources.length === 0) return { tone: 'off', words: 'None' }
-  const known = loaded?.filter(({ source }) => source === undefined || sources.includes(source))
+  const known = recordsIn(sources, loaded)
   if (!known) return { tone: 'good', words: `From ${counted(sources.length, 'source')}` }
   const failed = known.filter(({ state }) => state === 'unavailable').length
   const on = known.filter(({ name, state }) => state !== 'unavailable' && isOn(editor, name)).length
@@ -64,7 +71,10 @@ export function Skills({
     look.run((signal) => client.admin.agent.trials.skills(editor.text.value, { signal }))
   return (
     <>
-      <SkillSwitches editor={editor} skills={look.result.value?.skills ?? loaded} />
+      <SkillSwitches
+        editor={editor}
+        skills={recordsIn(sources, look.result.value?.skills ?? loaded)}
+      />
       <ul class="sources" aria-label="Sources of skills">
         {sources.map((source) => (
           <li key={source}>
@@ -75,15 +85,17 @@ export function Skills({
               )}
             </span>
             <span class="row tight">
-              <Button
-                icon="done"
-                about={`for ${source}`}
-                class="quiet"
-                disabled={look.isBusy.value}
-                onClick={() => void accept(source)}
-              >
-                Accept the current content
-              </Button>
+              {isRemote(source) && loaded?.some((one) => one.source === source) && (
+                <Button
+                  icon="done"
+                  about={`for ${source}`}
+                  class="quiet"
+                  disabled={look.isBusy.value}
+                  onClick={() => void accept(source)}
+                >
+                  Accept the current content
+                </Button>
+              )}
               <Button
                 icon="delete"
                 about={source}

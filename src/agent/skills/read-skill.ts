@@ -197,7 +197,7 @@ async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
     return document.toJS({ maxAliasCount: 0 })
   } catch (cause) {
     // Such as an alias, or nesting without end.
-    const reason = cause instanceof Error ? cause.message.split('\n')[0] : 'it cannot be read'
+    const reason = cause instanceof Error ? cause.message.split(/:?\n/)[0] : 'it cannot be read'
     throw new SkillError(`The front matter is not usable YAML: ${reason}`, { cause })
   }
 }

@@ -91,7 +91,9 @@ export function createSkills({ settings, read, log }: Dependencies) {
     catalogue: () => renderCatalogue(used),
     records: (): SkillRecord[] => [
       ...resolved.map(toRecord),
-      ...found().flatMap(({ failures }) => failures.map(toFailedRecord)),
+      ...settings.sources.flatMap((source) =>
+        (bySource.get(source)?.failures ?? []).map((failure) => toFailedRecord(failure, source)),
+      ),
     ],
     /** Why a tool may not be called at this point of a run; undefined if it may. */
     refuse: (tool: Tool, context: ToolContext, offered: readonly Tool[]) =>
@@ -162,8 +164,11 @@ function toRecord({ skill, ...state }: ResolvedSkill): SkillRecord {
   return { name, description, source, ...state, ...departures }
 }
 
-function toFailedRecord({ name, reason }: SkillSet['failures'][number]): SkillRecord {
-  return { name, description: '', state: 'unavailable', reason }
+function toFailedRecord(
+  { name, reason }: SkillSet['failures'][number],
+  source: string,
+): SkillRecord {
+  return { name, description: '', source, state: 'unavailable', reason }
 }
 
 /** Maximum UTF-16 code units of the whole list; skills that no longer fit can still be activated by name. */

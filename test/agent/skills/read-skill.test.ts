@@ -40,6 +40,10 @@ describe('the front matter', () => {
     expect(warnings).toHaveLength(1)
   })
 
+  it('is refused with the place of its mistake', async () => {
+    await expect(readFrontMatter(skill('name: [a'))).rejects.toThrow(/usable YAML: .* column \d+$/)
+  })
+
   it.each([
     ['JavaScript', '---js\nmodule.exports = { name: process.exit(1) }\n---\n'],
     ['JavaScript by another name', '---javascript\n{}\n---\n'],
