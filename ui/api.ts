@@ -70,6 +70,11 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** Whether somebody else has changed what a change is based on. */
+export function isChangedMeanwhile(error: unknown): boolean {
+  return error instanceof AgentServerError && error.code === 'changed_meanwhile'
+}
+
 /** Does something, and returns whether it could be done; if not, `failure` says why. */
 export async function attempt(
   failure: Signal<string>,

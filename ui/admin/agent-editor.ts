@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
-import { attempt, client } from '../api.ts'
+import { attempt, client, isChangedMeanwhile } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'
 import { fieldAt, readFields, withField } from './agent-fields.ts'
@@ -8,6 +8,9 @@ import { readServerState } from './server-state.ts'
 
 /** What stands in the field where there is no file yet. */
 const EMPTY = '{\n  "prompt": ""\n}\n'
+
+const OVERTAKEN =
+  'The configuration has been saved elsewhere meanwhile. Your changes are still here: Save shows how they differ from it.'
 
 export type AgentEditor = ReturnType<typeof createAgentEditor>
 
@@ -34,6 +37,16 @@ function createAgentEditor() {
     file.value = read
     found.value = read
     text.value = read.text || EMPTY
+  }
+  /** With what somebody else saved as the new basis, the next attempt shows how it differs; the text stays. */
+  const saveUnlessChanged = async (text: string, basedOn: string) => {
+    try {
+      return await client.admin.agent.save({ text, basedOn })
+    } catch (error) {
+      if (!isChangedMeanwhile(error)) throw error
+      file.value = await client.admin.agent.get()
+      throw new Error(OVERTAKEN, { cause: error })
+    }
   }
   const read = () => attempt(failure, async () => take(await client.admin.agent.get()))
   return {
@@ -77,7 +90,7 @@ function createAgentEditor() {
       attempt(failure, async () => {
         const basedOn = file.value?.digest ?? ''
         const written = text.value
-        const saved = await client.admin.agent.save({ text: written, basedOn })
+        const saved = await saveUnlessChanged(written, basedOn)
         // What was typed meanwhile is still to be saved.
         if (text.value === written) take(saved.file)
         else file.value = saved.file

@@ -1,11 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
-import { isChangedMeanwhile, type MetadataValue, saveFacts, typedValue } from './document-facts.ts'
+import { type MetadataValue, saveFacts, typedValue } from './document-facts.ts'
 import { titleOf } from './one-document.tsx'
 
 interface Change {

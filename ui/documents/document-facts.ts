@@ -1,8 +1,4 @@
-import {
-  AgentServerError,
-  type Document,
-  type DocumentPatch,
-} from '../../client/src/agent-server.ts'
+import type { Document, DocumentPatch } from '../../client/src/agent-server.ts'
 import { client } from '../api.ts'
 
 export type MetadataValue = string | number | boolean
@@ -28,8 +24,4 @@ export async function saveFacts(
     ...(metadata && { metadata: Object.fromEntries(before) }),
   }
   return client.documents.patch(seen.id, { ...change, expected })
-}
-
-export function isChangedMeanwhile(error: unknown): boolean {
-  return error instanceof AgentServerError && error.code === 'changed_meanwhile'
 }

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Document } from '../../client/src/agent-server.ts'
-import { client, messageOf } from '../api.ts'
+import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { bound } from '../parts/controls.tsx'
-import { isChangedMeanwhile, saveFacts, typedValue } from './document-facts.ts'
+import { saveFacts, typedValue } from './document-facts.ts'
 import type { DocumentListing } from './document-list.ts'
 import { titleOf } from './one-document.tsx'
 
