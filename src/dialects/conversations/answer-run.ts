@@ -4,6 +4,7 @@ import type { Agent } from '../../agent/run/run-agent.ts'
 import { report } from '../../http/error-handler.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
+import { keepTrying } from '../../lib/keep-trying.ts'
 import type { ChatFrame } from '../../schemas/chat.ts'
 import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'
 import { toChatFrame } from '../chat/dialect.ts'
@@ -12,6 +13,9 @@ import { type AnswerRecord, endOf, framesOf } from './answer-record.ts'
 const SAVE_MS = 1_000
 /** How often an answer that does not change is written: less than the silence that counts as its end. */
 const HEARTBEAT_MS = 3_000
+
+const NOT_STORED =
+  'the end of an answer could not be stored; it is tried again until the server stops'
 
 export type Frames = AsyncGenerator<ChatFrame[]>
 type StopReason = 'cancelled' | 'interrupted'
@@ -42,7 +46,11 @@ export type AnswerRun = ReturnType<typeof startAnswer>
 /** Generates an answer whether or not anybody follows, and stores it as it grows. */
 export function startAnswer({ agent, store, ref, record, request, by }: RunParts) {
   const stopping = new AbortController()
-  const stop = (reason: StopReason) => stopping.abort(new Stopped(reason))
+  const closing = new AbortController()
+  const stop = (reason: StopReason) => {
+    stopping.abort(new Stopped(reason))
+    if (reason === 'interrupted') closing.abort()
+  }
   /** All frames so far; the limits of the run bound them. */
   const frames = framesOf(record.answer())
   const begun = frames.length
@@ -68,13 +76,18 @@ export function startAnswer({ agent, store, ref, record, request, by }: RunParts
       if (error instanceof Stopped) record.stop(error.reason)
       else record.fail(report(error, by).error)
     }
-    try {
-      await saving.end()
-    } catch (error) {
-      report(error, by)
+    const end = () => {
+      if (isEnded) return
+      isEnded = true
+      tell(endOf(record.answer()))
     }
-    isEnded = true
-    tell(endOf(record.answer()))
+    const onFailure = (error: unknown) => {
+      by.log.error({ err: error, conversation: ref.id, answer: ref.item }, NOT_STORED)
+      // It is complete all the same, and whoever asked need not wait for the store.
+      end()
+    }
+    await ignore(keepTrying(saving.end, onFailure, closing.signal), 'it was logged at first')
+    end()
   }
 
   return {
@@ -123,7 +136,7 @@ function keepSaving(
   }, SAVE_MS)
 
   return {
-    /** Writes the answer for the last time. */
+    /** Writes the answer for the last time; may be repeated if it fails. */
     async end(): Promise<void> {
       clearInterval(timer)
       await writing

@@ -1,4 +1,6 @@
 import { AppError } from '../../errors.ts'
+import { ignore } from '../../lib/ignore.ts'
+import { keepTrying } from '../../lib/keep-trying.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { NewEvaluationRun } from '../../schemas/operator/evaluation.ts'
@@ -14,6 +16,9 @@ const GO_ON_MS = 2_000
 /** Of a question and of its answer, in what is kept. */
 const MAX_TEXT = 300
 const MAX_ANSWER = 1_000
+
+const NOT_STORED =
+  'the end of an evaluation could not be stored; it is tried again until the server stops'
 
 interface Dependencies extends AgentToAsk {
   evaluationStore: EvaluationStore
@@ -67,14 +72,11 @@ export function startEvaluation(
   }
   const run = async () => {
     const beat = setInterval(() => void goOn(), GO_ON_MS)
-    try {
-      const end = await endOf()
-      await store.end({ id, asked, ...end })
-    } catch (error) {
-      log.error({ err: error, evaluation: id }, 'the end of an evaluation was not kept')
-    } finally {
-      clearInterval(beat)
-    }
+    const end = await endOf()
+    const onFailure = (error: unknown) => log.error({ err: error, evaluation: id }, NOT_STORED)
+    const stored = keepTrying(() => store.end({ id, asked, ...end }), onFailure, stopped.signal)
+    await ignore(stored, 'it was logged at first')
+    clearInterval(beat)
   }
   const done = run()
   return {
