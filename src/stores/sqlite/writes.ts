@@ -11,13 +11,16 @@ export type Outcome = { output: unknown } | { error: PackedError }
 /**
  * The disk space that these writes must leave free, in bytes. The log holds up to 16 MB and one group of writes, and
  * can only be merged into the database if that has room to grow by as much; otherwise nothing could be written or
- * deleted. Files leave more space, so that texts can still be stored.
+ * deleted. Files leave more space, so that texts can still be stored, and texts more than questions, which can be asked
+ * for longer.
  */
 const LEFT_FREE: Partial<Record<WriteName, number>> = {
   addPiece: 48 * 2 ** 20,
   addArtifact: 48 * 2 ** 20,
   add: LEFT_FREE_BYTES,
   put: LEFT_FREE_BYTES,
+  addConversation: 16 * 2 ** 20,
+  addItems: 16 * 2 ** 20,
 }
 
 /**

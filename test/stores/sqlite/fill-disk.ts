@@ -30,11 +30,33 @@ while (whenFull === 'stored') {
   whenFull = await add(`document-${acknowledged}`)
   if (whenFull === 'stored') acknowledged += 1
 }
+// What is still taken must leave room for deleting.
+const of = { id: 'conversation', owner: undefined }
+await store.conversations.create({ ...of, metadata: {} })
+const ask = (number: number) =>
+  store.conversations
+    .add(of, { items: [{ id: `item-${number}`, json: `"${'x'.repeat(400_000)}"` }] })
+    .then(() => 'stored', codeOf)
+let asked = 0
+let unasked = 'stored'
+while (unasked === 'stored') {
+  unasked = await ask(asked)
+  if (unasked === 'stored') asked += 1
+}
 const kept = (await store.counts()).documents.pending
 const deleted = await store.delete('document-2').then(() => 'deleted', codeOf)
 await rm(other)
 const withRoom = await add('with-room')
 await store.close()
 process.stdout.write(
-  JSON.stringify({ file, beside, whenFull, lost: acknowledged - kept, deleted, withRoom }),
+  JSON.stringify({
+    file,
+    beside,
+    whenFull,
+    asked: asked > 0,
+    unasked,
+    lost: acknowledged - kept,
+    deleted,
+    withRoom,
+  }),
 )

@@ -19,6 +19,8 @@ describe.skipIf(!canMount)('On a full disk (where a test may mount one)', () => 
       file: 'storage_full',
       beside: 'stored',
       whenFull: 'storage_full',
+      asked: true,
+      unasked: 'storage_full',
       lost: 0,
       deleted: 'deleted',
       withRoom: 'stored',
