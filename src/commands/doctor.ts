@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AgentServer, ConnectionError } from '../../client/src/agent-server.ts'
 import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
+import { checkDatabase } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
 import { isMissing } from '../lib/files.ts'
 import { checkProcess } from '../lib/processes/child-process.ts'
@@ -53,6 +54,8 @@ export const runDoctor: Command = async (context) => {
   if (!config.loaded) return 1
   for (const finding of await checkProcesses(config.loaded)) report(finding)
   report(await checkDisk(config.loaded))
+  const database = await describeDatabase(config.loaded)
+  if (database) report(database)
   for (const finding of await checkServer(config.loaded, context.signal)) report(finding)
   stderr.write(failed === 0 ? 'Everything works\n' : `${failed} failed\n`)
   return failed === 0 ? 0 : 1
@@ -117,6 +120,17 @@ async function checkDisk({ DATA_DIR }: Config): Promise<Finding> {
         }
       present = dirname(present)
     }
+  }
+}
+
+/** Nothing if the database is not in a file here. */
+async function describeDatabase(config: Config): Promise<Finding | undefined> {
+  const part = 'database'
+  try {
+    const words = await checkDatabase(config)
+    return words === undefined ? undefined : { part, words }
+  } catch (error) {
+    return { part, words: 'cannot be read', remedy: messageOf(error) }
   }
 }
 

@@ -5,6 +5,7 @@ import { AppError, SetupError } from '../errors.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
+import { checkDatabaseFile } from '../stores/sqlite/check-file.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 
@@ -55,6 +56,11 @@ export async function withStore<Result>(
   } finally {
     await store.close()
   }
+}
+
+/** Reads the whole database in `DATA_DIR`; undefined if another one is configured. Throws like `checkDatabaseFile`. */
+export async function checkDatabase({ DATABASE_URL, DATA_DIR }: Config) {
+  return DATABASE_URL === undefined ? checkDatabaseFile(DATA_DIR) : undefined
 }
 
 /** The whole corpus of the configured document store. */

@@ -1,9 +1,12 @@
+import { open } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { runDoctor } from '../../src/commands/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
+import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { MODEL_KEY, modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -34,6 +37,7 @@ it('finds all parts of a running server in order, and tells no secret', async ()
   expect(said).toMatch(/^ok +settings +SQLite, embedded index, chat model extractive/m)
   expect(said).toMatch(/^ok +file reader +its process starts$/m)
   expect(said).toMatch(/^ok +disk +[\d.]+ GB free in /m)
+  expect(said).toMatch(/^ok +database +none yet$/m)
   expect(said).toMatch(/^ok +server +http:\S+ is ready/m)
   expect(said).toMatch(/^ok +store +works \(\d+ ms\)$/m)
   expect(said).toMatch(/^ok +chat model +extractive answers \(\d+ ms\)$/m)
@@ -61,6 +65,28 @@ it('says that no server runs, and what to do', async () => {
   expect(said).toMatch(/^FAILED server +does not run; port \d+ is free\n +→ run npm start/m)
   expect(said).toMatch(/\n1 failed\n$/)
   expect(code).toBe(1)
+})
+
+it('reads the whole database, and says what to do if it is damaged', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  for (let number = 0; number < 20; number += 1) {
+    await store.add({ id: `owls-${number}`, text: 'Owls hunt at night. '.repeat(2_000) })
+  }
+  await store.close()
+  const { url, close } = await startServer()
+  await close()
+  const environment = { ...(await settings(Number(new URL(url).port))), DATA_DIR: data.directory }
+  expect((await examine(environment)).said).toMatch(/^ok +database +is sound$/m)
+
+  const file = await open(join(data.directory, 'agent-server.db'), 'r+')
+  const { size } = await file.stat()
+  await file.write(Buffer.alloc(size - 16_384, 7), 0, size - 16_384, 16_384)
+  await file.close()
+  expect((await examine(environment)).said).toMatch(
+    /^FAILED database +cannot be read\n +→ .*\(damaged\)\. Stop the server and restore/m,
+  )
+  await data.remove()
 })
 
 it('tells another program on the port from the server', async () => {

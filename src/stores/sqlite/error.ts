@@ -3,17 +3,27 @@ import { AppError } from '../../errors.ts'
 // https://sqlite.org/rescode.html; the low byte of an extended code is its primary code.
 const SQLITE_BUSY = 5
 const SQLITE_FULL = 13
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
 const UNAVAILABLE = new Map([
   [SQLITE_BUSY, 'busy'],
   [6, 'locked'],
   [7, 'out of memory'],
   [8, 'read-only'],
   [10, 'input or output fails'],
-  [11, 'damaged'],
+  [SQLITE_CORRUPT, 'damaged'],
   [14, 'cannot be opened'],
   [15, 'cannot be locked'],
-  [26, 'not a database'],
+  [SQLITE_NOTADB, 'not a database'],
 ])
+
+const RESTORE =
+  'Stop the server and restore the database: docs/guides/operations.md says how, under “A damaged database”.'
+
+/** The error of a database that cannot be read as it is. */
+export function damaged(how = 'damaged', cause?: unknown): AppError {
+  return unavailable(`The document store is unavailable (${how}). ${RESTORE}`, cause)
+}
 
 /** The `AppError` for a failure of the disk or the database file; any other error, a bug, unchanged. */
 export function toStoreError(thrown: unknown): unknown {
@@ -23,9 +33,8 @@ export function toStoreError(thrown: unknown): unknown {
   }
   const reason = code === undefined ? undefined : UNAVAILABLE.get(code)
   if (reason === undefined) return thrown
-  return new AppError('store_unavailable', `The document store is unavailable (${reason})`, {
-    cause: thrown,
-  })
+  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return damaged(reason, thrown)
+  return unavailable(`The document store is unavailable (${reason})`, thrown)
 }
 
 export function isStorageFull(thrown: unknown): boolean {
