@@ -96,10 +96,13 @@ interface WrittenCall {
   arguments: string
 }
 
+/** How Llama and Qwen3-Coder begin a call: `<function=name>{…}</function>`, or with a `<parameter=…>` for each. */
+const FUNCTION = '<function='
+const END_OF_FUNCTION = '</function>'
 /** What may stand around a call: the marks of Qwen and Hermes, of Mistral, and a fence. */
-const CALL_MARKS = ['<tool_call>', '[TOOL_CALLS]', '```']
+const CALL_MARKS = ['<tool_call>', FUNCTION, '[TOOL_CALLS]', '```']
 /** Where a call may begin: at a mark, or at the beginning of a line with an object or a list of them. */
-const OPENING = /<tool_call>|\[TOOL_CALLS\]|(?<=\n)[ \t]*(?:```|\[?\s*\{)/
+const OPENING = /<tool_call>|\[TOOL_CALLS\]|(?<=\n)[ \t]*(?:```|<function=|\[?\s*\{)/
 const BEFORE_OBJECT = /^\s*(?:<tool_call>|\[TOOL_CALLS\]|```[a-z_]*)?\s*\[?\s*/
 const AFTER_OBJECT = /^(?:[,;]|\]?\s*(?:<\/tool_call>|```)?)\s*/
 const CLOSINGS = ['</tool_call>', '```', ']', ',', ';']
@@ -224,14 +227,41 @@ interface Found {
 function findCall(held: string): Found | number | 'open' | 'cut' {
   const [before = ''] = BEFORE_OBJECT.exec(held) ?? []
   const object = held.slice(before.length)
+  if (object.startsWith(FUNCTION)) return findTagged(object, before.length)
+  if (FUNCTION.startsWith(object)) return 'open'
   const isKeyOpen = object.length < UNDECIDED && object.startsWith('{') && !/"\s*:/.test(object)
-  if (object === '' || isKeyOpen) return 'open'
+  if (isKeyOpen) return 'open'
   if (!CALL_KEY.test(object)) return Math.max(before.length, 1)
   const length = lengthOfObject(object)
   if (length === undefined) return held.length > MAX_CALL ? held.length : 'cut'
   const call = toCall(parseJson(object.slice(0, length)))
   const end = before.length + length
   return call ? { call, end } : end
+}
+
+const TAGGED = /^<function=([\w.-]{1,64})>(.*?)<\/function>/s
+const PARAMETER = /<parameter=([\w.-]{1,64})>\n?(.*?)\n?<\/parameter>/gs
+
+/** The same for a call between tags, which stands after so many characters. */
+function findTagged(text: string, before: number): Found | number | 'open' {
+  const [whole, name, body = ''] = (text.includes(END_OF_FUNCTION) && TAGGED.exec(text)) || []
+  if (whole === undefined || name === undefined) {
+    const mayBegin = /^<function=[\w.-]{0,64}(?:>|$)/.test(text)
+    if (text.length > MAX_CALL) return before + text.length
+    return mayBegin ? 'open' : before + FUNCTION.length
+  }
+  const written = parseJson(body)
+  const input = isObject(written) ? written : Object.fromEntries(parametersIn(body))
+  const call = toCall(input) ?? { name, arguments: JSON.stringify(input) }
+  return { call, end: before + whole.length }
+}
+
+/** The parameters by name: as JSON, other than strings, which are written as they are. */
+function parametersIn(body: string): [string, unknown][] {
+  return Array.from(body.matchAll(PARAMETER), ([, name = '', written = '']) => {
+    const value = parseJson(written)
+    return [name, value === undefined || typeof value === 'string' ? written : value]
+  })
 }
 
 /** The length of the JSON object with which the text begins; undefined if it does not end. */

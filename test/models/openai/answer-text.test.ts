@@ -78,6 +78,12 @@ describe.each(LENGTHS)('A call written as text, in pieces of %i characters,', (l
     ['fenced', `Look:\n\`\`\`json\n${CALL}\n\`\`\`\n`, 'Look:\n'],
     ['in a list', `[TOOL_CALLS][${CALL}]`, ''],
     ['with parameters', CALL.replace('arguments', 'parameters'), ''],
+    ['as Llama writes it', '<function=find>{"query": "opening {hours}"}</function>', ''],
+    [
+      'as Qwen3-Coder writes it',
+      'I look.\n<tool_call>\n<function=find>\n<parameter=query>\nopening {hours}\n</parameter>\n</function>\n</tool_call>',
+      'I look.\n',
+    ],
     ['as in the protocol', `{"type": "function", "function": ${CALL}}`, ''],
   ])('is read %s', (_case, text, shown) => {
     expect(readCalls(text, length)).toEqual({
@@ -129,6 +135,9 @@ describe.each(LENGTHS)('Text, in pieces of %i characters,', (length) => {
     ['```python\nprint({"a": 1})\n```\nand\n```json\n{"opens": "at nine"}\n```'],
     ['{"name": "Library", "opens": 9}'],
     ['a < b, <tool, `code` and ``'],
+    ['Write `<function=find>` and `</function>`.'],
+    ['<function=find> begins a call'],
+    ['<function=with spaces>{}</function>'],
     ['{'],
     ['```'],
   ])('is shown as it is: %j', (text) => {
@@ -140,7 +149,7 @@ describe.each(LENGTHS)('Text, in pieces of %i characters,', (length) => {
   })
 })
 
-it.each(['\n{', '[TOOL_CALLS]', '<tool_call>'])(
+it.each(['\n{', '[TOOL_CALLS]', '<tool_call>', '\n<function=a>'])(
   'looks for calls at once in a long text of %j',
   (part) => {
     const written = createWrittenCalls(new Set(['lamp']))
