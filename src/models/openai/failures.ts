@@ -69,6 +69,7 @@ const STATUS_IN_STREAM: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
   invalid_request_error: 400,
+  overloaded_error: 529,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
   timeout: 408,

@@ -300,6 +300,13 @@ describe('passing failures', () => {
     expect(logged).toEqual([expect.objectContaining({ message: 'retrying the chat model' })])
   })
 
+  it('is told as what it is where Anthropic reports it within the stream', async () => {
+    const { upstream, ask } = await startModel()
+    const error = { type: 'overloaded_error', message: 'Overloaded' }
+    upstream.script(streamReply(chunk({ content: 'At' }), event({ type: 'error', error })))
+    await expect(ask()).rejects.toThrow('overloaded or not ready')
+  })
+
   it('are tried three times in all', async () => {
     const { upstream, ask } = await startModel()
     upstream.always(errorReply(503, 'loading', NOW))
