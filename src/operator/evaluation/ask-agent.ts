@@ -89,6 +89,10 @@ async function readAnswer(batches: ReturnType<Agent['run']>): Promise<Answered> 
 
 const TOO_SLOW = 'A question took longer than ten minutes'
 
+/** A model that fails or breaks off may work again; one that refuses will do so each time. */
+const isPassing = ({ status, code }: AppError) =>
+  PASSING.includes(status) || code === 'upstream_failed'
+
 /** Tries again for two minutes where a part of the server is busy or does not answer. */
 async function patiently<Result>(
   caller: Caller,
@@ -105,8 +109,11 @@ async function patiently<Result>(
     } catch (error) {
       signal.throwIfAborted()
       if (limit.isOver) throw new AppError('upstream_timeout', TOO_SLOW, { cause: error })
-      const isPassing = error instanceof AppError && PASSING.includes(error.status)
-      if (!isPassing || performance.now() - started > RETRY_MS) throw error
+      if (
+        !(error instanceof AppError && isPassing(error)) ||
+        performance.now() - started > RETRY_MS
+      )
+        throw error
       const { retryAfter = RETRY_AFTER_SECONDS } = error
       await pause(Math.min(retryAfter * 1_000, RETRY_MS), signal)
     }
