@@ -2148,6 +2148,13 @@ export interface components {
                 name: string;
                 /** @description Questions of both runs whose outcome differs. */
                 questions: {
+                    /** @description What the agent answered, cut off after 1,000 characters. */
+                    answers?: {
+                        /** @description The answer of the earlier run. */
+                        before: string;
+                        /** @description The answer of the run that it is compared with. */
+                        now: string;
+                    };
                     /** @description The measures that differ. */
                     differs: {
                         [key: string]: {

@@ -114,7 +114,11 @@ describe('An evaluation', () => {
         name: 'answers',
         measures: { right: { before: 1, now: 0, difference: -1 } },
         questions: [
-          { id: 'a', differs: { right: { before: 1, now: 0 }, cited: { before: 1, now: 0 } } },
+          {
+            id: 'a',
+            differs: { right: { before: 1, now: 0 }, cited: { before: 1, now: 0 } },
+            answers: { before: 'They hunt at night [1].', now: 'The documents do not say it.' },
+          },
           { id: 'c', differs: { abstained: { before: 0, now: 1 } } },
         ],
       },
@@ -153,6 +157,13 @@ describe('An evaluation', () => {
     expect(JSON.stringify(upstream.requests.at(-1)?.body)).toContain('Once the sun has set')
     upstream.script(textReply('Once the sun has set [1].'))
     expect(await finished({ answers: true })).toMatchObject({ measures: { answers: { right: 0 } } })
+  })
+
+  it('asks again where the model breaks off', async () => {
+    await judge([QUESTION])
+    upstream.script(streamReply(chunk({ content: 'They hunt ' }), { cut: true }))
+    upstream.always(textReply('They hunt at night [1].'))
+    expect(await finished({ answers: true })).toMatchObject({ measures: { answers: { right: 1 } } })
   })
 
   it('fails with the reason of the model', async () => {

@@ -1,10 +1,14 @@
-import type { EvaluationComparison } from '../../client/src/agent-server.ts'
+import type { EvaluationComparison, EvaluationRun } from '../../client/src/agent-server.ts'
 import { counted } from '../format.ts'
+import { Button } from '../parts/controls.tsx'
+import { Status } from '../parts/notes.tsx'
 import { comparison, opened, titleOf } from './evaluations.ts'
+import { searchAs } from './search-state.ts'
 
 /** What each question came to in the evaluation that is open. */
 export function Results() {
-  return Object.entries(opened.value?.questions ?? {}).map(([name, questions]) => (
+  const run = opened.value
+  return Object.entries(run?.questions ?? {}).map(([name, questions]) => (
     <section key={name} class="stack" aria-label={`Results: ${name}`}>
       <h3>{nameOf(name)}</h3>
       <ul class="judged">
@@ -19,6 +23,7 @@ export function Results() {
                 .map(([name, value]) => `${labelOf(name)} ${shown(name, value)}`)
                 .join(' · ')}
             </span>
+            {run && <SearchAgain text={text} runs={[run]} />}
           </li>
         ))}
       </ul>
@@ -26,7 +31,24 @@ export function Results() {
   ))
 }
 
-/** Two evaluations side by side, and the questions that came out differently. */
+/** Shows above what the settings of these evaluations find for a question, side by side where there are two. */
+function SearchAgain({ text, runs }: { text: string; runs: [EvaluationRun, EvaluationRun?] }) {
+  return (
+    <Button
+      icon="search"
+      about={`for ${text}`}
+      class="quiet"
+      onClick={() => {
+        searchAs(text, runs)
+        scrollTo({ top: 0 })
+      }}
+    >
+      Search
+    </Button>
+  )
+}
+
+/** Two evaluations side by side, and the questions that came out differently, the worse ones first. */
 export function Comparison() {
   if (!comparison.value) return null
   const { before, now, rows } = comparison.value
@@ -35,6 +57,7 @@ export function Comparison() {
       <h3>
         {titleOf(before)} → {titleOf(now)}
       </h3>
+      <p class="hint">{changesOf(before, now)}</p>
       {rows.map((row) => (
         <section key={row.name} class="stack" aria-label={`Comparison: ${row.name}`}>
           <Measures row={row} />
@@ -44,18 +67,11 @@ export function Comparison() {
               : `${counted(row.questions.length, 'question')} came out differently:`}
           </p>
           <ul class="judged">
-            {row.questions.map(({ id, text, differs }) => (
-              <li key={id} class="row spread">
-                <span class="grow">{text}</span>
-                <span class="hint">
-                  {Object.entries(differs)
-                    .map(([name, { before, now }]) => {
-                      return `${labelOf(name)} ${shown(name, before)} → ${shown(name, now)}`
-                    })
-                    .join(' · ')}
-                </span>
-              </li>
-            ))}
+            {row.questions
+              .toSorted((one, other) => gainOf(one) - gainOf(other))
+              .map((question) => (
+                <Changed key={question.id} question={question} runs={[before, now]} />
+              ))}
           </ul>
         </section>
       ))}
@@ -63,7 +79,76 @@ export function Comparison() {
   )
 }
 
-function Measures({ row }: { row: EvaluationComparison['rows'][number] }) {
+type Row = EvaluationComparison['rows'][number]
+type ChangedQuestion = Row['questions'][number]
+
+function Changed({
+  question,
+  runs,
+}: {
+  question: ChangedQuestion
+  runs: [EvaluationRun, EvaluationRun]
+}) {
+  const { text, differs, answers } = question
+  const isBetter = gainOf(question) > 0
+  return (
+    <li class="row spread">
+      <div class="grow">
+        {text}
+        {answers && (
+          <>
+            <p class="hint">Before: {answers.before}</p>
+            <p class="hint">After: {answers.now}</p>
+          </>
+        )}
+      </div>
+      <Status tone={isBetter ? 'good' : 'bad'}>{isBetter ? 'Better' : 'Worse'}</Status>
+      <span class="hint">
+        {Object.entries(differs)
+          .map(([name, { before, now }]) => {
+            return `${labelOf(name)} ${shown(name, before)} → ${shown(name, now)}`
+          })
+          .join(' · ')}
+      </span>
+      <SearchAgain text={text} runs={runs} />
+    </li>
+  )
+}
+
+/** Of these, less is better. */
+const LOSSES = ['unsupported', 'wronglyAbstained']
+
+/** By how much a question came out better, by the first of its measures that differs, which is the most telling. */
+function gainOf({ differs }: ChangedQuestion): number {
+  const [[name, { before, now }] = ['', { before: 0, now: 0 }]] = Object.entries(differs)
+  return LOSSES.includes(name) ? before - now : now - before
+}
+
+/** How the settings of two evaluations differ, as far as they are known. */
+function changesOf(before: EvaluationRun, now: EvaluationRun): string {
+  const [earlier, later] = [settingsOf(before), settingsOf(now)]
+  const changes = Object.entries(later).flatMap(([name, value]) =>
+    earlier[name] === value ? [] : [`${name}: ${earlier[name]} → ${value}`],
+  )
+  return changes.length > 0
+    ? changes.join(' · ')
+    : 'Both ran with the same mode, filter and models. Other settings are not compared.'
+}
+
+const settingsOf = ({ mode, effort, filter, judge, models }: EvaluationRun) => {
+  const settings: Record<string, string> = {
+    Mode: mode ?? 'default',
+    Effort: effort ?? 'default',
+    Filter: filter ? JSON.stringify(filter) : 'none',
+    'Chat model': models.chat,
+    'Embedding model': models.embedding ?? 'none',
+    Reranker: models.rerank ?? 'none',
+    'Answers judged by': judge ? 'the chat model' : 'their facts',
+  }
+  return settings
+}
+
+function Measures({ row }: { row: Row }) {
   return (
     <table class="figures">
       <thead>

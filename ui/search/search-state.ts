@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { QueryRequest, QueryResponse } from '../../client/src/agent-server.ts'
+import type { EvaluationRun, QueryRequest, QueryResponse } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'
@@ -70,4 +70,20 @@ export async function runSearch(): Promise<void> {
     await Promise.all([first.run(query), search.isComparing.value && second.run(query)])
   }
   search.isBusy.value = false
+}
+
+/** Searches as one evaluation did, or as two did, side by side. */
+export function searchAs(
+  query: string,
+  runs: readonly (Pick<EvaluationRun, 'mode' | 'filter'> | undefined)[],
+): void {
+  search.query.value = query
+  for (const [place, trial] of search.trials.entries()) {
+    const { mode = '', filter } = runs[place] ?? {}
+    trial.mode.value = mode
+    trial.filter.value = filter ? JSON.stringify(filter) : ''
+    trial.topK.value = '10'
+  }
+  search.isComparing.value = runs.length > 1
+  void runSearch()
 }

@@ -32,8 +32,13 @@ interface Comparison {
   name: string
   /** The measures before, now, and the difference. */
   measures: Record<string, Difference & { difference: number }>
-  /** The questions whose outcome differs, with the values that do. */
-  questions: { id: string; text: string; differs: Record<string, Difference> }[]
+  /** The questions whose outcome differs, with the values that do, and what the agent said both times. */
+  questions: {
+    id: string
+    text: string
+    differs: Record<string, Difference>
+    answers?: { before: string; now: string }
+  }[]
 }
 
 /** Compares rows of the same name, or the only rows of both. */
@@ -43,7 +48,7 @@ export function compareReports(earlier: Report, later: Report): Comparison[] {
   return Object.entries(later).flatMap(([name, own]) => {
     const before = earlier[name] ?? (isPair && only !== undefined ? earlier[only] : undefined)
     if (!before) return []
-    const answers = new Map(before.asked.map(({ id, values }) => [id, values]))
+    const outcomes = new Map(before.asked.map((outcome) => [outcome.id, outcome]))
     return {
       name,
       measures: Object.fromEntries(
@@ -52,9 +57,13 @@ export function compareReports(earlier: Report, later: Report): Comparison[] {
           return old === undefined ? [] : [[measure, { before: old, now, difference: now - old }]]
         }),
       ),
-      questions: own.asked.flatMap(({ id, text, values }) => {
-        const differs = differencesOf(answers.get(id) ?? {}, values)
-        return Object.keys(differs).length > 0 ? [{ id, text, differs }] : []
+      questions: own.asked.flatMap(({ id, text, values, answer: now }) => {
+        const earlier = outcomes.get(id)
+        const differs = differencesOf(earlier?.values ?? {}, values)
+        if (Object.keys(differs).length === 0) return []
+        const said = earlier?.answer
+        const hasBoth = said !== undefined && now !== undefined
+        return [{ id, text, differs, ...(hasBoth && { answers: { before: said, now } }) }]
       }),
     }
   })

@@ -234,6 +234,13 @@ export const EvaluationComparison = z
                 id: QuestionOf,
                 text: QuestionText,
                 differs: z.record(z.string(), Difference).describe('The measures that differ.'),
+                answers: z
+                  .object({
+                    before: z.string().describe('The answer of the earlier run.'),
+                    now: z.string().describe('The answer of the run that it is compared with.'),
+                  })
+                  .optional()
+                  .describe('What the agent answered, cut off after 1,000 characters.'),
               }),
             )
             .describe('Questions of both runs whose outcome differs.'),
