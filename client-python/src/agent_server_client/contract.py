@@ -1010,10 +1010,16 @@ class Differs(TypedDict):
     now: float
 
 
+class Answers(TypedDict):
+    before: str
+    now: str
+
+
 class Question(TypedDict):
     id: str
     text: str
     differs: dict[str, Differs]
+    answers: NotRequired[Answers]
 
 
 class Row(TypedDict):
