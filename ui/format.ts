@@ -6,7 +6,15 @@ export const formatNumber = (value: number) => NUMBER.format(value)
 
 export const formatDate = (iso: string) => DATE.format(new Date(iso))
 
-export const formatTime = (iso: string) => new Date(iso).toLocaleTimeString('en-GB')
+/** With the day unless it is today. */
+export function formatTime(iso: string): string {
+  const at = new Date(iso)
+  const time = at.toLocaleTimeString('en-GB')
+  const isToday = at.toDateString() === new Date().toDateString()
+  return isToday
+    ? time
+    : `${at.toLocaleDateString('en', { day: 'numeric', month: 'short' })}, ${time}`
+}
 
 /** `1 document`, `2 documents`. */
 export function counted(count: number, noun: string): string {

@@ -38,7 +38,7 @@ export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { act
       operationId: 'followEvents',
       summary: 'Stream this server’s log, requests and runs',
       description:
-        'Unnamed server-sent events: first the recent history (the last 1,000 log lines, with separate events for requests and runs, and one metrics sample for every ten seconds of the last hour), then new events as they happen. See `ActivityFrame`; clients should ignore types they do not know. At most 16 clients can follow at once.',
+        'Unnamed server-sent events: first the recent history (the last 1,000 successful requests, the last 1,000 other log lines, with separate events for runs and failed requests, and one metrics sample for every ten seconds of the last hour), then new events as they happen. See `ActivityFrame`; clients should ignore types they do not know. At most 16 clients can follow at once.',
       querystring: ActivityQuery,
       response: {
         200: {

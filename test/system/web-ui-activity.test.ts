@@ -15,6 +15,8 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     await events.filter({ hasText: 'POST /chat' }).waitFor()
     await page.getByRole('radio', { name: 'Runs' }).check()
     await events.filter({ hasText: 'Complete; first text after' }).waitFor()
+    await page.getByRole('radio', { name: 'Failures' }).check()
+    await page.getByText('No matching events').waitFor()
     await page.getByRole('radio', { name: 'All' }).check()
     await page.getByLabel('Filter events').fill('no such words')
     await page.getByText('No matching events').waitFor()

@@ -7,7 +7,7 @@ import { onSignOut } from '../session.ts'
 type Sample = Extract<ActivityEvent, { type: 'sample' }>
 export type Occurrence = Exclude<ActivityEvent, Sample>
 
-/** As many as the server keeps. */
+/** As many as the server keeps of successful requests, and of everything else. */
 const MAX_EVENTS = 1_000
 const MAX_SAMPLES = 360
 const AGAIN_MS = 3_000
@@ -61,10 +61,20 @@ function show(events: readonly ActivityEvent[]): void {
   const taken = events.filter((event) => event.type === 'sample')
   if (taken.length > 0) samples.value = [...samples.value, ...taken].slice(-MAX_SAMPLES)
   const others = events.flatMap((event) => (event.type === 'sample' || isOwn(event) ? [] : [event]))
-  if (others.length > 0) occurrences.value = [...occurrences.value, ...others].slice(-MAX_EVENTS)
+  if (others.length > 0) occurrences.value = lastOf([...occurrences.value, ...others])
 }
 
 /** What the web UI reads to show itself. */
 function isOwn(event: Occurrence): boolean {
   return event.type === 'request' && event.method === 'GET' && event.path.startsWith('/ui/')
 }
+
+/** Successful requests, however many, do not push out what went wrong. */
+function lastOf(events: readonly Occurrence[]): readonly Occurrence[] {
+  const requests = events.filter(isSuccessful).slice(-MAX_EVENTS)
+  const others = events.filter((event) => !isSuccessful(event)).slice(-MAX_EVENTS)
+  if (requests.length + others.length === events.length) return events
+  return [...requests, ...others].toSorted((one, other) => one.id - other.id)
+}
+
+const isSuccessful = (event: Occurrence) => event.type === 'request' && event.status < 400

@@ -13,7 +13,9 @@ const KINDS = [
   ['run', 'Runs'],
   ['request', 'Requests'],
   ['log', 'Log'],
+  ['failed', 'Failures'],
 ] as const
+type Kind = (typeof KINDS)[number][0]
 /** More are found by filtering. */
 const MAX_SHOWN = 200
 
@@ -44,12 +46,12 @@ function WholeActivity() {
 }
 
 function Events() {
-  const kind = useSignal<(typeof KINDS)[number][0]>('all')
+  const kind = useSignal<Kind>('all')
   const words = useSignal('')
   const wanted = words.value.trim().toLowerCase()
   const found = occurrences.value.filter(
     (event) =>
-      (kind.value === 'all' || event.type === kind.value) &&
+      isOfKind(event, kind.value) &&
       (wanted === '' || JSON.stringify(event).toLowerCase().includes(wanted)),
   )
   return (
@@ -72,7 +74,10 @@ function Events() {
       </div>
       {found.length === 0 ? (
         <Empty title={occurrences.value.length === 0 ? 'Nothing yet' : 'No matching events'}>
-          <p>Events appear as they happen. LOG_LEVEL determines how much is logged.</p>
+          <p>
+            Events appear as they happen and are kept until the server restarts. LOG_LEVEL
+            determines how much is logged.
+          </p>
         </Empty>
       ) : (
         <ol class="events panel">
@@ -93,6 +98,11 @@ function Events() {
       )}
     </section>
   )
+}
+
+function isOfKind(event: Occurrence, kind: Kind): boolean {
+  if (kind === 'failed') return describe(event).tone === 'bad'
+  return kind === 'all' || event.type === kind
 }
 
 function EventRow({ event }: { event: Occurrence }) {

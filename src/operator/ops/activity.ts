@@ -8,7 +8,10 @@ import {
   type Sample,
 } from '../../schemas/operator/ops.ts'
 
-/** How many log lines are kept, and of how many characters; a longer line loses its details. */
+/**
+ * How many successful requests are kept, and how many other log lines, which such requests never push out; of how many
+ * characters each, and a longer line loses its details.
+ */
 const MAX_LINES = 1_000
 const MAX_LINE = 8_000
 /** Together, an hour. */
@@ -22,18 +25,29 @@ const RETRY_AFTER_SECONDS = 10
 
 export type Activity = ReturnType<typeof createActivity>
 
+interface KeptLine {
+  id: number
+  line: string
+}
+
+/** As the request log writes it. */
+const SUCCESSFUL_REQUEST = /^\{"level":30,.*"status":[123]\d\d,"milliseconds":/
+
 /** What the server has done recently: the last lines of its log, and an hour of samples. */
 export function createActivity() {
-  const lines: { id: number; line: string }[] = []
+  const requests: KeptLine[] = []
+  const others: KeptLine[] = []
   const samples: ActivityEvent[] = []
   // Starts at the time, so that the ids of an earlier process are smaller.
   let last = Date.now()
   let followers = 0
 
   function since(id: number): ActivityEvent[] {
-    const newer = lines.filter((kept) => kept.id > id).map(toEvent)
-    const all = [...newer, ...samples.filter((kept) => kept.id > id)]
-    return all.toSorted((one, other) => one.id - other.id).slice(0, MAX_BATCH)
+    const all = [...requests, ...others, ...samples].filter((kept) => kept.id > id)
+    return all
+      .toSorted((one, other) => one.id - other.id)
+      .slice(0, MAX_BATCH)
+      .map((kept) => ('line' in kept ? toEvent(kept) : kept))
   }
 
   async function* read(after: number, follow: boolean, signal: AbortSignal) {
@@ -57,6 +71,7 @@ export function createActivity() {
     /** Takes a log line, as JSON. This makes it a stream that pino can write to. */
     write(line: string): void {
       last += 1
+      const lines = SUCCESSFUL_REQUEST.test(line) ? requests : others
       lines.push({ id: last, line: line.length > MAX_LINE ? shorten(line) : line })
       if (lines.length > MAX_LINES) lines.shift()
     },

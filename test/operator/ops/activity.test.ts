@@ -45,6 +45,22 @@ describe('The activity', () => {
     expect(events.at(-1)).toMatchObject({ message: 'long', details: { cut: true } })
   })
 
+  it('keeps what failed, however many requests succeed after it', async () => {
+    const activity = createActivity()
+    const request = { method: 'GET', path: '/documents', milliseconds: 1 }
+    activity.write(line('run', { outcome: 'upstream_failed', milliseconds: 9, tools: {} }))
+    const write = (status: number) => {
+      const { milliseconds, ...first } = request
+      activity.write(line('listDocuments', { ...first, status, milliseconds }))
+    }
+    write(502)
+    for (let n = 0; n < 1_500; n += 1) write(200)
+    const events = await kept(activity)
+    expect(events).toHaveLength(1_002)
+    expect(events.slice(0, 2)).toMatchObject([{ outcome: 'upstream_failed' }, { status: 502 }])
+    expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).toSorted((a, b) => a - b))
+  })
+
   it('hands on what happens, and lets no more than sixteen follow', async () => {
     const activity = createActivity()
     const over = new AbortController()
