@@ -42,9 +42,7 @@ export function useSettings() {
       })
       settings.value = saved.settings
       note.value =
-        saved.changed.length > 0
-          ? `Saved: ${saved.changed.join(', ')}. Changes take effect after a restart.`
-          : 'Nothing changed.'
+        saved.changed.length > 0 ? `Saved: ${saved.changed.join(', ')}.` : 'Nothing changed.'
       void readServerState()
       return true
     } catch (error) {

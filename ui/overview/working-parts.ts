@@ -36,7 +36,8 @@ const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }>
   },
   embedder: {
     name: 'Embedding model',
-    remedy: 'Search is lexical only until it responds. Check EMBEDDING_BASE_URL and its key.',
+    remedy:
+      'Search is lexical only until it responds. If EMBEDDING_BASE_URL is set, check it and its key; the log shows the cause.',
     page: 'models',
   },
   reranker: {

@@ -14,7 +14,7 @@ const SCOPES = {
   query: 'Search and read documents',
   chat: 'Ask the agent',
   ingest: 'Add, change and delete documents',
-  admin: 'Administer the server, with full access',
+  admin: 'Administer the server: settings, keys, evaluations, activity',
 } as const
 type Scope = keyof typeof SCOPES
 const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin']
@@ -29,8 +29,8 @@ export function KeysPage() {
     <>
       <h1>Keys</h1>
       <p class="hint">
-        Create keys for programs and people who should not have the server key, which has full
-        access. The log shows the key of each request.
+        Create keys for programs that should not have the server key, which has full access and is
+        the only one that opens this web UI. Activity shows the key of each request.
       </p>
       <NewKey
         onMade={(created) => {
