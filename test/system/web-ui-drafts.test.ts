@@ -47,6 +47,27 @@ describe.skipIf(!hasBrowser)('What is not saved yet (needs Chromium)', () => {
     await page.reload()
     expect(await page.getByLabel('TOP_K').inputValue()).not.toBe('7')
   })
+
+  it('are files on their way, which the browser asks about before the page is left', async () => {
+    const { page, complaints } = await openWebUi(browser, server.url, 'documents')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/ui/api/documents**', async (route) => {
+      if (route.request().method() === 'POST') await held.promise
+      await route.continue()
+    })
+    await page.getByRole('radio', { name: /^Ready/ }).check()
+    const owls = { name: 'owls.txt', mimeType: 'text/plain', buffer: Buffer.from('Owls hoot.') }
+    await page.locator('input[type=file]').first().setInputFiles(owls)
+    await page.getByText('Sending 1 file').waitFor()
+    await page.evaluate('location.reload()').catch(() => undefined)
+    await expect.poll(() => complaints.join()).toContain('dialog')
+    held.resolve()
+    await page.getByText('1 file sent').waitFor()
+    const asked = complaints.length
+    await page.reload()
+    await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
+    expect(complaints).toHaveLength(asked)
+  })
 })
 
 describe.skipIf(!hasBrowser)('Skills (need Chromium)', () => {

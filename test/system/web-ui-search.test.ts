@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await compared.getByText('1 question came out differently:').waitFor()
     const better = compared.getByRole('listitem').filter({ hasText: 'Right 0 → 1' })
     await better.getByText('Better').waitFor()
-    await better.getByText(/^Before: .*Owls hoot at night/).waitFor()
+    await better.getByText(/^Before: [\s\S]*Owls hoot at night/).waitFor()
     await page.getByText(/^Both ran with the same mode, filter and models/).waitFor()
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

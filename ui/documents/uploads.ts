@@ -3,6 +3,7 @@ import { AgentServerError, type DocumentBatchResult } from '../../client/src/age
 import { randomKey } from '../../client/src/retry.ts'
 import { client, messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
+import { guardUnsaved } from '../unsaved.ts'
 
 /** Sent at the same time: the server takes 16 in all, and a browser has six connections to one server. */
 const MAX_PARALLEL = 5
@@ -42,6 +43,7 @@ export interface Upload {
 
 /** Newest state of every file of this visit; the web UI shows those in work and those that failed. */
 export const uploads = signal<readonly Upload[]>([])
+guardUnsaved(computed(() => uploads.value.some(isOpen)))
 /** Those that belong to no conversation. */
 export const documentUploads = computed(() => uploads.value.filter(({ to }) => !to))
 /** Grows with each file that has become a document, for whoever shows documents. */
@@ -93,7 +95,9 @@ export function addFiles(files: readonly ChosenFile[], to?: UploadTarget): numbe
   return files.length - taken.length
 }
 
-export const isOpen = ({ state }: Upload) => state === 'waiting' || state === 'sending'
+export function isOpen({ state }: Upload): boolean {
+  return state === 'waiting' || state === 'sending'
+}
 
 export function cancelAll(of: readonly Upload[]): void {
   for (const one of of) if (isOpen(one)) cancel(one.id)
