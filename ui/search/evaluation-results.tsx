@@ -31,7 +31,7 @@ export function Results() {
   ))
 }
 
-/** Shows above what the settings of these evaluations find for a question, side by side where there are two. */
+/** Shows above what the modes and filters of these evaluations find for a question now. */
 function SearchAgain({ text, runs }: { text: string; runs: [EvaluationRun, EvaluationRun?] }) {
   return (
     <Button

@@ -72,18 +72,20 @@ export async function runSearch(): Promise<void> {
   search.isBusy.value = false
 }
 
-/** Searches as one evaluation did, or as two did, side by side. */
-export function searchAs(
-  query: string,
-  runs: readonly (Pick<EvaluationRun, 'mode' | 'filter'> | undefined)[],
-): void {
+/** Searches as an evaluation did, and side by side with another one, if that searched in another way. */
+export function searchAs(query: string, [first, second]: [Searched, Searched?]): void {
   search.query.value = query
+  const ways = [first, second ?? first]
   for (const [place, trial] of search.trials.entries()) {
-    const { mode = '', filter } = runs[place] ?? {}
-    trial.mode.value = mode
-    trial.filter.value = filter ? JSON.stringify(filter) : ''
+    trial.mode.value = ways[place]?.mode ?? ''
+    trial.filter.value = filterOf(ways[place])
     trial.topK.value = '10'
   }
-  search.isComparing.value = runs.length > 1
+  search.isComparing.value =
+    second !== undefined && (first.mode !== second.mode || filterOf(first) !== filterOf(second))
   void runSearch()
 }
+
+type Searched = Pick<EvaluationRun, 'mode' | 'filter'>
+
+const filterOf = ({ filter }: Partial<Searched> = {}) => (filter ? JSON.stringify(filter) : '')
