@@ -59,7 +59,8 @@ function AskFirst({ what }: { what: 'restart' | 'stop' }) {
       onClose={() => (asking.value = '')}
     >
       <p>
-        Answers in progress have a few seconds to finish.{' '}
+        Answers in progress have a few seconds to finish. An evaluation that is running is
+        interrupted.{' '}
         {what === 'restart'
           ? 'Documents being processed are resumed after the restart.'
           : 'Until the server is started again, API requests get status 503.'}
