@@ -57,12 +57,6 @@ export function AgentPage() {
       </div>
       <ErrorNote message={failure.value || checkFailure.value} />
       <p role="status">{note.value}</p>
-      {file.value?.found === false && (
-        <p class="hint">
-          {file.value.path} does not exist, so the agent has all tools and the server’s own prompt.
-          Saving creates the file.
-        </p>
-      )}
       <div class="agent-layout">
         <div class="agent-cards">
           <AgentForms editor={editor} loaded={loaded} />
