@@ -202,6 +202,8 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     await page.reload()
     await page.getByText('are not on the server yet').waitFor()
     expect(await page.evaluate(() => localStorage.getItem('agent-server.judged'))).toContain('Who')
+    // Refused at signing in, and on the page.
+    await expect.poll(() => complaints.length).toBe(2)
     await page.unroute('**/evaluation/questions/import', stopped)
     await page.getByRole('button', { name: 'Retry' }).click()
     await page.getByRole('button', { name: 'Remove Who sings?' }).waitFor()
@@ -215,7 +217,6 @@ describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
     expect(await questionsOf(server)).toMatchObject([
       { id, question: 'Who sings?', relevant, facts: ['larks'] },
     ])
-    // Of what was refused: at signing in, and on the page.
     expect(complaints).toHaveLength(2)
   })
 
