@@ -24,6 +24,8 @@ export interface SheetParts {
   charts?: readonly Chart[]
   /** The lines of its SmartArt. */
   smartArt?: readonly string[]
+  /** The texts of its text boxes and shapes. */
+  textBoxes?: readonly string[]
   /** The paths of its images. */
   pictures?: readonly string[]
 }
@@ -155,14 +157,43 @@ const numberIn = (tag: string, attribute: RegExp) => Number(attribute.exec(tag)?
 async function drawnOnSheet(zip: ZipArchive, sheet: string) {
   const charts: Chart[] = []
   const smartArt: string[] = []
+  const textBoxes: string[] = []
   const pictures: string[] = []
   for (const { type, path } of (await targetsOf(zip, sheet)).values()) {
     if (!type.endsWith('/drawing')) continue
+    if (zip.has(path)) textBoxes.push(...textBoxesIn(await zip.readText(path)))
     charts.push(...(await chartsOf(zip, path)).values())
     smartArt.push(...[...(await smartArtOf(zip, path)).values()].flat())
     for (const { type, path: target } of (await targetsOf(zip, path)).values()) {
       if (type.endsWith('/image')) pictures.push(target)
     }
   }
-  return { charts, smartArt, pictures }
+  return { charts, smartArt, textBoxes, pictures }
+}
+
+/** What programs show that do not know an object, such as "This shape represents a slicer". */
+const FALLBACK = /<mc:Fallback>[\s\S]*?<\/mc:Fallback>/g
+
+/** A line for each paragraph. */
+function textBoxesIn(drawing: string): string[] {
+  const boxes: string[] = []
+  let box: string | undefined
+  let isText = false
+  readXml(drawing.replaceAll(FALLBACK, ''), {
+    open(name) {
+      if (name.endsWith(':txBody')) box = ''
+      isText = name === 'a:t'
+    },
+    text(data) {
+      if (isText && box !== undefined) box += data
+    },
+    close(name) {
+      isText = false
+      if (name === 'a:p' || name === 'a:br') box &&= `${box.trimEnd()}\n`
+      if (!name.endsWith(':txBody')) return
+      if (box) boxes.push(box)
+      box = undefined
+    },
+  })
+  return boxes
 }

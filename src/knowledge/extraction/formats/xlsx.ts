@@ -48,12 +48,13 @@ function warningOf(code: string, what: string, sheets: readonly string[]): Docum
 }
 
 /** Of a chart whose values are on a sheet, only the title. */
-function drawnToText({ charts = [], smartArt = [] }: Partial<SheetParts> = {}): string[] {
+function drawnToText(parts: Partial<SheetParts> = {}): string[] {
+  const { charts = [], smartArt = [], textBoxes = [] } = parts
   const shown = charts.flatMap((chart) => {
     if (!chart.isOfCells) return `${chartToText(chart)}\n`
     return chart.title === '' ? [] : `${chartToText({ ...chart, tables: [] })}\n`
   })
-  return smartArt.length === 0 ? shown : [...shown, `${listed(smartArt)}\n`]
+  return [...textBoxes, ...shown, ...(smartArt.length === 0 ? [] : [`${listed(smartArt)}\n`])]
 }
 
 /** Whether any cell with a value is hidden: unused rows and columns often are. */

@@ -92,7 +92,7 @@ it('A workbook has hidden rows and columns read, which a warning says where they
   ])
 })
 
-it('A workbook has the titles of its charts, with their values where no sheet has them, and SmartArt', async () => {
+it('A workbook has the titles of its charts, with their values where no sheet has them, text boxes and SmartArt', async () => {
   const book = utils.book_new()
   utils.book_append_sheet(
     book,
@@ -114,7 +114,9 @@ it('A workbook has the titles of its charts, with their values where no sheet ha
     parts['xl/worksheets/_rels/sheet1.xml.rels'] = relations(
       relation('rId1', 'drawing', '../drawings/drawing1.xml'),
     )
-    parts['xl/drawings/drawing1.xml'] = strToU8('<xdr:wsDr/>')
+    parts['xl/drawings/drawing1.xml'] = strToU8(
+      '<xdr:wsDr><xdr:sp><xdr:txBody><a:p><a:r><a:t>Counted </a:t></a:r><a:r><a:t>in May.</a:t></a:r></a:p><a:p/><a:p><a:r><a:t>No owls.</a:t></a:r></a:p></xdr:txBody></xdr:sp><xdr:sp><xdr:txBody><a:p/></xdr:txBody></xdr:sp><mc:AlternateContent><mc:Fallback><xdr:sp><xdr:txBody><a:p><a:r><a:t>A slicer.</a:t></a:r></a:p></xdr:txBody></xdr:sp></mc:Fallback></mc:AlternateContent></xdr:wsDr>',
+    )
     parts['xl/drawings/_rels/drawing1.xml.rels'] = relations(
       relation('rId1', 'chart', '../charts/chart1.xml'),
       relation('rId2', 'chart', '/xl/charts/chart2.xml'),
@@ -130,7 +132,7 @@ it('A workbook has the titles of its charts, with their values where no sheet ha
     parts['xl/charts/chart2.xml'] = chart('Of its own', `<c:numLit>${point}</c:numLit>`)
   })
   expect(text).toBe(
-    '## Birds\n\n- Bird: Tern; Pairs: 52\n\nChart: Of the sheet\n\nChart: Of its own\n\n| Category |  |\n| --- | --- |\n| 1 | 52 |\n\n- Ring\n\n',
+    '## Birds\n\n- Bird: Tern; Pairs: 52\n\nCounted in May.\nNo owls.\n\nChart: Of the sheet\n\nChart: Of its own\n\n| Category |  |\n| --- | --- |\n| 1 | 52 |\n\n- Ring\n\n',
   )
 })
 
