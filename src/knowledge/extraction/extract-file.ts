@@ -14,6 +14,7 @@ import {
 } from './extracted.ts'
 import type { PictureKind } from './formats/image.ts'
 import { type Pictures, picturesWithin } from './pictures.ts'
+import { isOldWorkbook, refuseKnown, refuseZip, startsWith, unsupported } from './refusals.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
@@ -75,13 +76,13 @@ const BINARY: readonly Format[] = [
     async read({ bytes }, sight) {
       const zip = await openZip(bytes)
       const format = ZIPPED.find(({ part }) => zip.has(part))
-      if (!format) throw unsupported('send the files in this archive instead')
+      if (!format) throw refuseZip(zip)
       return format.read({ bytes, zip }, sight)
     },
   },
   {
     name: 'xls',
-    fits: (content) => startsWith(content, OFFICE_97) && isWorkbook97(content),
+    fits: isOldWorkbook,
     async read({ bytes }) {
       const { partsOfXls } = await import('./formats/sheet-parts.ts')
       const { extractWorkbook } = await import('./formats/xlsx.ts')
@@ -132,6 +133,13 @@ const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
       const { extractWorkbook } = await import('./formats/xlsx.ts')
       const show = createShowEntry(await seePicture(sight), zip)
       return extractWorkbook(bytes, await partsOfXlsx(zip), show)
+    },
+  },
+  {
+    part: 'xl/workbook.bin',
+    async read({ bytes, zip }) {
+      await zip.verify()
+      return (await import('./formats/xlsx.ts')).extractWorkbook(bytes, new Map())
     },
   },
   {
@@ -312,34 +320,6 @@ const PICTURE_MARKS: readonly (readonly [PictureKind, Buffer])[] = [
   ['tiff', bytes(0x4d, 0x4d, 0, 0x2a)],
 ]
 
-/** Files that are recognised only to be refused with a better reason. */
-export const REFUSED: readonly (readonly [string, Buffer])[] = [
-  ['a Windows program', Buffer.from('MZ')],
-  ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
-  ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],
-  ['a program', bytes(0xca, 0xfe, 0xba, 0xbe)],
-  ['a WebAssembly module', bytes(0, 0x61, 0x73, 0x6d)],
-  ['a compressed archive', bytes(0x1f, 0x8b)],
-  ['a compressed archive', Buffer.from('BZh')],
-  ['a compressed archive', bytes(0xfd, 0x37, 0x7a, 0x58, 0x5a)],
-  ['a compressed archive', bytes(0x28, 0xb5, 0x2f, 0xfd)],
-  ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
-  ['a compressed archive', Buffer.from('Rar!')],
-  ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
-  ['audio or video', Buffer.from('RIFF')],
-  ['sound', Buffer.from('ID3')],
-  ['sound', Buffer.from('OggS')],
-  ['a database', Buffer.from('SQLite format 3')],
-  ['a PostScript program', Buffer.from('%!PS')],
-]
-
-const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
-/** Office programs wrap encrypted files in a container of the old format, with an entry of this name. */
-const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
-const WORKBOOK_ENTRIES = ['Workbook\0', 'Book\0'].map((name) => Buffer.from(name, 'utf16le'))
-/** The properties of a message of Outlook. */
-const MAIL_ENTRY = Buffer.from('__properties_version1.0', 'utf16le')
-
 /**
  * The format that the first bytes of a file show; undefined for text. Throws `encrypted_file` and `unsupported_file` for
  * known types that are not read.
@@ -347,27 +327,6 @@ const MAIL_ENTRY = Buffer.from('__properties_version1.0', 'utf16le')
 export function formatOf(content: Buffer): Format | undefined {
   const format = BINARY.find(({ fits }) => fits(content))
   if (format) return format
-  if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)
-  const [kind] = REFUSED.find(([, mark]) => startsWith(content, mark)) ?? []
-  if (kind !== undefined) throw unsupported(`it is ${kind}`)
+  refuseKnown(content)
   return undefined
-}
-
-function unsupported(why: string): ExtractionError {
-  return new ExtractionError('unsupported_file', `Files of this type are not read: ${why}`)
-}
-
-const isWorkbook97 = (content: Buffer) =>
-  !content.includes(ENCRYPTED_ENTRY) && WORKBOOK_ENTRIES.some((entry) => content.includes(entry))
-
-function refuseOffice97(content: Buffer): ExtractionError {
-  if (content.includes(ENCRYPTED_ENTRY)) {
-    return new ExtractionError('encrypted_file', 'The file is protected with a password')
-  }
-  if (content.includes(MAIL_ENTRY)) return unsupported('it is a message of Outlook: save it as EML')
-  return unsupported('it is a Word or PowerPoint file of 1997 to 2003: save it as DOCX or PPTX')
-}
-
-function startsWith(content: Buffer, mark: Buffer): boolean {
-  return content.subarray(0, mark.length).equals(mark)
 }

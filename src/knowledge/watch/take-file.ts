@@ -9,7 +9,8 @@ import type { Metadata } from '../../schemas/metadata.ts'
 import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
-import { mediaTypeOfUpload, REFUSED } from '../extraction/extract-file.ts'
+import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
+import { refusedKindOf } from '../extraction/refusals.ts'
 import type { Documents } from '../ingestion/documents.ts'
 import { hashed } from '../ingestion/uploads.ts'
 import { DIGEST, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
@@ -18,7 +19,7 @@ import { stampOf } from './walk-folder.ts'
 /** The longest path that its document's metadata can hold. */
 const MAX_PATH = 500
 /** At least as long as the longest signature, and more than a file worth calling blank. */
-const START_BYTES = 256
+const START_BYTES = 512
 /** In the queue for ingestion, watched folders take turns with the API keys. */
 const SENDER = 'watched-folder'
 /** A link that takes the file's place is not followed, and a pipe not waited for. */
@@ -157,6 +158,6 @@ async function kindNotRead(handle: FileHandle): Promise<string | undefined> {
   if (bytesRead < START_BYTES && start.toString('latin1').trim() === '') return 'is empty'
   // WebP is an image in a container also used for sound and video.
   if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
-  const [kind] = REFUSED.find(([, mark]) => start.subarray(0, mark.length).equals(mark)) ?? []
+  const kind = refusedKindOf(start)
   return kind && `cannot be read: it is ${kind}`
 }

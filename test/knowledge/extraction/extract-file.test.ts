@@ -221,6 +221,9 @@ describe('What is known and not read is refused', () => {
     ['an MP3', Buffer.from('ID3\x04'), /sound/],
     ['a database', Buffer.from('SQLite format 3\0'), /a database/],
     ['PostScript', Buffer.from('%!PS-Adobe-3.0'), /a PostScript program/],
+    ['a tar archive', Buffer.concat([Buffer.alloc(257, 'owls.md'), Buffer.from('ustar')]), /in it/],
+    ['a photo of a telephone', Buffer.from('\0\0\0\x20ftypheic'), /save it as JPEG or PNG/],
+    ['a film', Buffer.from('\0\0\0\x20ftypisom'), /audio or video/],
   ])('with what it is: %s', (_case, content, message) => {
     expect(() => formatOf(content)).toThrow(message)
     expect(namedBy(content)).toBe('unsupported_file')
@@ -234,10 +237,20 @@ describe('What is known and not read is refused', () => {
     })
   })
 
+  it.each([
+    ['of Pages', 'Metadata/BuildVersionHistory.plist', /of Pages, .* export it as PDF/],
+    ['a drawing', 'visio/document.xml', /a drawing of Visio: save it as PDF/],
+  ])('with what to do, where it is %s', async (_case, name, message) => {
+    const archive = zipFile([{ name, content: 'x' }])
+    await expect(extractFile(sourceFile('owls', archive))).rejects.toThrow(message)
+  })
+
   it('with what to do, where it is of an old Office', () => {
     const old = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0])
-    expect(() => formatOf(old)).toThrow(/save it as DOCX or PPTX/)
+    expect(() => formatOf(old)).toThrow(/save it as PDF/)
     expect(namedBy(old)).toBe('unsupported_file')
+    const text = Buffer.concat([old, Buffer.from('WordDocument', 'utf16le')])
+    expect(() => formatOf(text)).toThrow(/save it as DOCX or PPTX/)
     const mail = Buffer.concat([old, Buffer.from('__properties_version1.0', 'utf16le')])
     expect(() => formatOf(mail)).toThrow(/save it as EML/)
   })

@@ -1,4 +1,4 @@
-import { read, utils, write } from '@e965/xlsx'
+import { type BookType, read, utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../../../src/knowledge/extraction/extract-file.ts'
 import { zipFile } from '../../../support/zip-file.ts'
@@ -54,7 +54,7 @@ describe('A text of OpenDocument', () => {
   })
 })
 
-describe.each(['ods', 'biff8'] as const)('A workbook of type %s', (bookType) => {
+describe.each(['ods', 'biff8', 'xlsb'] as const)('A workbook of type %s', (bookType) => {
   it('is read as one of XLSX is', async () => {
     const sheet = utils.aoa_to_sheet([
       ['Bird', 'Pairs', 'Share'],
@@ -70,5 +70,29 @@ describe.each(['ods', 'biff8'] as const)('A workbook of type %s', (bookType) => 
     expect(await textOf(bookType === 'ods' ? 'birds.ods' : 'birds.xls', bytes)).toMatch(
       /^## Colonies\n\n- Bird: Tern; Pairs: 52; Share: 12.50?%\n- Bird: Gull; Pairs: 1550; Share: 50.00?%\n\n$/,
     )
+  })
+})
+
+describe('An old workbook is read', () => {
+  const book = utils.book_new()
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet([
+      ['Bird', 'Pairs'],
+      ['Tern', 52],
+    ]),
+    'Sheet1',
+  )
+  const written = (bookType: BookType): Buffer => write(book, { type: 'buffer', bookType })
+
+  it.each(['biff4', 'biff3', 'biff2'] as BookType[])('of type %s', async (bookType) => {
+    expect(await textOf('birds.xls', written(bookType))).toMatch(/- Bird: Tern; Pairs: 52/)
+  })
+
+  it('that has its name in capitals, as some programs write it', async () => {
+    const bytes = written('biff8')
+    const at = bytes.indexOf(Buffer.from('Workbook', 'utf16le'))
+    bytes.write('WORKBOOK', at, 'utf16le')
+    expect(await textOf('birds.xls', bytes)).toMatch(/- Bird: Tern; Pairs: 52/)
   })
 })
