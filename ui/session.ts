@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { messageOf, session, whenSessionEnds } from './api.ts'
 import { clearRoute } from './route.ts'
 
-export type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
+type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
 
 export const phase = signal<SessionPhase>('unknown')
 export const version = signal('')

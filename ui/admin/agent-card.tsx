@@ -45,7 +45,7 @@ export function AgentCard({
 }
 
 /** The mistakes at a field and below. */
-export function mistakesIn(check: AgentCheck | undefined, field: string): AgentCheck['mistakes'] {
+function mistakesIn(check: AgentCheck | undefined, field: string): AgentCheck['mistakes'] {
   return check?.mistakes.filter((mistake) => mistake.field.split('.')[0] === field) ?? []
 }
 

@@ -17,7 +17,7 @@ const MAX_RETRIES = 8
 type SendResult = DocumentBatchResult['results'][number]
 
 /** The conversation that files belong to; `arrived` is awaited for each that has become a document. */
-export interface UploadTarget {
+interface UploadTarget {
   conversation: string
   arrived: () => Promise<void>
 }

@@ -10,7 +10,7 @@ const PICTURES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/b
 export type OriginalKind = 'pdf' | 'picture'
 
 /** The file that a document was sent as, ready to be shown; a picture as an address within this page. */
-export type Original = { pdf: Pdf } | { picture: string }
+type Original = { pdf: Pdf } | { picture: string }
 
 /** Why an original is not shown, in words for people. */
 export class NotShownError extends Error {}

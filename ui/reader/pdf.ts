@@ -42,7 +42,7 @@ interface DrawOptions {
   signal: AbortSignal
 }
 
-export interface DrawnPage {
+interface DrawnPage {
   /** The picture of the page, and its words over it. */
   element: HTMLElement
   marks: readonly HTMLElement[]

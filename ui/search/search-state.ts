@@ -8,7 +8,7 @@ import { onSignOut } from '../session.ts'
 export const MODES = ['hybrid', 'lexical', 'dense'] as const
 
 /** One setting of a search and what it found; two stand side by side. */
-export function createTrial(topK: string) {
+function createTrial(topK: string) {
   const trial = {
     topK: signal(topK),
     filter: signal(''),

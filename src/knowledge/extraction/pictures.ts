@@ -14,7 +14,7 @@ export interface PictureFile {
   bytes: Uint8Array
 }
 
-export interface FoundPicture extends PicturePlace {
+interface FoundPicture extends PicturePlace {
   mediaType: string
   /** Its bytes as a file or, with `encode`, its pixels. */
   content: Uint8Array
