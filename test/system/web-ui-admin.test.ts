@@ -96,6 +96,26 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     expect(complaints).toEqual([])
   })
 
+  it('asks before an earlier version takes the place of changes', async () => {
+    const server = await startServer()
+    for (const prompt of ['First.', 'Second.']) {
+      const { digest } = AgentFile.parse(await (await server.request('/admin/agent')).json())
+      const body = { text: JSON.stringify({ prompt }), basedOn: digest }
+      expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+    }
+    const { page } = await openWebUi(browser, server.url, 'agent')
+    await openCard(page, 'Advanced')
+    const prompt = page.getByLabel(/^Instructions for the agent/)
+    const dialog = page.getByRole('dialog', { name: 'Replace your changes?' })
+    await prompt.fill('Third.')
+    await page.getByRole('button', { name: /^Restore/ }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await prompt.inputValue()).toBe('Third.')
+    await page.getByRole('button', { name: /^Restore/ }).click()
+    await dialog.getByRole('button', { name: 'Replace' }).click()
+    expect(await prompt.inputValue()).toBe('First.')
+  })
+
   it('keeps what is typed while the text before is saved', async () => {
     const { page } = await openWebUi(browser, (await startServer()).url, 'agent')
     const field = page.getByRole('textbox', { name: /agent\.json$/ })

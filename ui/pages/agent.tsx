@@ -107,7 +107,18 @@ const hasNoCard = ({ field }: AgentCheck['mistakes'][number]) =>
 
 /** What few people change: limits, the configuration as text, and its earlier versions. */
 function Advanced() {
-  const { file, text, found } = editor
+  const { file, text, found, isChanged } = editor
+  /** An earlier version that somebody wants in place of changes. */
+  const wanted = useSignal<string | undefined>(undefined)
+  const take = (earlier: string) => {
+    text.value = earlier
+    wanted.value = undefined
+    window.scrollTo(0, 0)
+  }
+  const offer = (earlier: string) => {
+    if (isChanged.value) wanted.value = earlier
+    else take(earlier)
+  }
   return (
     <section class="panel agent-card">
       <details>
@@ -125,7 +136,18 @@ function Advanced() {
           {file.value && !editor.fields.value && (
             <p class="hint">The cards can be used again once this is valid JSON.</p>
           )}
-          <Versions digest={file.value?.digest} onTake={(earlier) => (text.value = earlier)} />
+          <Versions digest={file.value?.digest} onTake={offer} />
+          {wanted.value !== undefined && (
+            <Confirm
+              title="Replace your changes?"
+              action="Replace"
+              icon="undo"
+              onConfirm={() => take(wanted.value ?? '')}
+              onClose={() => (wanted.value = undefined)}
+            >
+              <p>The earlier version takes the place of what you have not saved yet.</p>
+            </Confirm>
+          )}
         </div>
       </details>
       <Mistakes title="agent.json" mistakes={found.value?.mistakes.filter(hasNoCard) ?? []} />
@@ -201,7 +223,6 @@ function Versions({
   const take = (version: string) =>
     attempt(failure, async () => {
       onTake((await client.admin.agent.version(version)).text)
-      window.scrollTo(0, 0)
     })
   if (versions.value.length === 0) return <ErrorNote message={failure.value} />
   return (
