@@ -109,11 +109,12 @@ async function readFromLmStudio(
   signal: AbortSignal,
 ): Promise<ToldModel> {
   const { data } = await ask(root, '/api/v0/models', signal)
-  const { loaded_context_length, type } = objectOf(
-    arrayOf(data)
-      .map(objectOf)
-      .find(({ id }) => id === model),
-  )
+  const models = arrayOf(data).map(objectOf)
+  const named = models.find(({ id }) => id === model)
+  // Any other name is that of a model that is loaded.
+  const isLoadedChat = ({ type, loaded_context_length: used }: JsonObject) =>
+    type !== 'embeddings' && countIn(used) !== undefined
+  const { loaded_context_length, type } = named ?? objectOf(models.find(isLoadedChat))
   const used = countIn(loaded_context_length)
   return {
     window: used ?? UNLOADED_WINDOW,

@@ -71,6 +71,17 @@ describe('The window of a model', () => {
       8_192,
     ],
     [
+      'LM Studio, of the model that is loaded, whatever it is called',
+      {
+        '/v1/models': listOf({ id: 'other', owned_by: 'organization_owner' }, { id: 'more' }),
+        '/api/v0/models': listOf(
+          { id: 'nomic', type: 'embeddings', loaded_context_length: 2_048 },
+          { id: 'other', type: 'llm', loaded_context_length: 16_384 },
+        ),
+      },
+      16_384,
+    ],
+    [
       'LM Studio, of one that is not loaded',
       {
         '/v1/models': listOf({ owned_by: 'organization_owner' }),
