@@ -124,7 +124,7 @@ export function createReranker(
 ): Reranker | undefined {
   const { RERANK_MODEL: model } = config
   if (model === undefined) return undefined
-  if (model === THE_CHAT_MODEL) return createChatReranker(chat)
+  if (model === THE_CHAT_MODEL) return createChatReranker(chat, config.CHAT_CONTEXT_TOKENS)
   return createOpenAiReranker({ ...rerankingServer(config), model, log })
 }
 

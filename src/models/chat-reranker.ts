@@ -13,10 +13,20 @@ const MAX_TOTAL = 24_000
 const MIN_TOTAL = 3_000
 /** Ample for the numbers and some thinking. */
 const ANSWER_TOKENS = 1_000
+/** For rules, task and numbers, and what a chat template adds. */
+const OTHER_TOKENS = 300
+/** Too few rather than too many, as texts of some languages have fewer. */
+const BYTES_PER_TOKEN = 3
 const ANSWER_CHARACTERS = 2_000
 
-/** The chat model as a reranker: one call in which it reads the best texts together and puts them in order. */
-export function createChatReranker(model: Pick<ChatModel, 'name' | 'stream'>): Reranker {
+/**
+ * The chat model as a reranker: one call in which it reads the best texts together and puts them in order, within its
+ * window, of at most so many tokens.
+ */
+export function createChatReranker(
+  model: Pick<ChatModel, 'name' | 'stream' | 'window'>,
+  contextTokens: number,
+): Reranker {
   // Learned from refusals and kept for all later calls.
   let room = MAX_TOTAL
 
@@ -25,7 +35,8 @@ export function createChatReranker(model: Pick<ChatModel, 'name' | 'stream'>): R
     signal: AbortSignal,
   ): Promise<string> => {
     for (;;) {
-      const tried = room
+      const window = Math.min(contextTokens, model.window ?? contextTokens)
+      const tried = Math.max(MIN_TOTAL, Math.min(room, roomIn(window, query, texts)))
       const prompt = toPrompt(query, texts, Math.floor(tried / texts.length))
       const task = { rules: RULES, prompt, tokens: ANSWER_TOKENS, characters: ANSWER_CHARACTERS }
       try {
@@ -54,6 +65,16 @@ export function createChatReranker(model: Pick<ChatModel, 'name' | 'stream'>): R
       }
     },
   }
+}
+
+/** How many UTF-16 code units of the texts a window has room for. */
+function roomIn(window: number, query: string, texts: readonly string[]): number {
+  // The question stands before the passages and after them.
+  const asked = 2 * Buffer.byteLength(query.slice(0, MAX_QUERY))
+  const bytes = (window - ANSWER_TOKENS - OTHER_TOKENS) * BYTES_PER_TOKEN - asked
+  const units = texts.reduce((sum, { length }) => sum + length, 0)
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return Math.floor((bytes * units) / Math.max(size, 1))
 }
 
 const RULES =
