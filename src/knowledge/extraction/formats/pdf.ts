@@ -157,9 +157,10 @@ async function readPage(read: PageReader, number: number): Promise<Page> {
     // Of a scanned page, the text says all that can be read.
     const isScan = !hasText && rest !== ''
     const marks = pictures && !isScan ? await markPictures(pictures, page, number, hasText) : ''
+    const notes = notesOf(await page.getAnnotations().catch(() => []))
     page.cleanup()
-    for (const { text } of upright) room.add(text)
-    return { blocks, rest: [rest, marks].filter(Boolean).join('\n\n') }
+    for (const { text } of [...upright, { text: notes }]) room.add(text)
+    return { blocks, rest: [rest, notes, marks].filter(Boolean).join('\n\n') }
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
     // The page is left out, whatever is wrong with it; later pages may be intact.
@@ -182,6 +183,38 @@ function createLines(bytes: Buffer): PageReader['lines'] {
     page.cleanup()
     return rules
   }
+}
+
+/** What somebody put on a page later, as far as it is used here. */
+const Annotation = z.object({
+  subtype: z.string(),
+  annotationFlags: z.number().catch(0),
+  contentsObj: z.object({ str: z.string() }).catch({ str: '' }),
+  titleObj: z.object({ str: z.string() }).catch({ str: '' }),
+  /** The lines that its appearance shows. */
+  textContent: z.array(z.string()).catch([]),
+})
+/** PDF 2.0, 12.5.3: hidden, and not to be viewed. */
+const UNSEEN = 0x22
+/** Fields are read for themselves; the text of a popup is that of its annotation. */
+const WITHOUT_NOTE = ['Widget', 'Popup', 'Link']
+const MAX_NOTES = 1_000
+
+/** Text that was typed onto a page, and comments. */
+function notesOf(annotations: readonly unknown[]): string {
+  return annotations
+    .slice(0, MAX_NOTES)
+    .flatMap((one) => {
+      const its = Annotation.safeParse(one).data
+      if (!its || WITHOUT_NOTE.includes(its.subtype) || its.annotationFlags & UNSEEN) return []
+      const words = its.contentsObj.str || its.textContent.join('\n')
+      const note = words.replaceAll(/\r\n?/g, '\n').trim().slice(0, MAX_VALUE)
+      if (note === '') return []
+      if (its.subtype === 'FreeText') return note
+      const author = its.titleObj.str.trim()
+      return `[Comment${author && ` by ${author}`}: ${note}]`
+    })
+    .join('\n\n')
 }
 
 function damaged(cause?: unknown): ExtractionError {

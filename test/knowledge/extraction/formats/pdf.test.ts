@@ -29,6 +29,35 @@ describe('A PDF', () => {
     expect(pageOf(text, pageStarts, 3)).toMatch(/^## Migration\s+In winter/)
   })
 
+  it('is read with what was typed onto a page later, and comments, but not what is hidden', async () => {
+    const pdf = await PDFDocument.create()
+    const page = pdf.addPage()
+    const annotate = (Subtype: string, words: string, more = {}) =>
+      page.node.addAnnot(
+        pdf.context.register(
+          pdf.context.obj({
+            Type: 'Annot',
+            Subtype,
+            Rect: [50, 500, 250, 520],
+            Contents: PDFHexString.fromText(words),
+            ...more,
+          }),
+        ),
+      )
+    annotate('FreeText', 'Möwe, seen in May')
+    annotate('Text', 'Really?', { T: PDFString.of('Ada') })
+    annotate('Highlight', 'Count again', {
+      QuadPoints: [50, 520, 250, 520, 50, 500, 250, 500],
+    })
+    annotate('FreeText', 'Hidden', { F: 2 })
+    annotate('Popup', 'Really?')
+    annotate('Text', '')
+    const { text } = await extractPdf(Buffer.from(await pdf.save()))
+    expect(text.trim()).toBe(
+      'Möwe, seen in May\n\n[Comment by Ada: Really?]\n\n[Comment: Count again]',
+    )
+  })
+
   it('may have pages without text between others', async () => {
     const bytes = pdfFile({ pages: ['One', '', '', 'Four'] })
     const { text, pageStarts = [] } = await extractPdf(bytes)
