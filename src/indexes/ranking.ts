@@ -1,6 +1,6 @@
 import type { IndexMatch } from './chunk-index.ts'
 
-/** Matches in columns, best first, which can be transferred between threads without copying. */
+/** Matches in columns, best first. */
 export interface Ranking {
   keys: Uint32Array<ArrayBuffer>
   scores: Float64Array<ArrayBuffer>

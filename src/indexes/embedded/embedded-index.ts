@@ -2,9 +2,8 @@ import { settlesWithin, untilAborted } from '../../lib/abort.ts'
 import { ignore } from '../../lib/ignore.ts'
 import type { Log } from '../../lib/log.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
-import type { Candidate, ChunkIndex, IndexMatch, IndexSource } from '../chunk-index.ts'
-import { toMatches, toRanking } from '../ranking.ts'
-import { createSearch, type Stages, type VectorQuery, type WordQuery } from '../search.ts'
+import type { ChunkIndex, IndexSource } from '../chunk-index.ts'
+import { createSearch, type Stages } from '../search.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long `close` waits for the last changes to be written. */
@@ -65,38 +64,14 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
 }
 
 function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'matchingKeys'>): Stages {
-  const fuse = async (
-    lexical: readonly IndexMatch[],
-    { vector, terms, only, limit }: WordQuery & VectorQuery,
-    signal: AbortSignal | undefined,
-  ) => {
-    const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
-    const termCount = terms.terms.length
-    const asked = { vector, termCount, only, limit, lexical: toRanking(lexical) }
-    const fused = await answered(thread.call('fuse', asked), signal)
-    const candidates = toMatches(fused).map((match, place): Candidate => {
-      const words = byWords.get(match.key)
-      const cosine = fused.cosines[place] ?? Number.NaN
-      return {
-        ...match,
-        ...(words !== undefined && { lexical: words }),
-        ...(!Number.isNaN(cosine) && { dense: cosine }),
-      }
-    })
-    return { candidates, exhausted: fused.exhausted }
-  }
-
   return {
-    fuse,
     scopeOf: async (filter, signal) => ({ only: await source.matchingKeys(filter, signal) }),
-    async words(query, signal) {
-      return toMatches(await answered(thread.call('words', query), signal))
-    },
-    async wordsWithFeedback(query, signal) {
-      return toMatches(await answered(thread.call('wordsWithFeedback', query), signal))
-    },
-    async nearest(query, signal) {
-      return toMatches(await answered(thread.call('nearest', query), signal))
+    words: (query, signal) => answered(thread.call('words', query), signal),
+    wordsWithFeedback: (query, signal) => answered(thread.call('wordsWithFeedback', query), signal),
+    nearest: (query, signal) => answered(thread.call('nearest', query), signal),
+    fuse: (lexical, { vector, terms, only, limit }, signal) => {
+      const termCount = terms.terms.length
+      return answered(thread.call('fuse', { lexical, vector, termCount, only, limit }), signal)
     },
   }
 }

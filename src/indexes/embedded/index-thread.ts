@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/processes/thread.ts'
-import type { VectorBatch } from '../chunk-index.ts'
+import type { IndexMatch, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
-import { type Ranking, toMatches, toRanking } from '../ranking.ts'
+import { toMatches } from '../ranking.ts'
 import type { VectorQuery, WordQuery } from '../search.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { createChanges } from './changes.ts'
@@ -43,38 +43,17 @@ const methods = {
       vectors.remove(keys)
     }),
 
-  words({ terms, limit, only }: WordQuery) {
-    const { keys, scores } = index.search(terms, limit, only)
-    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
-  },
+  words: ({ terms, limit, only }: WordQuery) => toMatches(index.search(terms, limit, only)),
 
-  wordsWithFeedback({ terms, limit, only }: WordQuery) {
-    const { keys, scores } = index.searchWithFeedback(terms, limit, only)
-    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
-  },
+  wordsWithFeedback: ({ terms, limit, only }: WordQuery) =>
+    toMatches(index.searchWithFeedback(terms, limit, only)),
 
-  /** The cosine of a candidate without a vector is NaN. */
-  async fuse({ lexical, ...query }: VectorQuery & { termCount: number; lexical: Ranking }) {
-    const { candidates, exhausted } = await rankHybrid(
-      {
-        nearest: () => [...vectors.nearest(query).keys],
-        read: (keys) => vectors.read(keys, query.vector.length),
-      },
-      toMatches(lexical),
-      query,
-    )
-    const { keys, scores } = toRanking(candidates)
-    const cosines = new Float64Array(candidates.length)
-    candidates.forEach(({ dense }, place) => {
-      cosines[place] = dense ?? Number.NaN
-    })
-    const buffers = [keys.buffer, scores.buffer, cosines.buffer]
-    return transferring({ keys, scores, cosines, exhausted }, buffers)
-  },
+  nearest: (query: VectorQuery) => toMatches(vectors.nearest(query)),
 
-  nearest(query: VectorQuery) {
-    const { keys, scores } = vectors.nearest(query)
-    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
+  fuse({ lexical, ...query }: VectorQuery & { termCount: number; lexical: readonly IndexMatch[] }) {
+    const nearest = () => [...vectors.nearest(query).keys]
+    const read = (keys: readonly number[]) => vectors.read(keys, query.vector.length)
+    return rankHybrid({ nearest, read }, lexical, query)
   },
 
   vectorKeys() {
