@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, openWebUi, useBrowser } from '../support/browser.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
+import { errorReply, textReply } from '../support/upstream-replies.ts'
 
 const browser = useBrowser()
 
@@ -41,5 +44,23 @@ describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
     await server.request('/query', { body: { query: 'owls' } })
     await events.filter({ hasText: 'POST /query' }).waitFor({ timeout: 30_000 })
     await events.filter({ hasText: 'POST /chat' }).waitFor()
+  })
+
+  it('is where the Overview leads when the last answer failed, until one succeeds', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const ask = async () => {
+      const messages = [{ role: 'user', content: 'Who hoots?' }]
+      await (await server.request('/chat', { body: { messages } })).text()
+    }
+    upstream.script(errorReply(401), textReply('Owls.'))
+    await ask()
+    const { page } = await openWebUi(browser, server.url, 'overview')
+    const attention = page.getByRole('region', { name: 'Needs attention' })
+    await attention.getByText('Last answer failed').waitFor()
+    await attention.getByText(/^Upstream unauthorized/).waitFor()
+    await ask()
+    await attention.waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'What works' }).getByText('scripted').waitFor()
   })
 })

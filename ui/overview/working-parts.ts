@@ -1,4 +1,10 @@
-import type { Capabilities, Readiness, WatchedFolder } from '../../client/src/agent-server.ts'
+import type {
+  Capabilities,
+  Readiness,
+  RunSummary,
+  WatchedFolder,
+} from '../../client/src/agent-server.ts'
+import { outcomeOf } from '../activity/run-view.tsx'
 import { asSentence, counted, formatDate, formatNumber } from '../format.ts'
 import type { Tone } from '../parts/notes.tsx'
 
@@ -47,14 +53,15 @@ const CHECKS: Record<string, { name: string; remedy: string; page?: SetUpPage }>
   },
 }
 
-/** Everything that the server is made of, its watched folders, and documents that failed. */
+/** Everything that the server is made of, its watched folders, and documents that failed; `last` is the latest run. */
 export function partsOf(
   readiness: Readiness,
   capabilities: Capabilities,
   folders: readonly WatchedFolder[],
+  last: RunSummary | undefined,
 ): Part[] {
   const parts = [
-    chatPart(capabilities),
+    chatPart(capabilities, last),
     retrievalPart(capabilities),
     ...checkParts(readiness),
     ...documentsPart(readiness),
@@ -106,7 +113,17 @@ function refusedOf({ refused, refusedCount }: Pick<WatchedFolder, 'refused' | 'r
   return `Not added: ${first.path} (${first.reason})${others}.`
 }
 
-function chatPart({ chat }: Capabilities): Part {
+function chatPart({ chat }: Capabilities, last: RunSummary | undefined): Part {
+  if (last?.outcome.startsWith('upstream_')) {
+    return {
+      name: 'Chat model',
+      tone: 'bad',
+      state: 'Last answer failed',
+      detail: `${outcomeOf(last)}, ${formatDate(last.startedAt)}.`,
+      remedy: 'Test the model; Activity shows the cause.',
+      page: 'models',
+    }
+  }
   if (chat.model === 'extractive') {
     return {
       name: 'Chat model',

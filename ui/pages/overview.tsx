@@ -1,5 +1,10 @@
 import { useSignal } from '@preact/signals'
-import type { Capabilities, Readiness, WatchedFolder } from '../../client/src/agent-server.ts'
+import type {
+  Capabilities,
+  Readiness,
+  RunSummary,
+  WatchedFolder,
+} from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { attempt, client, session } from '../api.ts'
@@ -22,10 +27,11 @@ const NEWEST = 20
 async function readAll() {
   await readServerState()
   if (serverState.value?.state !== 'running') return undefined
-  const [readiness, capabilities, folders, { items: conversations }] = await Promise.all([
+  const [readiness, capabilities, folders, [last], { items: conversations }] = await Promise.all([
     client.admin.readiness(),
     client.agent.capabilities(),
     client.admin.folders(),
+    client.admin.runs(),
     client.conversations.list({ limit: 1 }).page(),
   ])
   const hasAsked = conversations.length > 0
@@ -33,6 +39,7 @@ async function readAll() {
     readiness,
     capabilities,
     folders,
+    last,
     begun: await readBegun(readiness, capabilities, hasAsked),
   }
 }
@@ -101,13 +108,14 @@ interface RunningProps {
   readiness: Readiness
   capabilities: Capabilities
   folders: readonly WatchedFolder[]
+  last: RunSummary | undefined
   begun: Begun | undefined
   onChange: () => void
 }
 
 /** What needs somebody comes first. */
-function Running({ readiness, capabilities, folders, begun, onChange }: RunningProps) {
-  const parts = partsOf(readiness, capabilities, folders)
+function Running({ readiness, capabilities, folders, last, begun, onChange }: RunningProps) {
+  const parts = partsOf(readiness, capabilities, folders, last)
   const failing = parts.filter(({ tone }) => tone === 'bad')
   return (
     <>
