@@ -291,8 +291,13 @@ export function textKindOf(text: string, name: string): TextKind {
   return named ?? (isJson(text) ? 'json' : 'text')
 }
 
+/** The line before each mail of a mailbox, and before one that was taken out of it. */
+const ENVELOPE = /^From .*\n/
+
 function isMail(text: string): boolean {
-  const head = text.slice(0, HEADERS_PREFIX).split('\n\n', 1)[0] ?? ''
+  if (ENVELOPE.test(text) && text.includes('\n\nFrom ')) return false
+  const start = text.slice(0, HEADERS_PREFIX).replace(ENVELOPE, '')
+  const head = start.split('\n\n', 1)[0] ?? ''
   return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)
 }
 

@@ -50,6 +50,16 @@ describe('A mail', () => {
     )
   })
 
+  it('may have been taken out of a mailbox, of which several mails are text', async () => {
+    const envelope = Buffer.from('From ada@example.org Mon May  2 16:07:05 2026\n')
+    const coded = ['Subject: Terns', 'Content-Transfer-Encoding: base64']
+    const mail = Buffer.concat([envelope, mailOf(coded, 'V2Ugc2F3IDUyLg=='), Buffer.from('\n\n')])
+    const read = async (bytes: Buffer) =>
+      (await extractFile({ name: 'a.eml', mediaType: '', bytes })).text
+    expect(await read(mail)).toMatch(/^# Terns\n.*ada@example\.org.*\n\nWe saw 52\.\s*$/s)
+    expect(await read(Buffer.concat([mail, mail]))).toMatch(/^From ada@/)
+  })
+
   it('may have neither subject nor body', async () => {
     expect(await textOf(mailOf([]))).toMatch(/^# Mail without a subject\n\nFrom: Ada/)
   })
