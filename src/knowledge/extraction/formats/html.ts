@@ -19,7 +19,7 @@ export async function extractHtml(html: string, show: ShowPicture = showNone): P
 
 /** The element with the content; what no reader of the page would read is removed from it. */
 function contentOf(body: PageElement): PageElement {
-  for (const drawing of body.querySelectorAll('svg')) drawing.replaceWith(wordsIn(drawing))
+  keepLabels(body)
   for (const element of body.querySelectorAll(LEFT_OUT.join())) element.remove()
   for (const element of body.querySelectorAll('[style], [hidden]')) {
     if (isHidden(element)) element.remove()
@@ -30,6 +30,11 @@ function contentOf(body: PageElement): PageElement {
   const [main, ...more] = body.querySelectorAll('main, [role=main]')
   if (!main || more.length > 0) return body
   return lettersIn(main) >= lettersIn(body) * MIN_SHARE ? main : body
+}
+
+/** Of each diagram, its labels. */
+function keepLabels(element: PageElement): void {
+  for (const drawing of element.querySelectorAll('svg')) drawing.replaceWith(wordsIn(drawing))
 }
 
 /** The labels of a diagram. An icon has none, only a title. */
@@ -143,6 +148,7 @@ export async function htmlToMarkdown(html: string, show: ShowPicture = showNone)
 export async function elementToMarkdown(element: PageElement, show: ShowPicture): Promise<string> {
   const text = createBoundedText()
   await showPictures(element, show)
+  keepLabels(element)
   text.add(service.turndown(element))
   return text.toString()
 }

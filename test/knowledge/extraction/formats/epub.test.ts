@@ -53,6 +53,14 @@ describe('A book', () => {
     expect(text).toBe('## Zwei\n\nDer zweite.\n\n')
   })
 
+  it('has the labels of its drawings', async () => {
+    const drawing =
+      '<svg><title>Icon</title><g><text x="1">Little</text><text>tern</text></g></svg>'
+    const one = chapter(`<p>See:</p><div>${drawing}</div>`)
+    const { text } = await extract({ ...ENTRIES, 'book/text/one.xhtml': one })
+    expect(text).toMatch(/See:\n\nLittle tern\n\n$/)
+  })
+
   it.each(['iframe', 'canvas', 'h2', 'noscript'])(
     'may have an empty %s, which does not swallow what follows',
     async (name) => {
