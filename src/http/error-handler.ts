@@ -35,7 +35,11 @@ export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppErro
     const [path = ''] = url.split('?')
     const methods = allowed(path)
     if (methods.length === 0) {
-      throw new AppError('route_not_found', `No route ${method} ${path}: see /reference`)
+      const meant = otherBases(path).find((other) => allowed(other).length > 0)
+      const advice = meant
+        ? `, but there is ${meant}. Check the client’s base URL`
+        : ': see /reference'
+      throw new AppError('route_not_found', `No route ${method} ${path}${advice}`)
     }
     reply.header('allow', methods.join(', '))
     const message = `${path} takes ${methods.join(', ')}, not ${method}`
@@ -46,6 +50,11 @@ export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppErro
   app.addHook('preParsing', async (request, reply) => {
     if (request.is404) refuse(request, reply)
   })
+}
+
+/** The path below other base URLs: with `/v1`, which many clients of OpenAI need in theirs, and without. */
+function otherBases(path: string): string[] {
+  return [`/v1${path.replace(/^\/openai\//, '/')}`, path.replace(/^\/v1\//, '/')]
 }
 
 /** Records routes as they are added from now on. Returns a function that gives the methods of a path. */

@@ -72,6 +72,19 @@ it.each(['/v1/messages/batches', '/v1/messages/batches/batch_1', '/v1/complete']
   },
 )
 
+it.each([
+  ['/chat/completions', '/v1/chat/completions'],
+  ['/openai/responses', '/v1/responses'],
+  ['/v1/v1/messages', '/v1/messages'],
+  ['/openai/v1/query', '/query'],
+])('%s, below a wrong base URL, is told to be %s', async (path, meant) => {
+  const { status, message } = await failureOf(await server.request(path, { method: 'POST' }))
+  expect(status).toBe(404)
+  expect(message).toMatch(
+    new RegExp(`^No route POST .+, but there is ${meant}\\. Check the client’s`),
+  )
+})
+
 it('An unknown path is told as such, and a stranger is told nothing', async () => {
   expect((await failureOf(await server.request('/v1/unheard'))).message).toContain('No route')
   expect((await fetch(`${server.url}/v1/moderations`)).status).toBe(401)
