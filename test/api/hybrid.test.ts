@@ -248,7 +248,7 @@ describe('an embedder that is down', () => {
     embedder.reply = () => 'hang'
     const begun = performance.now()
     expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true })
-    expect(performance.now() - begun).toBeLessThan(8_000)
+    expect(performance.now() - begun).toBeLessThan(20_000)
     expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true })
   })
 

@@ -202,6 +202,6 @@ describe('The watch of a folder', () => {
     await asked.promise
     const begun = performance.now()
     await close()
-    expect(performance.now() - begun).toBeLessThan(500)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })
