@@ -244,7 +244,7 @@ describe('A start on a search index that is', () => {
     await rm(join(directory, 'hold-index'))
     expect(await stopped).toEqual({ code: 0, signal: null })
     expect(server.stderr).toBe('')
-    const next = await startServerProcess({}, { directory })
+    const next = await startServer({ DATA_DIR: join(directory, 'data') })
     await expect.poll(() => search(next, 'harbour')).toHaveLength(1)
   })
 
