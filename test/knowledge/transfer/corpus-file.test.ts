@@ -50,7 +50,7 @@ const vectors = (...values: number[]) => ({
   values: Float32Array.from(values),
 })
 
-const RECORDS: CorpusRecord[] = [
+const recordsWith = (text: string): CorpusRecord[] => [
   {
     kind: 'start',
     embedding: { model: 'm', dimension: 2 },
@@ -61,10 +61,13 @@ const RECORDS: CorpusRecord[] = [
   document('a', 'Words 👋'),
   { kind: 'chunks', chunks: [chunk], vectors: vectors(0.5, -0.25) },
   { kind: 'piece', revision: 2, bytes: Buffer.of(0, 1, 255) },
-  document('b', `x${'👋'.repeat(2 ** 20)}`),
+  document('b', text),
   { kind: 'chunks', chunks: [chunk], vectors: vectors(0.1, 0.123_456_789) },
   document('c', ''),
 ]
+const RECORDS = recordsWith(`x${'👋'.repeat(2 ** 20)}`)
+/** Short, and more than a thousand bytes when they are packed. */
+const SHORT_RECORDS = recordsWith(randomBytes(2_000).toString('base64'))
 
 async function* stream<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   for (const item of items) {
@@ -73,7 +76,7 @@ async function* stream<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   }
 }
 
-async function written(records: readonly CorpusRecord[] = RECORDS) {
+async function written(records: readonly CorpusRecord[] = SHORT_RECORDS) {
   const directory = await temporaryDirectory()
   const file = join(directory, 'corpus.zst')
   await writeCorpusFile(file, stream(records), signal)
@@ -84,7 +87,7 @@ const read = (file: string) => Array.fromAsync(readCorpusFile(file, signal))
 
 describe('The file of a corpus', () => {
   it('gives back every record as it was, vectors to the last bit, empty texts too', async () => {
-    const { directory, file } = await written()
+    const { directory, file } = await written(RECORDS)
     expect(await read(file)).toEqual(RECORDS)
     expect(await readdir(directory)).toEqual(['corpus.zst'])
   })

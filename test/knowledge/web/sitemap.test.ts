@@ -6,7 +6,7 @@ import { processorMs } from '../../support/processor-time.ts'
 
 const { signal } = new AbortController()
 const HOST = 'http://site.test'
-const MANY = 600_000
+const MANY = 200_000
 const pages = (count: number, prefix = '') =>
   Array.from({ length: count }, (_, i) => `<url><loc>${HOST}/${prefix}${i}</loc></url>`).join('')
 
