@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unzipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ConversationList } from '../../src/dialects/conversations/schema.ts'
 import { Deployment } from '../../src/schemas/operator/deployment.ts'
 import { Readiness } from '../../src/schemas/operator/ops.ts'
 import { askOn, goTo, hasBrowser, openWebUi, press, useBrowser } from '../support/browser.ts'
@@ -101,6 +102,39 @@ describe.skipIf(!hasBrowser)('A restart (needs Chromium)', () => {
     await page.getByText('It is whole.').waitFor({ timeout: 60_000 })
   })
 })
+
+describe.skipIf(!hasBrowser)(
+  'A server that dies in the middle of an answer (needs Chromium)',
+  () => {
+    it('is waited for, which the chat says, and shows what it has of the answer', async () => {
+      const environment = modelAt(upstream, { PORT: await freePort() })
+      const directory = await temporaryDirectory()
+      const server = await startServerProcess(environment, { directory })
+      upstream.script(streamReply(chunk({ content: 'It begins' }), { hang: true }))
+      const { page } = await openWebUi(browser, server.url, 'chat')
+      await askOn(page, 'What is it?')
+      await page.getByText('It begins').waitFor()
+      // Stored once a second.
+      const stored = async () => {
+        const listed = await server.request('/v1/conversations')
+        const { data } = ConversationList.parse(await listed.json())
+        const items = await server.request(`/v1/conversations/${data[0]?.id}/items`)
+        return items.text()
+      }
+      await expect.poll(stored).toContain('It begins')
+      await server.crash()
+      const lost = page.getByText('Connection lost, trying to reconnect')
+      await lost.waitFor()
+      // Longer than a moment, and what came stays.
+      await page.getByText('12 s, Esc to stop').waitFor({ timeout: 30_000 })
+      await page.getByText('It begins').waitFor()
+      await startServerProcess(environment, { directory })
+      await page.getByText('Interrupted: the server stopped').waitFor({ timeout: 60_000 })
+      await page.getByText('It begins').waitFor()
+      expect(await lost.count()).toBe(0)
+    })
+  },
+)
 
 const canMount =
   spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0

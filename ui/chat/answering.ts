@@ -27,7 +27,7 @@ import { newTurn, type Turn } from './turns.ts'
 import type { Decision } from './waiting.tsx'
 
 /** How often a lost answer is looked for again, and how long after it was lost. */
-const TRIES = 10
+const TRIES = 120
 const RETRY_MS = 1_000
 /** What the server takes, in UTF-16 code units. */
 const MAX_QUESTION = 1_000_000
@@ -234,16 +234,17 @@ async function takeUp(
   lost: unknown,
 ): Promise<void> {
   followed.delete(answer)
+  changeTurn(turn, () => ({ isLost: true, progress: 'Connection lost, trying to reconnect' }))
   for (let tries = 0; tries < TRIES && conversationId.value === id; tries += 1) {
     try {
       return await refresh(id)
     } catch (error) {
       if (isGone(error)) return leaveDeleted(id)
-      // The server may be restarting.
+      // The server may be restarting, or wait for its database.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
-  changeTurn(turn, () => ({ state: 'failed', failure: messageOf(lost) }))
+  changeTurn(turn, () => ({ state: 'failed', failure: messageOf(lost), isLost: false }))
 }
 
 async function follow(

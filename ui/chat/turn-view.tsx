@@ -204,7 +204,9 @@ function Answer({ turn }: { turn: Turn }) {
       <Citations hits={turn.hits} citations={turn.citations}>
         <div ref={place} class="answer" dir="auto" />
       </Citations>
-      {turn.state === 'answering' && turn.answer === '' && <Progress turn={turn} />}
+      {turn.state === 'answering' && (turn.answer === '' || turn.isLost) && (
+        <Progress turn={turn} />
+      )}
     </>
   )
 }

@@ -35,6 +35,8 @@ export interface Turn {
   state: 'answering' | 'done' | 'failed'
   /** What the model does before it answers. */
   progress?: string
+  /** The connection broke off; whether the answer goes on is to be found out. */
+  isLost?: boolean
   /** Stopped before the server had stored it, which is what can be stopped. */
   isUnwanted?: boolean
   /** Calls that wait for a word. */
