@@ -158,7 +158,10 @@ async function madeBundle({ bundle }: WebUi, { log }: FastifyRequest): Promise<B
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
   reply.headers({ vary: 'accept-encoding', etag: asset.etag })
   if (request.headers['if-none-match'] === asset.etag) return reply.status(304).send()
-  reply.type(asset.mediaType)
-  if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.content)
-  return reply.header('content-encoding', 'gzip').send(asset.gzipped)
+  const accepted = request.headers['accept-encoding'] ?? ''
+  const encoding = (['br', 'gzip'] as const).find((one) =>
+    new RegExp(`\\b${one}\\b`).test(accepted),
+  )
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.type(asset.mediaType).send(asset.bodies[encoding ?? 'identity'])
 }

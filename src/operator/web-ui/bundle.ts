@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import { exists } from '../../lib/files.ts'
 import { readPdfFile } from './pdf-files.ts'
 
@@ -25,12 +25,13 @@ const MEDIA_TYPES: Record<string, string> = {
   '.wasm': 'application/wasm',
 }
 
-/** A file of the web UI, as it is and packed with gzip. */
+type Encoding = 'br' | 'gzip' | 'identity'
+
+/** A file of the web UI in every encoding that it is sent in. */
 export interface Asset {
   mediaType: string
   etag: string
-  content: Buffer
-  gzipped: Buffer
+  bodies: Record<Encoding, Buffer>
 }
 
 export interface Bundle {
@@ -135,14 +136,17 @@ function withAssets(page: string, names: readonly string[]): string {
   })
 }
 
+const packBrotli = promisify(brotliCompress)
 const packGzip = promisify(gzip)
+/** Nearly as small as with the highest quality, in a tenth of the time. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 async function pack(name: string, content: Buffer): Promise<Asset> {
+  const [br, gz] = await Promise.all([packBrotli(content, BROTLI), packGzip(content)])
   return {
     mediaType: MEDIA_TYPES[extname(name)] ?? 'application/octet-stream',
     etag: `"${digest(content)}"`,
-    content,
-    gzipped: await packGzip(content),
+    bodies: { br, gzip: gz, identity: content },
   }
 }
 
