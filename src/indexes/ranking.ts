@@ -33,11 +33,14 @@ export function createTopHits(limit: number) {
   }
 
   return {
+    limit,
     offer(key: number, score: number): void {
       if (size < limit) size++
       else if (isWorse(key, score, limit - 1)) return
       insert(key, score)
     },
+    /** The score below which offers are rejected; -Infinity until there are `limit` hits. */
+    threshold: () => (size < limit ? Number.NEGATIVE_INFINITY : (scores[limit - 1] ?? 0)),
     /** All hits, best first. */
     take: (): Ranking => ({ keys: keys.slice(0, size), scores: scores.slice(0, size) }),
   }

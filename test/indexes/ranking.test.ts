@@ -16,4 +16,14 @@ describe('The top hits', () => {
       expect(Array.from(keys, (key, i) => ({ key, score: scores[i] }))).toEqual(best)
     },
   )
+
+  it('know their threshold once they are full', () => {
+    const hits = createTopHits(2)
+    hits.offer(1, 5)
+    expect(hits.threshold()).toBe(Number.NEGATIVE_INFINITY)
+    hits.offer(2, 3)
+    expect(hits.threshold()).toBe(3)
+    hits.offer(3, 4)
+    expect(hits.threshold()).toBe(4)
+  })
 })

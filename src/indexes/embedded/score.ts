@@ -1,3 +1,4 @@
+import { lowerBound } from '../../lib/lower-bound.ts'
 import type { TopHits } from '../ranking.ts'
 import type { LengthNorm } from '../term-batch.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'
@@ -31,13 +32,26 @@ export function postingsIn(
   return lists
 }
 
+/** Cost of looking up one chunk in a postings list, in units of one posting read sequentially. */
+const LOOKUP_COST = 16
+/** Ratio of list length to number of candidates above which it pays to raise the threshold and prune first. */
+const LONG_LIST = 2
+
+/** Number of buckets of the score histogram by which a threshold is estimated. */
+const STEPS = 1_024
+/** Factor that lowers the threshold by more than the possible rounding error. */
+const ROUNDED_DOWN = 1 - 1e-9
+
 const scores = new Float64Array(MAX_CHUNKS)
 /** The ordinals whose score is not zero. */
-const found = new Uint16Array(MAX_CHUNKS)
+const candidates = new Uint16Array(MAX_CHUNKS)
+/** The score histogram: number of candidates per bucket. */
+const tallies = new Uint32Array(STEPS)
 
 /**
- * Offers `hits` every chunk of the segment that contains a term. Scores are summed in the order of `lists`, so that equal
- * chunks score the same in every segment.
+ * Offers `hits` every chunk of the segment that may be among the best. Once the remaining lists cannot lift a new chunk
+ * over the threshold, only the existing candidates are scored with them (MaxScore, Turtle and Flood 1995). Scores are
+ * summed in the order of `lists`, so that equal chunks score the same in every segment.
  */
 export function scoreSegment(
   segment: Segment,
@@ -45,29 +59,119 @@ export function scoreSegment(
   norm: LengthNorm,
   hits: TopHits,
 ): void {
-  const size = lists.reduce((size, list) => addScores(segment, list, norm, size), 0)
-  const { keys, removed } = segment
-  for (let i = 0; i < size; i++) {
-    const ordinal = found[i] ?? 0
-    if (!removed?.[ordinal]) hits.offer(keys[ordinal] ?? 0, scores[ordinal] ?? 0)
-    scores[ordinal] = 0
-  }
+  const rests = restsOf(lists)
+  let threshold = hits.threshold()
+  let found = 0
+  lists.forEach((list, i) => {
+    const rest = rests[i] ?? 0
+    const length = list.to - list.from
+    if (found > 0 && length > LONG_LIST * found) {
+      threshold = Math.max(threshold, thresholdOf(segment, found, hits.limit))
+      found = dropBelow(threshold - rest, found)
+    }
+    const isOpen = rest >= threshold
+    if (isOpen || length < LOOKUP_COST * found)
+      found = addByReading(segment, list, norm, found, isOpen)
+    else addByLookup(segment, list, norm, found)
+  })
+  offerCandidates(segment, found, hits)
 }
 
-/** Adds what a term is worth to the scores; returns how many chunks are found by then. */
-function addScores(
+/** For each list, an upper bound of what it and the following lists can add to a score. */
+function restsOf(lists: readonly Postings[]): number[] {
+  let sum = 0
+  return lists
+    .toReversed()
+    .map(({ bound }) => (sum += bound))
+    .reverse()
+}
+
+/**
+ * A score that at least `limit` live candidates, and hardly more, reach; -Infinity if there are fewer. Uses a
+ * histogram, which is much faster than sorting.
+ */
+function thresholdOf(segment: Segment, found: number, limit: number): number {
+  const steps = tally(segment, found)
+  let left = limit
+  for (let step = STEPS - 1; step >= 0; step--) {
+    left -= tallies[step] ?? 0
+    if (left <= 0) return (step / steps) * ROUNDED_DOWN
+  }
+  return Number.NEGATIVE_INFINITY
+}
+
+/** Fills `tallies`; returns the number of buckets per unit of score. */
+function tally({ removed }: Segment, found: number): number {
+  let highest = 0
+  for (let i = 0; i < found; i++) highest = Math.max(highest, scores[candidates[i] ?? 0] ?? 0)
+  const steps = (STEPS - 1) / highest
+  tallies.fill(0)
+  for (let i = 0; i < found; i++) {
+    const ordinal = candidates[i] ?? 0
+    if (removed?.[ordinal]) continue
+    const step = Math.trunc((scores[ordinal] ?? 0) * steps)
+    tallies[step] = (tallies[step] ?? 0) + 1
+  }
+  return steps
+}
+
+function dropBelow(threshold: number, found: number): number {
+  let kept = 0
+  for (let i = 0; i < found; i++) {
+    const ordinal = candidates[i] ?? 0
+    if ((scores[ordinal] ?? 0) < threshold) scores[ordinal] = 0
+    else candidates[kept++] = ordinal
+  }
+  return kept
+}
+
+/** Reads the whole list; adds new candidates if `isOpen`, otherwise skips them. Returns the number of candidates. */
+function addByReading(
   { ordinals, counts, lengths }: Segment,
   { from, to, bound }: Postings,
   { base, slope }: LengthNorm,
-  before: number,
+  alreadyFound: number,
+  isOpen: boolean,
 ): number {
-  let size = before
+  let found = alreadyFound
   for (let i = from; i < to; i++) {
     const ordinal = ordinals[i] ?? 0
     const score = scores[ordinal] ?? 0
-    if (score === 0) found[size++] = ordinal
+    if (score === 0) {
+      if (!isOpen) continue
+      candidates[found++] = ordinal
+    }
     const count = counts[i] ?? 0
     scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
   }
-  return size
+  return found
+}
+
+/** Looks up every candidate in the list. */
+function addByLookup(
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  found: number,
+): void {
+  for (let i = 0; i < found; i++) {
+    const ordinal = candidates[i] ?? 0
+    const position = lowerBound(ordinals, ordinal, from, to)
+    if (position === to || ordinals[position] !== ordinal) continue
+    const count = counts[position] ?? 0
+    const part = (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
+    scores[ordinal] = (scores[ordinal] ?? 0) + part
+  }
+}
+
+function offerCandidates(segment: Segment, found: number, hits: TopHits): void {
+  const { keys, removed } = segment
+  const least = found > hits.limit ? thresholdOf(segment, found, hits.limit) : 0
+  const threshold = Math.max(least, hits.threshold())
+  for (let i = 0; i < found; i++) {
+    const ordinal = candidates[i] ?? 0
+    const score = scores[ordinal] ?? 0
+    scores[ordinal] = 0
+    if (score >= threshold && !removed?.[ordinal]) hits.offer(keys[ordinal] ?? 0, score)
+  }
 }
