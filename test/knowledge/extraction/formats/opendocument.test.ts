@@ -74,15 +74,8 @@ describe.each(['ods', 'biff8', 'xlsb'] as const)('A workbook of type %s', (bookT
 })
 
 describe('An old workbook is read', () => {
-  const book = utils.book_new()
-  utils.book_append_sheet(
-    book,
-    utils.aoa_to_sheet([
-      ['Bird', 'Pairs'],
-      ['Tern', 52],
-    ]),
-    'Sheet1',
-  )
+  const birds = [{ Bird: 'Tern', Pairs: 52 }]
+  const book = utils.book_new(utils.json_to_sheet(birds))
   const written = (bookType: BookType): Buffer => write(book, { type: 'buffer', bookType })
 
   it.each(['biff4', 'biff3', 'biff2'] as BookType[])('of type %s', async (bookType) => {
