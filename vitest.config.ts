@@ -38,7 +38,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // `npm run coverage`: of what runs within the tests' own threads; jobs and servers in processes are not counted.
     coverage: {
-      include: ['src/**/*.ts'],
+      include: ['src/**/*.ts', 'packages/*/src/**/*.ts'],
       // A failed test is told by the tests; which lines were reached is told all the same.
       reportOnFailure: true,
       reporter: ['text-summary', ['text-summary', { file: 'summary.txt' }], 'html'],
@@ -57,7 +57,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'everywhere',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           exclude: [
             '**/node_modules',
             SYSTEM,

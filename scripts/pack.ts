@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { z } from 'zod'
 
@@ -20,7 +20,7 @@ const FILES = [
   'CHANGELOG.md',
 ]
 /** Folders whose modules become JavaScript, since Node.js loads no TypeScript from node_modules. */
-const PROGRAM = ['src', 'client/src']
+const PROGRAM = ['src', 'packages/*/src', 'client/src']
 /** A module of the same package, wherever its path is written: in an import, or as the entry of a thread or process. */
 const MODULE_PATH = /(['"])(\.{1,2}\/[^'"\n]*)\.ts\1/g
 
@@ -33,20 +33,43 @@ const Versioned = z.object({ version: z.string() })
 const readJSON = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(join(ROOT, path), 'utf8'))
 
-/** The package without types: every line stays where it is in the source. */
-function toJavaScript(text: string): string {
-  return stripTypeScriptTypes(text).replace(MODULE_PATH, '$1$2.js$1')
+/** A module of one of the server's own packages, which are no packages any more where the server is one. */
+const OWN_MODULE = /(['"])@agent-server\/([\w-]+)(\/[^'"\n]+)?\1/g
+const Exports = z.object({ exports: z.record(z.string(), z.string()) })
+
+/** The path from the root that `@agent-server/<name><subpath>` means, as the package's `exports` tell it. */
+async function ownModules(): Promise<(name: string, subpath: string) => string> {
+  const doors = new Map<string, Record<string, string>>()
+  for await (const path of glob('packages/*/package.json', { cwd: ROOT })) {
+    const own = Exports.safeParse(await readJSON(path))
+    if (own.success) doors.set(path.split('/')[1] ?? '', own.data.exports)
+  }
+  return (name, subpath) => {
+    const exported = doors.get(name)?.[`.${subpath}`] ?? doors.get(name)?.['./*']
+    if (exported === undefined) throw new Error(`@agent-server/${name} exports no .${subpath}`)
+    return join('packages', name, exported.replace('*', subpath.slice(1)))
+  }
+}
+
+/** The module without types, and with the paths of other modules: every line stays where it is in the source. */
+function toJavaScript(text: string, path: string, own: (name: string, subpath: string) => string) {
+  const toOwn = (_specifier: string, quote: string, name: string, subpath = '') => {
+    const module = relative(dirname(path), own(name, subpath))
+    return `${quote}${module.startsWith('.') ? module : `./${module}`}${quote}`
+  }
+  return stripTypeScriptTypes(text).replace(OWN_MODULE, toOwn).replace(MODULE_PATH, '$1$2.js$1')
 }
 
 /** Writes the server's package to the folder, laid out as the repository. */
 async function stage(folder: string): Promise<void> {
+  const own = await ownModules()
   for (const part of PROGRAM) {
     for await (const path of glob(`${part}/**/*.{ts,js,cjs,json,sql,py}`, { cwd: ROOT })) {
       const isProgram = /\.(?:ts|cjs)$/.test(path)
       const target = join(folder, path.replace(/\.ts$/, '.js'))
       await mkdir(dirname(target), { recursive: true })
       const text = await readFile(join(ROOT, path), 'utf8')
-      await writeFile(target, isProgram ? toJavaScript(text) : text)
+      await writeFile(target, isProgram ? toJavaScript(text, path, own) : text)
     }
   }
   for (const name of FILES) await cp(join(ROOT, name), join(folder, name), { recursive: true })
@@ -120,7 +143,7 @@ async function checksums(folder: string, names: readonly string[]): Promise<stri
 if (import.meta.main) {
   const { values } = parseArgs({
     options: {
-      to: { type: 'string', default: 'packages' },
+      to: { type: 'string', default: 'packed' },
       wheel: { type: 'boolean', default: false },
     },
   })

@@ -1,6 +1,6 @@
+import { SetupError } from '@agent-server/lib/errors.ts'
+import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
 import type { z } from 'zod'
-import { SetupError } from './errors.ts'
-import { editDistance } from './lib/text/edit-distance.ts'
 import { type Issue, issuesOf } from './schemas/invalid-request.ts'
 import { foldersIn, overlap } from './schemas/operator/watch.ts'
 import { VARIABLES, Variables } from './variables.ts'

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { exists } from './lib/files.ts'
-import type { Log } from './lib/log.ts'
-import { codeOf } from './lib/system-error.ts'
+import { exists } from '@agent-server/lib/files.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
 
 const KEY_BYTES = 24
 

@@ -2,6 +2,10 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { AppError, SetupError } from '@agent-server/lib/errors.ts'
+import { isMissing } from '@agent-server/lib/files.ts'
+import { freeMemoryWhenIdle } from '@agent-server/lib/processes/free-memory.ts'
+import { explainListening, explainPath } from '@agent-server/lib/system-error.ts'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import { z } from 'zod'
@@ -26,11 +30,7 @@ import {
   mistypedAs,
   VARIABLE_NAMES,
 } from './config.ts'
-import { AppError, SetupError } from './errors.ts'
 import { makeKey, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
-import { isMissing } from './lib/files.ts'
-import { freeMemoryWhenIdle } from './lib/processes/free-memory.ts'
-import { explainListening, explainPath } from './lib/system-error.ts'
 import { installErrorMessages } from './schemas/invalid-request.ts'
 import { createLogSender, startTelemetry } from './telemetry.ts'
 

@@ -1,7 +1,7 @@
+import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
 import { context, DiagLogLevel, diag, logs, metrics, propagation, trace } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
 import { z } from 'zod'
-import { startDeadline, untilAborted } from './lib/abort.ts'
 
 /** How long unsent telemetry gets at shutdown to be sent. */
 const FLUSH_MS = 5_000

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   importsOf,
+  isOwnImport,
   loadsOf,
   resolveImport,
   type SourceFile,
@@ -68,7 +69,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   '@opentelemetry/sdk-node': ['telemetry'],
 }
 
-const files = sourceFiles('src')
+const files = [...sourceFiles('src'), ...sourceFiles('packages').filter(isProgram)]
 
 describe('The layers of src/', () => {
   it('are found where this test looks', () => {
@@ -84,6 +85,12 @@ describe('The layers of src/', () => {
     expect(new Set(strangers)).toEqual(new Set())
   })
 
+  it('let no package import the server', () => {
+    const upwards = edges(files).filter(
+      ({ from, to }) => from.startsWith('packages/') && !to.startsWith('packages/'),
+    )
+    expect(upwards).toEqual([])
+  })
   it('import downwards only', () => expect(layerViolations(files)).toEqual([]))
   it('leave concrete stores, indexes, models and sandboxes to compose', () => {
     expect(concreteImports(files)).toEqual([])
@@ -154,12 +161,14 @@ describe('The guards of the layers', () => {
 
   it('report a cycle of three, once, also through types and threads', () => {
     const cycle = [
-      { path: 'src/lib/a.ts', text: `import type { B } from './b.ts'` },
-      { path: 'src/lib/b.ts', text: `const url = new URL('./c.ts', import.meta.url)` },
-      { path: 'src/lib/c.ts', text: `import './a.ts'` },
-      { path: 'src/lib/d.ts', text: `import './a.ts'` },
+      { path: 'packages/lib/src/a.ts', text: `import type { B } from './b.ts'` },
+      { path: 'packages/lib/src/b.ts', text: `const url = new URL('./c.ts', import.meta.url)` },
+      { path: 'packages/lib/src/c.ts', text: `import './a.ts'` },
+      { path: 'packages/lib/src/d.ts', text: `import './a.ts'` },
     ]
-    expect(importCycles(cycle)).toEqual([['src/lib/a.ts', 'src/lib/b.ts', 'src/lib/c.ts']])
+    expect(importCycles(cycle)).toEqual([
+      ['packages/lib/src/a.ts', 'packages/lib/src/b.ts', 'packages/lib/src/c.ts'],
+    ])
     expect(importCycles(cycle.slice(1))).toEqual([])
   })
 
@@ -189,8 +198,14 @@ describe('The guards of the layers', () => {
   })
 })
 
+function isProgram({ path }: SourceFile): boolean {
+  return path.split('/')[2] === 'src'
+}
+
 function layerOf(path: string): string {
   if (path.startsWith('client/')) return 'client'
+  if (path === 'packages/lib/src/errors.ts') return 'errors'
+  if (path.startsWith('packages/')) return path.split('/')[1] ?? ''
   return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
 }
 
@@ -198,7 +213,7 @@ function layerOf(path: string): string {
 function edges(tree: readonly SourceFile[]): Edge[] {
   return tree.flatMap(({ path, text }) =>
     importsOf(text)
-      .filter((specifier) => specifier.startsWith('.'))
+      .filter(isOwnImport)
       .map((specifier) => ({ from: path, to: resolveImport(path, specifier) })),
   )
 }
@@ -247,7 +262,7 @@ function loadedBy(file: string, tree: readonly SourceFile[]): Set<string> {
   for (const path of found) {
     const text = tree.find((each) => each.path === path)?.text ?? ''
     for (const name of loadsOf(text)) {
-      found.add(name.startsWith('.') ? resolveImport(path, name) : name)
+      found.add(isOwnImport(name) ? resolveImport(path, name) : name)
     }
   }
   found.delete(file)

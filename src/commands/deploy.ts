@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
+import { readIfPresent } from '@agent-server/lib/files.ts'
 import { settingsOf } from '../config.ts'
-import { readIfPresent } from '../lib/files.ts'
 import { readSource } from '../operator/deployment/deployments.ts'
 import { type Deployment, generate, TARGET_NAMES } from '../operator/deployment/generate.ts'
 import type { Problem } from '../operator/deployment/target.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { AppError, SetupError } from '../errors.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'

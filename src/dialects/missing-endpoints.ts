@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
 import { SCOPES } from '../schemas/operator/api-key.ts'
 
 /** Refuses endpoints of a protocol that this server does not have, and all below them, with what to use instead. */

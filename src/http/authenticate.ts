@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { AppError } from '../errors.ts'
-import { isSameSecret } from '../lib/same-secret.ts'
 import { type Caller, checkScope, MASTER, type Scope } from '../schemas/operator/api-key.ts'
 import { isFromWebUi } from './web-ui-access.ts'
 

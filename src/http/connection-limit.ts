@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
 
 /** Share of the file descriptors that the process may open; the rest is for files, models and databases. */
 const SHARE_OF_DESCRIPTORS = 0.5

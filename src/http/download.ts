@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyReply } from 'fastify'
-import { AppError } from '../errors.ts'
 
 /** All media types that browsers run as a script, and no other: https://mimesniff.spec.whatwg.org/#javascript-mime-type */
 const SCRIPT = /\/(?:x-)?(?:java|ecma|j|live)script/i

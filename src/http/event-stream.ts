@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
+import { settlesWithin } from '@agent-server/lib/abort.ts'
 import type { FastifyReply } from 'fastify'
 import Negotiator from 'negotiator'
-import { settlesWithin } from '../lib/abort.ts'
 import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
 

@@ -1,6 +1,6 @@
+import { createAddressLimit } from '@agent-server/lib/address-limit.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
-import { createAddressLimit } from '../lib/address-limit.ts'
 
 /** A hook that bounds the requests of an address within a minute, before their body is read. */
 export function limitByAddress(maximum: number) {

@@ -1,5 +1,5 @@
+import { isLoopback } from '@agent-server/lib/origins.ts'
 import type { FastifyRequest } from 'fastify'
-import { isLoopback } from '../lib/origins.ts'
 
 /**
  * The origin at which the caller reaches the server: PUBLIC_URL, or without it that of this machine. Undefined if only

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { AppError } from '../errors.ts'
 import type { Scope } from '../schemas/operator/api-key.ts'
 import type { ApiInfo } from './openapi.ts'
 

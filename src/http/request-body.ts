@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
 import { CallerLeft } from './shutdown.ts'
 
 export const MULTIPART_FORM = 'multipart/form-data'

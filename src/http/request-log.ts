@@ -1,5 +1,5 @@
+import { startRequestSpan } from '@agent-server/lib/tracing.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { startRequestSpan } from '../lib/tracing.ts'
 
 export interface EndedRequest {
   /** The route's `operationId`; `unknown` if no route matches. */

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

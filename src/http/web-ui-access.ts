@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
 
 /** The path to which a browser's request for `/` is routed: the web UI's page. */
 export const PAGE_PATH = '/ui/page'

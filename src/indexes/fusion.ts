@@ -1,4 +1,4 @@
-import { toUnit } from '../lib/unit-vector.ts'
+import { toUnit } from '@agent-server/lib/unit-vector.ts'
 import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
 import { byScore } from './ranking.ts'
 

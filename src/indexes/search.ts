@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Filter } from '../schemas/metadata.ts'
 import type { ChunkIndex, ChunkQuery, Found, IndexMatch } from './chunk-index.ts'
 import type { QueryTerms } from './term-batch.ts'

@@ -1,9 +1,9 @@
-import { pause } from '../lib/abort.ts'
-import { compareKeys } from '../lib/compare-keys.ts'
-import { ignore } from '../lib/ignore.ts'
-import type { Log } from '../lib/log.ts'
-import { createNotifier } from '../lib/notifier.ts'
-import { messageOf } from '../lib/system-error.ts'
+import { pause } from '@agent-server/lib/abort.ts'
+import { compareKeys } from '@agent-server/lib/compare-keys.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { createNotifier } from '@agent-server/lib/notifier.ts'
+import { messageOf } from '@agent-server/lib/system-error.ts'
 import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
 
 /** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */

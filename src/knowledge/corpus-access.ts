@@ -1,4 +1,4 @@
-import type { Log } from '../lib/log.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { Spend } from '../models/chat-model.ts'
 import { tokensSpent } from '../models/token-estimate.ts'
 import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'

@@ -1,4 +1,4 @@
-import { describedPicture, isPictureMark } from '../lib/text/picture-mark.ts'
+import { describedPicture, isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import type { StoredChunk } from '../stores/document-store.ts'
 
 /** A chunk as people and models get it. */

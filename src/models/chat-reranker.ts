@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts'
-import { escapeTags } from '../lib/text/escape-tags.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel } from './ask-model.ts'
 import { type ChatModel, PromptTooLong } from './chat-model.ts'
 import { type Reranked, type Reranker, RerankerError } from './reranker.ts'

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { AppError } from '../errors.ts'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { Activity } from '../operator/ops/activity.ts'

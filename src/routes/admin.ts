@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { Watch } from '../knowledge/watch/watch.ts'

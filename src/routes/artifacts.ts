@@ -1,7 +1,7 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { ArtifactLinks, ArtifactReader } from '../agent/tools/artifacts.ts'
-import { AppError } from '../errors.ts'
 import { attachment } from '../http/download.ts'
 import { ArtifactLink, ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'

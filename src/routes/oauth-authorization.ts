@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import { createKeyCheck } from '../operator/keys/key-check.ts'

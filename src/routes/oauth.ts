@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { AppError } from '../errors.ts'
 import type { Identify } from '../http/authenticate.ts'
 import { limitByAddress } from '../http/limit-by-address.ts'
 import { publicOrigin } from '../http/public-origin.ts'

@@ -1,7 +1,7 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
 import { checkSameOrigin, PAGE_PATH, sessionCookie, sessionOf } from '../http/web-ui-access.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../operator/web-ui/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../operator/web-ui/sessions.ts'

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
-import { boundMemory } from '../lib/processes/bound-memory.ts'
+import { boundMemory } from '@agent-server/lib/processes/bound-memory.ts'
 
 /** The streams to and from an interpreter that runs code in a loop, wherever it runs. Both carry frames. */
 export interface SandboxChannel {

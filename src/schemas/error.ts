@@ -1,5 +1,5 @@
+import { ERRORS } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { ERRORS } from '../errors.ts'
 
 const CODES = Object.keys(ERRORS)
 

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
 
 /** More would hide the first cause rather than explain it. */
 const MAX_ISSUES = 5

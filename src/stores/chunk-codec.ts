@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
-import { PAGE_BREAK } from '../lib/text/page-break.ts'
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import type { NewChunk } from './document-store.ts'
 
 /** Some consecutive chunks of a long document, before they have keys. */

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 
 /** Keys reserved in the database at a time; those unused when the process ends are never used. */
 const KEYS_PER_BLOCK = 4_096

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'

@@ -1,4 +1,4 @@
-import { ignore } from '../lib/ignore.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
 
 /** The properties of the file that a document was sent as. */
 export interface StoredFile {

@@ -1,4 +1,4 @@
-import { pagesOf } from '../lib/pages.ts'
+import { pagesOf } from '@agent-server/lib/pages.ts'
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
 import type { DocumentPage, DocumentStore, ListQuery, StoredDocument } from './document-store.ts'
 

@@ -1,6 +1,6 @@
+import { ERRORS } from '@agent-server/lib/errors.ts'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
 import { ErrorBody } from '../../src/schemas/error.ts'
 import { verifies } from '../requirements.ts'
 import {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { settlesWithin } from '@agent-server/lib/abort.ts'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import {
@@ -8,7 +9,6 @@ import {
   SyncedFiles,
   Uploaded,
 } from '../../src/dialects/oikb/schema.ts'
-import { settlesWithin } from '../../src/lib/abort.ts'
 import { Document } from '../../src/schemas/document.ts'
 import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { failureOf } from '../support/failure.ts'

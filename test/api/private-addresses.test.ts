@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import {
+  FORBIDDEN_ADDRESSES,
+  LOOPBACK_NAME,
+} from '../../packages/lib/test/outbound/forbidden-hosts-for-test.ts'
 import { SkillList } from '../../src/schemas/agent.ts'
-import { FORBIDDEN_ADDRESSES, LOOPBACK_NAME } from '../lib/outbound/forbidden-hosts-for-test.ts'
 import { verifies } from '../requirements.ts'
 import { testOf } from '../support/mcp-connections.ts'
 import { startHttp } from '../support/mcp-servers.ts'

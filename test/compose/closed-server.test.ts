@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { freeAllMemory } from '@agent-server/lib/processes/free-memory.ts'
 import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
-import { freeAllMemory } from '../../src/lib/processes/free-memory.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
 import { startServer } from '../support/server.ts'
 

@@ -1,5 +1,5 @@
+import { ERRORS } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { readPage } from './pages.ts'
 

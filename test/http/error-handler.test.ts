@@ -1,7 +1,7 @@
+import { AppError, ERRORS, type ErrorCode } from '@agent-server/lib/errors.ts'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AppError, ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp, readError } from './open-app.ts'
 
 const Message = z.object({

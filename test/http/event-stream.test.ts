@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/errors.ts'
 import {
   type FrameFormat,
   prefersJson,

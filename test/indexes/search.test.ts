@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/errors.ts'
 import type { IndexMatch } from '../../src/indexes/chunk-index.ts'
 import { rankHybrid } from '../../src/indexes/fusion.ts'
 import { createSearch, type Stages } from '../../src/indexes/search.ts'

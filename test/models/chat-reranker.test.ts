@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/errors.ts'
 import { type ModelUsage, PromptTooLong } from '../../src/models/chat-model.ts'
 import { createChatReranker } from '../../src/models/chat-reranker.ts'
 import { RerankerError } from '../../src/models/reranker.ts'

@@ -1,5 +1,5 @@
+import { ERRORS } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { ERRORS } from '../../src/errors.ts'
 
 /** The envelope by the letter: these five fields and no other. */
 const Envelope = z.strictObject({

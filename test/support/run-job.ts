@@ -1,4 +1,4 @@
-import type { Job, JobRunner } from '../../src/lib/processes/child-process.ts'
+import type { Job, JobRunner } from '@agent-server/lib/processes/child-process.ts'
 
 /**
  * Runs a job in this process, unbounded, and not in one of its own: for what a job does, of which each test would

@@ -1,5 +1,5 @@
+import { FONT_FILES } from '@agent-server/lib/text/fonts.ts'
 import { Resvg } from '@resvg/resvg-js'
-import { FONT_FILES } from '../../src/lib/text/fonts.ts'
 
 /** A page with these lines, as a scanner would see it; `isTorn` leaves two of three rows of it, `right` is a second column. */
 export function scan(

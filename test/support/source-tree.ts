@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseAst } from 'vitest/node'
 
@@ -103,7 +103,12 @@ function isModuleUrl(node: SyntaxNode): node is SyntaxNode & { arguments: Syntax
   )
 }
 
-/** The path from the root that a relative import in a file means. */
+/** Whether an import means a file of the repository: one beside the importing file, or one of its own packages. */
+export const isOwnImport = (specifier: string) => /^(?:\.|@agent-server\/)/.test(specifier)
+
+/** The path from the root that an import of such a file means. */
 export function resolveImport(path: string, specifier: string): string {
-  return join(dirname(path), specifier)
+  if (specifier.startsWith('.')) return join(dirname(path), specifier)
+  const resolved = import.meta.resolve(specifier)
+  return realpathSync(new URL(resolved)).slice(ROOT.pathname.length)
 }

@@ -69,7 +69,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
   })
 
   it('is without the large fonts, and names their packages where they are needed', async () => {
-    const hint = `const { fontHint } = await import('/app/src/lib/text/fonts.ts')
+    const hint = `const { fontHint } = await import('/app/packages/lib/src/text/fonts.ts')
       console.log(fontHint(['北', '서', 'a']))`
     const node = ['node', '--input-type=module', '-e', hint] as const
     const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, ...node)

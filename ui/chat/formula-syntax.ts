@@ -1,5 +1,5 @@
+import { formulaInText, formulaOnLines } from '@agent-server/lib/markdown/formulas.ts'
 import type { TokenizerAndRendererExtension } from 'marked'
-import { formulaInText, formulaOnLines } from '../../src/lib/markdown/formulas.ts'
 
 /** Reads LaTeX in Markdown, as `$…$`, `\(…\)`, `$$…$$` and `\[…\]`, and leaves it as it is written, to be drawn later. */
 export function formulaSyntax(escaped: (text: string) => string): TokenizerAndRendererExtension[] {

@@ -1,7 +1,7 @@
+import { endsInCodeName } from '@agent-server/lib/markdown/code-names.ts'
 import purify from 'dompurify'
 import { Marked } from 'marked'
 import { h, render } from 'preact'
-import { endsInCodeName } from '../../src/lib/markdown/code-names.ts'
 import { copyText } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { footnotes, linkFootnotes } from './footnotes.ts'

@@ -1,4 +1,4 @@
-import { calendarPlaces, placeIn } from '../../lib/text/calendar-names.ts'
+import { calendarPlaces, placeIn } from '@agent-server/lib/text/calendar-names.ts'
 
 export const CHART_FONT = 'DejaVu Sans'
 /**

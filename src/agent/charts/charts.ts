@@ -1,6 +1,6 @@
+import { type JobRunner, runJobInTurn } from '@agent-server/lib/processes/child-process.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { type JobRunner, runJobInTurn } from '../../lib/processes/child-process.ts'
-import { Refusal } from '../../lib/refusal.ts'
 import { boundedText, filledText, freeObject } from '../../schemas/fields.ts'
 import {
   CHART_FONT,

@@ -1,10 +1,10 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
+import { messageOf } from '@agent-server/lib/system-error.ts'
+import { FONT_FILES, fontHint, listSigns, loadFont } from '@agent-server/lib/text/fonts.ts'
 import { Resvg } from '@resvg/resvg-js'
 import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
-import { Refusal } from '../../lib/refusal.ts'
-import { messageOf } from '../../lib/system-error.ts'
-import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
 import { CHART_FONT } from './chart-layout.ts'
 
 /** The maximum width and height of the SVG in pixels; small charts side by side can be wider than any single one. */

@@ -1,4 +1,4 @@
-import { CodeScanner, type Span } from '../../lib/markdown/code-spans.ts'
+import { CodeScanner, type Span } from '@agent-server/lib/markdown/code-spans.ts'
 
 /**
  * Splits a streamed answer into text and code: as JSON if that was requested or the answer begins with `{`, otherwise as

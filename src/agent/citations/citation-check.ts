@@ -1,5 +1,5 @@
-import { endsInCodeName } from '../../lib/markdown/code-names.ts'
-import type { Span } from '../../lib/markdown/code-spans.ts'
+import { endsInCodeName } from '@agent-server/lib/markdown/code-names.ts'
+import type { Span } from '@agent-server/lib/markdown/code-spans.ts'
 import { createAnswerScanner } from './answer-code.ts'
 import type { Attribution } from './attribution.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { escapeTags } from '../../lib/text/escape-tags.ts'
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { shownMetadata } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'

@@ -1,4 +1,4 @@
-import { PAGE_BREAK } from '../../lib/text/page-break.ts'
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import type { Citation } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { TermsOf } from './attribution.ts'

@@ -1,4 +1,4 @@
-import { segmentSentences } from '../../lib/text/sentences.ts'
+import { segmentSentences } from '@agent-server/lib/text/sentences.ts'
 
 /** A part of a text, in UTF-16 code units. */
 export interface Range {

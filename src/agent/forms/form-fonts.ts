@@ -1,4 +1,10 @@
-import { FONT_FILES, fontHint, type LoadedFont, listSigns, loadFont } from '../../lib/text/fonts.ts'
+import {
+  FONT_FILES,
+  fontHint,
+  type LoadedFont,
+  listSigns,
+  loadFont,
+} from '@agent-server/lib/text/fonts.ts'
 
 /** In the order in which they are tried: the first that has all characters of a text draws it. */
 const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean].filter(

@@ -1,6 +1,6 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
 
 export const FormField = z.object({
   name: z.string(),

@@ -1,4 +1,4 @@
-import { type JobRunner, runJobInTurn } from '../../lib/processes/child-process.ts'
+import { type JobRunner, runJobInTurn } from '@agent-server/lib/processes/child-process.ts'
 import { type FormKind, FormResult, type FormValues } from './form.ts'
 
 export const FILLING = {

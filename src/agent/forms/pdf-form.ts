@@ -1,3 +1,4 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   PDFCheckBox,
   PDFDocument,
@@ -10,7 +11,6 @@ import {
   PDFString,
   PDFTextField,
 } from '@cantoo/pdf-lib'
-import { Refusal } from '../../lib/refusal.ts'
 import type { FormField, FormValue, OpenedForm } from './form.ts'
 import { loadFormFonts } from './form-fonts.ts'
 import { createFieldPen } from './pdf-layout.ts'

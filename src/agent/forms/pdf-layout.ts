@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { LoadedFont } from '@agent-server/lib/text/fonts.ts'
 import fontkit from '@cantoo/fontkit'
 import {
   type PDFDocument,
@@ -8,7 +9,6 @@ import {
   PDFTextField,
 } from '@cantoo/pdf-lib'
 import type { default as CreateBidi } from 'bidi-js'
-import type { LoadedFont } from '../../lib/text/fonts.ts'
 import { type FormFonts, toDrawn } from './form-fonts.ts'
 
 /** Font sizes in points, for fields without a fixed size. */

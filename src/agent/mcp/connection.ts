@@ -1,9 +1,9 @@
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { backoffMs } from '@agent-server/lib/backoff.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { ReadResourceResult } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/abort.ts'
-import { backoffMs } from '../../lib/backoff.ts'
-import { ignore } from '../../lib/ignore.ts'
-import type { Log } from '../../lib/log.ts'
-import { Refusal } from '../../lib/refusal.ts'
 import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
 import {
   type CallOutcome,

@@ -1,10 +1,10 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
   type InputRequiredResult,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import { type AnsweredCall, type Elicited, Form } from '../tools/elicitation.ts'
 

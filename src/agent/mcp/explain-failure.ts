@@ -1,3 +1,6 @@
+import { MissingVariable } from '@agent-server/lib/environment.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { outboundCause } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import {
   OAuthError,
   ProtocolError,
@@ -7,9 +10,6 @@ import {
   SseError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
-import { AppError } from '../../errors.ts'
-import { MissingVariable } from '../../lib/environment.ts'
-import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 
 const MAX_DEPTH = 5
 

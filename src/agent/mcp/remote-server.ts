@@ -1,8 +1,8 @@
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import type { Environment } from '@agent-server/lib/environment.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { ProtocolError } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/abort.ts'
-import type { Environment } from '../../lib/environment.ts'
-import type { Log } from '../../lib/log.ts'
-import { Refusal } from '../../lib/refusal.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import {
   type Approval,

@@ -1,5 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout } from 'node:timers/promises'
+import { pause, untilAborted } from '@agent-server/lib/abort.ts'
+import { type Environment, expandVariables } from '@agent-server/lib/environment.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import { type GuardedFetch, outboundCause } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   type CallToolResult,
   Client,
@@ -17,11 +22,6 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { pause, untilAborted } from '../../lib/abort.ts'
-import { type Environment, expandVariables } from '../../lib/environment.ts'
-import { ignore } from '../../lib/ignore.ts'
-import { type GuardedFetch, outboundCause } from '../../lib/outbound/guarded-fetch.ts'
-import { Refusal } from '../../lib/refusal.ts'
 import type { AnsweredCall, Elicited } from '../tools/elicitation.ts'
 import { elicitationParams, readElicited } from './elicitation.ts'
 import type { McpServer } from './settings.ts'

@@ -1,5 +1,5 @@
+import { namesVariable, withoutVariables } from '@agent-server/lib/environment.ts'
 import { z } from 'zod'
-import { namesVariable, withoutVariables } from '../../lib/environment.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import { APPROVALS } from '../tools/define-tool.ts'
 

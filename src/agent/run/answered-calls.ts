@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Resume } from '../../schemas/approval.ts'
 import { type AnsweredCall, type Elicited, toContentSchema } from '../tools/elicitation.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'

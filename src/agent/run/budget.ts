@@ -1,4 +1,4 @@
-import { createDeadline } from '../../lib/abort.ts'
+import { createDeadline } from '@agent-server/lib/abort.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN, tokensSpent } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'

@@ -1,4 +1,4 @@
-import { CodeScanner, MAX_LOOKED_AT, type Span } from '../../lib/markdown/code-spans.ts'
+import { CodeScanner, MAX_LOOKED_AT, type Span } from '@agent-server/lib/markdown/code-spans.ts'
 import type { Citations } from '../citations/citations.ts'
 
 /** Which links and images an answer may contain: see `links` in the agent configuration. */

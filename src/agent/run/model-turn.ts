@@ -1,4 +1,4 @@
-import type { Deadline } from '../../lib/abort.ts'
+import type { Deadline } from '@agent-server/lib/abort.ts'
 import type {
   ChatModel,
   FinishReason,

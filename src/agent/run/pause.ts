@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { Hit } from '../../schemas/query.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { streamInSpan } from '@agent-server/lib/tracing.ts'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
-import { streamInSpan } from '../../lib/tracing.ts'
 import { PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'

@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts'
+import { startDeadline } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Retrieval, Search } from '../../knowledge/retrieval/search.ts'
-import { startDeadline } from '../../lib/abort.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { byShare } from '../../lib/by-share.ts'
+import { byShare } from '@agent-server/lib/by-share.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'

@@ -1,5 +1,5 @@
-import { startDeadline } from '../../lib/abort.ts'
-import { tokenise } from '../../lib/text/tokenise.ts'
+import { startDeadline } from '@agent-server/lib/abort.ts'
+import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import type { ChatModel, ModelRequest, ModelUsage } from '../../models/chat-model.ts'
 import type { AgentRequest } from './agent-event.ts'
 

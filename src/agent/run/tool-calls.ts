@@ -1,4 +1,4 @@
-import { inSpan } from '../../lib/tracing.ts'
+import { inSpan } from '@agent-server/lib/tracing.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Citations } from '../citations/citations.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'

@@ -1,5 +1,5 @@
-import { startDeadline } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
+import { startDeadline } from '@agent-server/lib/abort.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { ChatModel, PromptTooLong, Sampling } from '../../models/chat-model.ts'
 
 /** How long a question waits until the model's server has told the size of its window. */

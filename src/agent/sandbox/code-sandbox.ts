@@ -1,7 +1,7 @@
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
 import {

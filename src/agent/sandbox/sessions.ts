@@ -1,8 +1,8 @@
-import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/abort.ts'
-import { byShare } from '../../lib/by-share.ts'
-import { ignore } from '../../lib/ignore.ts'
-import type { Log } from '../../lib/log.ts'
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { byShare } from '@agent-server/lib/by-share.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandboxes/sandbox.ts'
 
 const OPEN_MS = 60_000

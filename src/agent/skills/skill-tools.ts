@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
 import type { Skill } from './read-skill.ts'
 

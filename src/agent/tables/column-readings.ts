@@ -1,4 +1,4 @@
-import { calendarPlaces } from '../../lib/text/calendar-names.ts'
+import { calendarPlaces } from '@agent-server/lib/text/calendar-names.ts'
 import { quoteText } from './table-job.ts'
 
 /** A way to read the texts of a column as values of a type. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../lib/refusal.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { type Cell, type Column, type QueryResult, quoteName, quoteText } from './table-job.ts'
 
 /** Rows that are counted; beyond that, the result only says that there are more. */

@@ -1,5 +1,5 @@
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import type { SheetTable } from '../../knowledge/extraction/sheet-tables.ts'
-import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 
 const TABLE = /^\|.*\|\n\|(?: --- \|)+(?:\n\|.*\|)*$/gm
 

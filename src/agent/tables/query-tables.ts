@@ -1,3 +1,5 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
+import { isObject } from '@agent-server/lib/text/json.ts'
 import {
   type DuckDBConnection,
   type DuckDBResult,
@@ -5,8 +7,6 @@ import {
   StatementType,
 } from '@duckdb/node-api'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
-import { isObject } from '../../lib/text/json.ts'
 import { lockDown, rowsOf, toCell, withDatabase } from './duckdb.ts'
 import { type Cell, type QueryJob, type QueryResult, quoteName, quoteText } from './table-job.ts'
 

@@ -1,5 +1,9 @@
-import { type Job, type JobRunner, runJobInTurn } from '../../lib/processes/child-process.ts'
-import { Refusal } from '../../lib/refusal.ts'
+import {
+  type Job,
+  type JobRunner,
+  runJobInTurn,
+} from '@agent-server/lib/processes/child-process.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'

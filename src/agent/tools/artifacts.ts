@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { Refusal } from '../../lib/refusal.ts'
-import { isSameSecret } from '../../lib/same-secret.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
+import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/artifact-store.ts'
 

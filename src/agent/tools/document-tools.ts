@@ -1,6 +1,6 @@
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { z } from 'zod'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
-import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'

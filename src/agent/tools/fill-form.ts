@@ -1,5 +1,5 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
 import { filledText, freeObject } from '../../schemas/fields.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'

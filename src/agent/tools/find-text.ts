@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { z } from 'zod'
-import { PAGE_BREAK } from '../../lib/text/page-break.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'

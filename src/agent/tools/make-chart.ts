@@ -1,4 +1,4 @@
-import { Refusal } from '../../lib/refusal.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   CHANNEL_HELP,
   ChartRequest,

@@ -1,5 +1,5 @@
-import { createSemaphore } from '../../lib/semaphore.ts'
-import { escapeTags } from '../../lib/text/escape-tags.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { askModel, type Reader } from '../../models/ask-model.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 

@@ -1,9 +1,9 @@
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { messageOf } from '@agent-server/lib/system-error.ts'
 import { z } from 'zod'
-import { untilAborted } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
-import { messageOf } from '../../lib/system-error.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/

@@ -1,6 +1,6 @@
+import { mediaTypeOf } from '@agent-server/lib/media-types.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { mediaTypeOf } from '../../lib/media-types.ts'
-import { Refusal } from '../../lib/refusal.ts'
 import {
   BYTES_PER_MEGABYTE,
   MAX_CODE,

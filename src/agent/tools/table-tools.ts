@@ -1,5 +1,5 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { Refusal } from '../../lib/refusal.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'

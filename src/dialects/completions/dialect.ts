@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
 import type { Completion, CompletionChunk, Model, ModelList } from './answer-schema.ts'

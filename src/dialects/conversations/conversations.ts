@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { newId } from '../../stores/artifact-store.ts'

@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { pagesOf } from '@agent-server/lib/pages.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { pagesOf } from '../../lib/pages.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { newId } from '../../stores/artifact-store.ts'
 import type { ConversationStore, ItemRef } from '../../stores/conversation-store.ts'

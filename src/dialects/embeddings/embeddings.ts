@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Embedding } from '../../knowledge/embedding/embedding.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import { estimateTokens } from '../../models/token-estimate.ts'

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
 import { toList } from '../list-page.ts'

@@ -1,3 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import {
   type McpServer,
   ProtocolError,
@@ -5,8 +7,6 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
 

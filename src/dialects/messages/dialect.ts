@@ -1,5 +1,5 @@
+import { ERRORS } from '@agent-server/lib/errors.ts'
 import { asksForJson } from '../../agent/run/agent-event.ts'
-import { ERRORS } from '../../errors.ts'
 import type { ErrorBody, ErrorDetail } from '../../schemas/error.ts'
 import type { Dialect, DialectSettings } from '../dialect.ts'
 import { tokensOf } from '../request-tokens.ts'

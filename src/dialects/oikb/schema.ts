@@ -1,5 +1,5 @@
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { parseJson } from '../../lib/text/json.ts'
 import { ErrorBody } from '../../schemas/error.ts'
 import { boundedText, Flag, filledText, jsonText, optional } from '../../schemas/fields.ts'
 import { CollectionName } from '../../schemas/metadata.ts'

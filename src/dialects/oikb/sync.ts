@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts'
+import { batched } from '@agent-server/lib/batches.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import { batched } from '../../lib/batches.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import {
   type Cleanup,

@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts'
+import { pause } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Admission } from '../../knowledge/ingestion/documents.ts'
-import { pause } from '../../lib/abort.ts'
 
 /** Shorter than the program, and common proxies, wait for an answer. */
 const MAX_WAIT_MS = 50_000

@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
-import { AppError } from '../../errors.ts'
 import { groupRoutes } from '../../http/reference.ts'
 import { callSignal } from '../../http/shutdown.ts'
 import type { LimitedTo } from '../../knowledge/corpus-access.ts'

@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { isObject } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { isObject } from '../../lib/text/json.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'

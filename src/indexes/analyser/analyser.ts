@@ -1,4 +1,4 @@
-import { tokenise } from '../../lib/text/tokenise.ts'
+import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import { joinTermBatches, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import type { AnalyserLanguage } from './languages.ts'
 import { createVocabulary } from './vocabulary.ts'

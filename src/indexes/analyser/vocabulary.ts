@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { newStemmer } from '../../lib/text/tokenise.ts'
+import { newStemmer } from '@agent-server/lib/text/tokenise.ts'
 import { type AnalyserLanguage, stopWordsOf } from './languages.ts'
 
 /** Longer words are not stemmed, and neither are names like “b2b”: stemmers are not made for them. */

@@ -1,5 +1,5 @@
-import { createOrder } from '../../lib/in-order.ts'
-import type { Notice } from '../../lib/processes/thread.ts'
+import { createOrder } from '@agent-server/lib/in-order.ts'
+import type { Notice } from '@agent-server/lib/processes/thread.ts'
 
 /** Time without changes, in ms, after which pending changes are written, so that a crash loses nothing. */
 const QUIET_MS = 2_000

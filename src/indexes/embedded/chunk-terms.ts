@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import { lowerBound } from '../../lib/lower-bound.ts'
+import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { findKey, type Segment } from './segment.ts'
 
 // The terms of each chunk, which would be slow to collect from the postings, are kept only in the segment's file, in

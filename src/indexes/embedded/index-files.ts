@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { putInPlace, readIfPresent } from '../../lib/files.ts'
-import type { Notice } from '../../lib/processes/thread.ts'
+import { putInPlace, readIfPresent } from '@agent-server/lib/files.ts'
+import type { Notice } from '@agent-server/lib/processes/thread.ts'
 
 export interface IndexFilesOptions {
   directory: string

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { notify, serveThread, transferring } from '../../lib/processes/thread.ts'
+import { notify, serveThread, transferring } from '@agent-server/lib/processes/thread.ts'
 import type { IndexMatch, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import { toMatches } from '../ranking.ts'

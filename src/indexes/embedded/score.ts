@@ -1,4 +1,4 @@
-import { lowerBound } from '../../lib/lower-bound.ts'
+import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import type { TopHits } from '../ranking.ts'
 import type { LengthNorm } from '../term-batch.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'

@@ -1,4 +1,4 @@
-import { lowerBound } from '../../lib/lower-bound.ts'
+import { lowerBound } from '@agent-server/lib/lower-bound.ts'
 import { type LengthNorm, lengthNorm, type TermBatch } from '../term-batch.ts'
 
 /** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the CPU cache. */

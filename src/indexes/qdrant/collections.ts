@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Log } from '@agent-server/lib/log.ts'
 import { z } from 'zod'
-import type { Log } from '../../lib/log.ts'
 import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
 import {

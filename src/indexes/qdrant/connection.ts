@@ -1,8 +1,8 @@
+import { pause, settlesWithin, startDeadline } from '@agent-server/lib/abort.ts'
+import { type Backoff, backoffMs, retryAfterOf } from '@agent-server/lib/backoff.ts'
+import { readBoundedText } from '@agent-server/lib/bounded-body.ts'
+import { AppError, SetupError } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { AppError, SetupError } from '../../errors.ts'
-import { pause, settlesWithin, startDeadline } from '../../lib/abort.ts'
-import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
-import { readBoundedText } from '../../lib/bounded-body.ts'
 
 const MAX_ATTEMPTS = 4
 /** If a server asks for a wait longer than `maxMs`, the call fails instead of waiting. */

@@ -1,5 +1,5 @@
+import { batched, forEachBatch } from '@agent-server/lib/batches.ts'
 import { z } from 'zod'
-import { batched, forEachBatch } from '../../lib/batches.ts'
 import type { IndexMatch } from '../chunk-index.ts'
 import type { WeighedMatch } from '../feedback.ts'
 import { byScore } from '../ranking.ts'

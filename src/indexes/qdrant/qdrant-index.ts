@@ -1,5 +1,5 @@
-import { createOrder } from '../../lib/in-order.ts'
-import type { Log } from '../../lib/log.ts'
+import { createOrder } from '@agent-server/lib/in-order.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { ChunkIndex, ChunkMetadata, IndexSource } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'

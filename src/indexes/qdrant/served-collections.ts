@@ -1,4 +1,4 @@
-import { SetupError } from '../../errors.ts'
+import { SetupError } from '@agent-server/lib/errors.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,

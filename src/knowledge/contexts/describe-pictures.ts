@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { escapeTags } from '../../lib/text/escape-tags.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
 import type { Extractor } from '../extraction/extractor.ts'

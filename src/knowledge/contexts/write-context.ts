@@ -1,4 +1,4 @@
-import { escapeTags } from '../../lib/text/escape-tags.ts'
+import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'

@@ -1,8 +1,8 @@
-import { SetupError } from '../../errors.ts'
+import { withDeadline } from '@agent-server/lib/abort.ts'
+import { SetupError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { createOutage } from '@agent-server/lib/outage.ts'
 import type { ChunkText } from '../../indexes/analyser/analyser.ts'
-import { withDeadline } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
-import { createOutage } from '../../lib/outage.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
 

@@ -1,6 +1,6 @@
-import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
-import { codeOf } from '../../lib/system-error.ts'
-import { parseJson } from '../../lib/text/json.ts'
+import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '@agent-server/lib/media-types.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 import {
   type Extracted,

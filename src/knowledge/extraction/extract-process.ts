@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os'
-import { endWithParent } from '../../lib/processes/job.ts'
-import { MAX_WHOLE_CHARACTERS, segmentsOf } from '../../lib/text/segments.ts'
+import { endWithParent } from '@agent-server/lib/processes/job.ts'
+import { MAX_WHOLE_CHARACTERS, segmentsOf } from '@agent-server/lib/text/segments.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 import { extractFile } from './extract-file.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './pictures.ts'
 
 // The entry point of a separate process, so that a file can take no more memory or time than it is
-// allowed. It does not use src/lib/processes/job-process.ts, since it reads many files, and neither
+// allowed. It does not use packages/lib/src/processes/job-process.ts, since it reads many files, and neither
 // a file nor its text fits one message.
 
 const MAX_CAUSE = 4_096

@@ -1,4 +1,4 @@
-import { PAGE_BREAK } from '../../lib/text/page-break.ts'
+import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import type { DocumentWarning } from '../../schemas/document.ts'
 import type { PictureFile } from './pictures.ts'
 

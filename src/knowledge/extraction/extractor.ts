@@ -1,9 +1,9 @@
-import { type Deadline, startDeadline, untilAborted } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
-import { createNextAnswer } from '../../lib/next-answer.ts'
-import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
-import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
+import { type Deadline, startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { createNextAnswer } from '@agent-server/lib/next-answer.ts'
+import { type ProcessLimits, startProcess } from '@agent-server/lib/processes/child-process.ts'
+import { JobCrashed, JobExhausted } from '@agent-server/lib/processes/job.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
 import {
   ExtractionError,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type PicturePlace, pictureMark } from '../../lib/text/picture-mark.ts'
+import { type PicturePlace, pictureMark } from '@agent-server/lib/text/picture-mark.ts'
 
 /** Pictures of one file that are described; each costs a call of the model. */
 export const MAX_PICTURES = 50

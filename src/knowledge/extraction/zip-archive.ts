@@ -1,5 +1,5 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Entry, ZipFile } from 'yauzl'
-import { Refusal } from '../../lib/refusal.ts'
 import { ExtractionError } from './extracted.ts'
 
 export const ZIP_MARK = Buffer.from('PK\x03\x04')

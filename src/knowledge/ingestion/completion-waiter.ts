@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { createNotifier } from '../../lib/notifier.ts'
+import { createNotifier } from '@agent-server/lib/notifier.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
 /** Checks this often without a notification: another server may have ingested the document. */

@@ -1,5 +1,5 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Document, DocumentCreated, DocumentPatch } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import {

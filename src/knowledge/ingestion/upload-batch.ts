@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
-import { createBudget } from '../../lib/semaphore.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { createBudget } from '@agent-server/lib/semaphore.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { type DocumentBatchResult, FILES } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import {

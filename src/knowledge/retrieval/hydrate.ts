@@ -1,5 +1,5 @@
+import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import type { Candidate } from '../../indexes/chunk-index.ts'
-import { isPictureMark } from '../../lib/text/picture-mark.ts'
 import { type Filter, shownMetadata, takes } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'

@@ -1,6 +1,6 @@
+import { keepNewest } from '@agent-server/lib/keep-newest.ts'
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
-import { keepNewest } from '../../lib/keep-newest.ts'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { FoundChunk } from './hydrate.ts'

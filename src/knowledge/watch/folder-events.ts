@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 
 /** Systems allow few; what happens in further folders is seen at the next regular look. */
 const MAX_FOLLOWED = 1_000

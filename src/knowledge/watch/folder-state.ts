@@ -1,4 +1,4 @@
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { FolderToWatch, WatchedFolder } from '../../schemas/operator/watch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { failedOf } from './folder-documents.ts'

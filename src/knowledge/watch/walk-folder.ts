@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf } from '../../lib/system-error.ts'
+import { codeOf } from '@agent-server/lib/system-error.ts'
 
 /** More files should be sent by a program, such as `agent-server-client add`. */
 const MAX_FILES = 100_000

@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../lib/semaphore.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import type { FolderToWatch, WatchedFolders } from '../../schemas/operator/watch.ts'
 import type { Timing } from './apply-changes.ts'
 import { createWatchedFolder, type FolderDependencies } from './watched-folder.ts'

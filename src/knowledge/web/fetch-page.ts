@@ -1,11 +1,11 @@
-import { AppError } from '../../errors.ts'
-import { retryAfterOf } from '../../lib/backoff.ts'
+import { retryAfterOf } from '@agent-server/lib/backoff.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import {
   type GuardedFetch,
   OutboundError,
   type OutboundRequest,
-} from '../../lib/outbound/guarded-fetch.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
+} from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { createRobots, PRODUCT } from './robots.ts'
 
 const MAX_REDIRECTS = 5

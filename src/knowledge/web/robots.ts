@@ -1,6 +1,6 @@
-import { untilAborted } from '../../lib/abort.ts'
-import { readStartOfText } from '../../lib/bounded-body.ts'
-import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { readStartOfText } from '@agent-server/lib/bounded-body.ts'
+import type { GuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 
 /** The name of this server in robots.txt files. */
 export const PRODUCT = 'agent-server'

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { boundBody } from '../../lib/bounded-body.ts'
+import { boundBody } from '@agent-server/lib/bounded-body.ts'
 import { FetchError, type FetchPage } from './fetch-page.ts'
 
 /** The most of one file, unpacked: the limit of https://www.sitemaps.org/protocol.html */

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { SetupError } from '../../errors.ts'
-import type { Log } from '../../lib/log.ts'
-import { createNotifier } from '../../lib/notifier.ts'
+import { SetupError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { createNotifier } from '@agent-server/lib/notifier.ts'
 import {
   createGuardedFetch,
   OutboundError,
   type OutboundRequest,
   refusalOf,
-} from '../../lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
+} from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
 
 /** Events delivered concurrently. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { SetupError } from '../../errors.ts'
+import { SetupError } from '@agent-server/lib/errors.ts'
 
 /** A model that runs in a process of this server, and comes in a package. All give vectors of `DIMENSION` numbers. */
 export interface BuiltinModel {

@@ -1,4 +1,4 @@
-import { segmentSentences } from '../../lib/text/sentences.ts'
+import { segmentSentences } from '@agent-server/lib/text/sentences.ts'
 
 /** A piece of a chunk that makes sense when quoted by itself. */
 export interface Unit {

@@ -1,4 +1,4 @@
-import { newStemmer, tokenise } from '../../lib/text/tokenise.ts'
+import { newStemmer, tokenise } from '@agent-server/lib/text/tokenise.ts'
 import type { Unit } from './quotable-units.ts'
 
 const MAX_QUOTES = 4

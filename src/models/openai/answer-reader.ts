@@ -5,7 +5,7 @@ import {
   type JsonObject,
   nonEmptyString,
   objectOf,
-} from '../../lib/text/json.ts'
+} from '@agent-server/lib/text/json.ts'
 import type { FinishReason, ModelEvent, ModelToolCall, ModelUsage } from '../chat-model.ts'
 import { createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
 import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'

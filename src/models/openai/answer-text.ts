@@ -1,4 +1,4 @@
-import { isObject, objectOf, parseJson } from '../../lib/text/json.ts'
+import { isObject, objectOf, parseJson } from '@agent-server/lib/text/json.ts'
 
 const THINK = '<think>'
 const END_OF_THINKING = '</think>'

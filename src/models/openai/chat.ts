@@ -1,8 +1,8 @@
+import { pause, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { streamInSpan } from '@agent-server/lib/tracing.ts'
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
-import { AppError } from '../../errors.ts'
-import { pause, untilAborted, withDeadline } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
-import { streamInSpan } from '../../lib/tracing.ts'
 import {
   type ChatModel,
   type ModelEvent,

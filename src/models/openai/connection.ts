@@ -1,9 +1,9 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { Readable } from 'node:stream'
+import { withDeadline } from '@agent-server/lib/abort.ts'
+import { traceHeaders } from '@agent-server/lib/tracing.ts'
 import type { OpenAI } from 'openai'
-import { withDeadline } from '../../lib/abort.ts'
-import { traceHeaders } from '../../lib/tracing.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
 /**

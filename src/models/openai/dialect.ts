@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Log } from '../../lib/log.ts'
-import { isObject, type JsonObject, objectOf } from '../../lib/text/json.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { UpstreamFailure } from './failures.ts'
 
 /** What a chat completions server accepts, as far as is known. */

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
-import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
-import type { Log } from '../../lib/log.ts'
+import { createCoalescingQueue, type Queued } from '@agent-server/lib/coalesce.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import {
   type EmbeddingServer,

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, objectOf, parseJson } from '../../lib/text/json.ts'
-import { inSpan } from '../../lib/tracing.ts'
-import { toUnit } from '../../lib/unit-vector.ts'
+import { isObject, type JsonObject, objectOf, parseJson } from '@agent-server/lib/text/json.ts'
+import { inSpan } from '@agent-server/lib/tracing.ts'
+import { toUnit } from '@agent-server/lib/unit-vector.ts'
 import { clientOf, type ModelServer, readAnswerText, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../errors.ts'
+import { AppError, type ErrorCode } from '@agent-server/lib/errors.ts'
 import { type FailureFacts, toUpstreamFailure } from './failures.ts'
 import { isTooLong } from './too-long.ts'
 

@@ -1,7 +1,7 @@
-import { pause } from '../../lib/abort.ts'
-import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
-import type { Log } from '../../lib/log.ts'
-import { isObject, nonEmptyString, parseJson } from '../../lib/text/json.ts'
+import { pause } from '@agent-server/lib/abort.ts'
+import { backoffMs, retryAfterOf } from '@agent-server/lib/backoff.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
 import { isTooLong, sizesIn } from './too-long.ts'
 
 type FailureKind =

@@ -1,4 +1,9 @@
-import { type JsonObject, nonEmptyString, objectOf, parseJson } from '../../lib/text/json.ts'
+import {
+  type JsonObject,
+  nonEmptyString,
+  objectOf,
+  parseJson,
+} from '@agent-server/lib/text/json.ts'
 import { askJson, clientOf, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { unreadable } from './failures.ts'

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@agent-server/lib/text/json.ts'
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
@@ -7,7 +8,6 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolChoiceOption,
 } from 'openai/resources/chat/completions'
-import { isJsonObject, type JsonObject } from '../../lib/text/json.ts'
 import type {
   ModelMessage,
   ModelRequest,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/text/json.ts'
+import type { JsonObject } from '@agent-server/lib/text/json.ts'
 
 /** Providers' words for a prompt that is longer than the model's window. */
 const TOO_LONG = new RegExp(

@@ -1,5 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { isMissing } from '@agent-server/lib/files.ts'
 import {
   AgentConfiguration,
   differentFields,
@@ -8,8 +10,6 @@ import {
 } from '../../agent/configuration.ts'
 import { RULES, systemPrompt, TOOL_RULES } from '../../agent/run/prompt.ts'
 import { TOOL_SWITCHES } from '../../agent/tools/catalogue.ts'
-import { AppError } from '../../errors.ts'
-import { isMissing } from '../../lib/files.ts'
 import { invalidRequest } from '../../schemas/invalid-request.ts'
 import type {
   AgentCheck,

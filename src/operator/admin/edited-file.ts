@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { AppError } from '../../errors.ts'
-import { readIfPresent, replaceFile } from '../../lib/files.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
-import { codeOf, explainPath } from '../../lib/system-error.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { readIfPresent, replaceFile } from '@agent-server/lib/files.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { codeOf, explainPath } from '@agent-server/lib/system-error.ts'
 
 export interface FileContent {
   /** Empty if there is no file. */

@@ -1,10 +1,10 @@
+import { withDeadline } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { createCitations } from '../../agent/citations/citations.ts'
 import { fitPrompt, type PromptOptions } from '../../agent/run/prompt.ts'
 import { createWindow, type ModelWindow } from '../../agent/run/window.ts'
 import { toModelTool } from '../../agent/tools/discover-tools.ts'
 import type { ToolRegistry } from '../../agent/tools/registry.ts'
-import { AppError } from '../../errors.ts'
-import { withDeadline } from '../../lib/abort.ts'
 import {
   type ChatModel,
   type ModelRequest,

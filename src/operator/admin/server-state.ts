@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { ServerState } from '../../schemas/operator/admin.ts'
 import type { AgentFileService } from './agent-file.ts'
 import type { SettingsService } from './settings.ts'

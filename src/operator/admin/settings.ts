@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, parseEnv } from 'node:util'
-import { AppError } from '../../errors.ts'
-import { type Environment, isSecret } from '../../lib/environment.ts'
+import { type Environment, isSecret } from '@agent-server/lib/environment.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-request.ts'
 import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/operator/admin.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'

@@ -1,5 +1,5 @@
+import { isMissing } from '@agent-server/lib/files.ts'
 import { AgentConfigurationError } from '../../agent/configuration.ts'
-import { isMissing } from '../../lib/files.ts'
 import type {
   Deployment,
   DeploymentRequest,

@@ -1,4 +1,4 @@
-import { isSecret } from '../../lib/environment.ts'
+import { isSecret } from '@agent-server/lib/environment.ts'
 import { imageFiles } from './image.ts'
 import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'

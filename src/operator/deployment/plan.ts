@@ -1,4 +1,4 @@
-import { isSecret, variablesIn } from '../../lib/environment.ts'
+import { isSecret, variablesIn } from '@agent-server/lib/environment.ts'
 import type { AgentSource } from './project.ts'
 import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
 

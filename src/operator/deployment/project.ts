@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
+import { exists } from '@agent-server/lib/files.ts'
 import { z } from 'zod'
 import { type AgentConfiguration, loadConfiguration } from '../../agent/configuration.ts'
 import { isRemoteSource } from '../../agent/skills/skills.ts'
-import { exists } from '../../lib/files.ts'
 
 /** What is to be deployed: the agent's configuration, and the project files that deployments are built from. */
 export interface AgentSource {

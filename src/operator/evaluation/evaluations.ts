@@ -1,8 +1,8 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/describe-agent.ts'
 import { checkEffort } from '../../agent/run/search-by-effort.ts'
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../lib/log.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import {

@@ -1,6 +1,6 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { parseJson } from '../../lib/text/json.ts'
 
 /** Decides about one answer. */
 export type Judge = (asked: {

@@ -1,10 +1,10 @@
+import { readBoundedText } from '@agent-server/lib/bounded-body.ts'
+import { keepNewest } from '@agent-server/lib/keep-newest.ts'
+import { createGuardedFetch, OutboundError } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
-import { readBoundedText } from '../../lib/bounded-body.ts'
-import { keepNewest } from '../../lib/keep-newest.ts'
-import { createGuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../lib/outbound/policy.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
-import { parseJson } from '../../lib/text/json.ts'
 import { MAX_URI, OAuthRefusal, RedirectUri, Registration } from './registration.ts'
 
 const MAX_BYTES = 10_000

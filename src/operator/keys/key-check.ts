@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts'
-import { createAddressLimit } from '../../lib/address-limit.ts'
-import { isSameSecret } from '../../lib/same-secret.ts'
+import { createAddressLimit } from '@agent-server/lib/address-limit.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { isSameSecret } from '@agent-server/lib/same-secret.ts'
 import { type Caller, MASTER } from '../../schemas/operator/api-key.ts'
 
 /** Wrong keys per address that are allowed within a minute. */

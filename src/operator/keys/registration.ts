@@ -1,5 +1,5 @@
+import { isLoopback } from '@agent-server/lib/origins.ts'
 import { z } from 'zod'
-import { isLoopback } from '../../lib/origins.ts'
 
 export const MAX_URI = 500
 

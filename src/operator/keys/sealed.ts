@@ -1,8 +1,8 @@
 import { createHmac, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
+import { isSameSecret } from '@agent-server/lib/same-secret.ts'
+import { parseJson } from '@agent-server/lib/text/json.ts'
 import type { z } from 'zod'
-import { isSameSecret } from '../../lib/same-secret.ts'
-import { parseJson } from '../../lib/text/json.ts'
 
 const derive = promisify<string, string, number, object, Buffer>(scrypt)
 // About 0.1 s, once: anybody can have a value sealed, and must not be able to guess the server's key from it quickly.

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../lib/log.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { KeyStore, UsedKey } from '../../stores/key-store.ts'
 
 const MINUTE_MS = 60_000

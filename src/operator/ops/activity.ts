@@ -1,6 +1,6 @@
+import { pause } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
-import { pause } from '../../lib/abort.ts'
 import {
   type ActivityEvent,
   RequestEvent,

@@ -1,6 +1,6 @@
-import { AppError } from '../../errors.ts'
-import { startDeadline, untilAborted } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
+import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { exists } from '../../lib/files.ts'
+import { exists } from '@agent-server/lib/files.ts'
 import { readPdfFile } from './pdf-files.ts'
 
 /** The URL path of the bundle's files. */

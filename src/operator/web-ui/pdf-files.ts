@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { readIfPresent } from '@agent-server/lib/files.ts'
 import { z } from 'zod'
-import { readIfPresent } from '../../lib/files.ts'
 
 const require = createRequire(import.meta.url)
 const PACKAGE = 'pdfjs-dist/package.json'

@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { type SandboxChannel, startChild } from '../channel.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { startChild } from '../channel.ts'
 import { createInterpreterSessions, maximumPayload } from '../interpreter-session.ts'
@@ -18,7 +18,12 @@ export const PACKAGED_INTERPRETER = {
 const ENTRY = fileURLToPath(new URL('./interpreter-process.ts', import.meta.url))
 const SHIM = dirname(dirname(fileURLToPath(import.meta.resolve('@bjorn3/browser_wasi_shim'))))
 const READABLE = [
-  ...['../', '../../lib/'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
+  fileURLToPath(new URL('../', import.meta.url)),
+  // What it shares with the server, and the link by which Node.js finds that.
+  dirname(
+    dirname(dirname(fileURLToPath(import.meta.resolve('@agent-server/lib/processes/job.ts')))),
+  ),
+  fileURLToPath(new URL('../../../node_modules/@agent-server/', import.meta.url)),
   fileURLToPath(new URL('../../../package.json', import.meta.url)),
   `${SHIM}/`,
 ]

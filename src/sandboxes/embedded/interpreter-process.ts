@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readSync, writeSync } from 'node:fs'
+import { endWithParent } from '@agent-server/lib/processes/job.ts'
 import { Inode, PreopenDirectory, WASI, wasi } from '@bjorn3/browser_wasi_shim'
-import { endWithParent } from '../../lib/processes/job.ts'
 import { decodeFrame, encodeFrame, type Frame } from '../frames.ts'
 import { isFileName, MAX_FILES } from '../sandbox.ts'
 import { createQuota, filesBelow, MemoryDirectory, measureUsage } from './file-system.ts'

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
 import { filledText, optional } from '../fields.ts'
 import { CollectionName } from '../metadata.ts'
 

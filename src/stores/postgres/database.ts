@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from '@agent-server/lib/log.ts'
 import pg from 'pg'
-import type { Log } from '../../lib/log.ts'
 import { Conflict, type Statement, type Tx, type Value } from '../sql/query.ts'
 import { connectionSettings, createTx, SEARCH_PATH } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'

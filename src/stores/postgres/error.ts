@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { DatabaseError } from 'pg'
-import { AppError } from '../../errors.ts'
 
 /** Most short outages are over by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5

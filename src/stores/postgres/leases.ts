@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from '../../lib/log.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { IngestionJob } from '../document-store.ts'
 import type { Claimant } from '../sql/jobs.ts'
 import type { WriteCalls } from '../sql/writes.ts'

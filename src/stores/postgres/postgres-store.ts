@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { untilAborted } from '../../lib/abort.ts'
-import type { Log } from '../../lib/log.ts'
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import type { Log } from '@agent-server/lib/log.ts'
 import type { SharedStore } from '../opened-store.ts'
 import { readMatchingKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'

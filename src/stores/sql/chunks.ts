@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../errors.ts'
-import { batched } from '../../lib/batches.ts'
+import { batched } from '@agent-server/lib/batches.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
 import type {

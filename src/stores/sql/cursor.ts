@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { parseJson } from '../../lib/text/json.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { parseJson } from '@agent-server/lib/text/json.ts'
 
 /** The position of a row in a list that is sorted by a key, and then by a number. */
 interface Place<Key extends string | number> {

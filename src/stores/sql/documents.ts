@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import type { Metadata, MetadataPatch } from '../../schemas/metadata.ts'
 import {

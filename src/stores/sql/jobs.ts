@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { createChunkBatchReader } from '../chunk-codec.ts'
 import type {
   Claim,

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { KeyStore, KeyUse, StoredKey, UsedKey } from '../key-store.ts'
 import { type Columns, insertInto, json, plain, readAll, unchecked, writeAll } from './columns.ts'
 import { dropOwnerless } from './conversations.ts'

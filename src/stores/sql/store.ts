@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
 import type { Claim } from '../document-store.ts'
 import { MAX_FEEDBACK } from '../feedback-store.ts'

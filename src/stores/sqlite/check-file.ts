@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../../lib/files.ts'
+import { isMissing } from '@agent-server/lib/files.ts'
 import { text } from '../sql/query.ts'
 import { DATABASE_FILE, openForReading } from './connection.ts'
 import { damaged, toStoreError } from './error.ts'

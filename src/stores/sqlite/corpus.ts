@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { putInPlace } from '../../lib/files.ts'
+import { putInPlace } from '@agent-server/lib/files.ts'
 import { type Corpus, type CorpusRecord, checkedCorpus } from '../corpus.ts'
 import { addAccepted, readAccepted } from '../sql/accepted.ts'
 import { createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'

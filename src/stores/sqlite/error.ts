@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 
 // https://sqlite.org/rescode.html; the low byte of an extended code is its primary code.
 const SQLITE_BUSY = 5

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import { serveThread } from '../../lib/processes/thread.ts'
+import { serveThread } from '@agent-server/lib/processes/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { readMatchingKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'

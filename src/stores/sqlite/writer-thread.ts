@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { AppError } from '../../errors.ts'
-import { serveThread } from '../../lib/processes/thread.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { serveThread } from '@agent-server/lib/processes/thread.ts'
 import { createWrites, type Write } from '../sql/writes.ts'
 import { emptyLog, openForWriting, withRoom } from './connection.ts'
 import { SQLITE } from './dialect.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { AppError } from '../../errors.ts'
-import { type PackedError, packError } from '../../lib/processes/thread.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { type PackedError, packError } from '@agent-server/lib/processes/thread.ts'
 import type { Tx } from '../sql/query.ts'
 import { runWrite, type Write, type WriteName, type Writes } from '../sql/writes.ts'
 import { createRunner, directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'

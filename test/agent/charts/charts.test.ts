@@ -1,6 +1,6 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
 import { ChartRequest, type ChartRow, toSpecification } from '../../../src/agent/charts/charts.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 
 const ROWS: ChartRow[] = [
   { city: 'Rome', n: 3, day: '2026-01-01', open: true },

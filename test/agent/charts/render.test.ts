@@ -1,4 +1,7 @@
 import { basename } from 'node:path'
+import { runJob } from '@agent-server/lib/processes/child-process.ts'
+import { JobExhausted } from '@agent-server/lib/processes/job.ts'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
 import {
   ChartRequest,
@@ -7,9 +10,6 @@ import {
   toSpecification,
 } from '../../../src/agent/charts/charts.ts'
 import { fontsFor } from '../../../src/agent/charts/render.ts'
-import { runJob } from '../../../src/lib/processes/child-process.ts'
-import { JobExhausted } from '../../../src/lib/processes/job.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 import { hasFonts } from '../../support/fonts.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'

@@ -1,9 +1,9 @@
+import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { expect, it, onTestFinished } from 'vitest'
 import { Connection } from '../../../src/agent/mcp/connection.ts'
 import { toSessionTarget } from '../../../src/agent/mcp/session.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
-import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 import { startModernServer } from '../../support/mcp-servers.ts'
 import { serverThat } from './remote-server-for-test.ts'
 

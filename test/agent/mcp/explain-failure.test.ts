@@ -1,3 +1,6 @@
+import { MissingVariable } from '@agent-server/lib/environment.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { OutboundError } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import {
   ProtocolError,
   SdkError,
@@ -12,9 +15,6 @@ import {
   isTimeout,
   kindOf,
 } from '../../../src/agent/mcp/explain-failure.ts'
-import { AppError } from '../../../src/errors.ts'
-import { MissingVariable } from '../../../src/lib/environment.ts'
-import { OutboundError } from '../../../src/lib/outbound/guarded-fetch.ts'
 
 const SECRET = 'Bearer very-secret'
 const http = (status: number) =>

@@ -1,11 +1,11 @@
+import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createRemoteServer } from '../../../src/agent/mcp/remote-server.ts'
 import { McpServers } from '../../../src/agent/mcp/settings.ts'
 import { createToolLock } from '../../../src/agent/mcp/tool-lock.ts'
-import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'
 import { createContext } from '../tools/context-for-test.ts'
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/run/agent-event.ts'
 import { createAgent } from '../../../src/agent/run/run-agent.ts'
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
-import { AppError } from '../../../src/errors.ts'
 import {
   type ModelEvent,
   type ModelRequest,

@@ -1,4 +1,4 @@
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import type { RunResult, Sandbox, SandboxSession } from '../../../src/sandboxes/sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { withDatabase } from '../../../src/agent/tables/duckdb.ts'
 import {
@@ -11,7 +12,6 @@ import {
   readFound,
 } from '../../../src/agent/tables/look-up.ts'
 import { queryTables } from '../../../src/agent/tables/query-tables.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 
 const COLUMNS = [
   { name: 'id', type: 'BIGINT' },

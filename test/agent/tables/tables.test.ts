@@ -1,7 +1,7 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
 import type { RowCondition } from '../../../src/agent/tables/look-up.ts'
 import { createTables } from '../../../src/agent/tables/tables.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 import { onlyLong } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'

@@ -1,6 +1,6 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
 import { createArtifacts } from '../../../src/agent/tools/artifacts.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 
 const FILE = { name: 'a.txt', mediaType: 'text/plain', bytes: Uint8Array.of(65) }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { JobExhausted } from '@agent-server/lib/processes/job.ts'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
 import { createToolRegistry, parseCall } from '../../../src/agent/tools/registry.ts'
-import { AppError } from '../../../src/errors.ts'
-import { JobExhausted } from '../../../src/lib/processes/job.ts'
 import { createContext } from './context-for-test.ts'
 
 interface Line {

@@ -1,10 +1,10 @@
+import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
 import type { TableEntry } from '../../../src/agent/tables/catalogue.ts'
 import type { Table, TableQuery } from '../../../src/agent/tables/tables.ts'
 import { safeFileName } from '../../../src/agent/tools/artifacts.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { citeTables, renderRows, tableTools } from '../../../src/agent/tools/table-tools.ts'
-import { Refusal } from '../../../src/lib/refusal.ts'
 import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 

@@ -1,6 +1,6 @@
+import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { openSession } from '../../../src/agent/mcp/session.ts'
-import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 
 /**
  * Our connection as the client that the protocol's own conformance suite examines: it connects to the address

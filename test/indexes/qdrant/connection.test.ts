@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { addTo, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { onlyLong } from '../../support/long.ts'
 import {

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createContextWriter } from '../../../src/knowledge/contexts/write-context.ts'
 import { type ModelUsage, PromptTooLong } from '../../../src/models/chat-model.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'

@@ -1,10 +1,10 @@
+import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ReadText } from '../../../src/knowledge/extraction/extracted.ts'
 import {
   createExtractor,
   type ExtractorOptions,
 } from '../../../src/knowledge/extraction/extractor.ts'
-import { JobCrashed } from '../../../src/lib/processes/job.ts'
 import { children } from '../../agent/charts/peak-megabytes.ts'
 import { fixture } from '../../support/forms.ts'
 import { isLong, long, onlyLong } from '../../support/long.ts'

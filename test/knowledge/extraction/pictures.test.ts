@@ -1,3 +1,4 @@
+import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, it } from 'vitest'
 import { extractFile } from '../../../src/knowledge/extraction/extract-file.ts'
@@ -9,7 +10,6 @@ import {
   type PictureFile,
 } from '../../../src/knowledge/extraction/pictures.ts'
 import { splitText } from '../../../src/knowledge/ingestion/split/split-text.ts'
-import { isPictureMark } from '../../../src/lib/text/picture-mark.ts'
 import {
   bookWith,
   openDocumentWith,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createLineIngestion } from '../../../src/knowledge/ingestion/batch.ts'
 import { LINES, type LineResult } from '../../../src/schemas/document-batch.ts'
 

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createAdmission, createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { Document } from '../../../src/schemas/document.ts'
 import type { NewDocument, StoredDocument } from '../../../src/stores/document-store.ts'

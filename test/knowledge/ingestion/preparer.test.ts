@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { SegmentText } from '../../../src/knowledge/ingestion/prepare-thread.ts'
 import {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { ExtractionError } from '../../../src/knowledge/extraction/extracted.ts'
 import { PreparationError } from '../../../src/knowledge/ingestion/retry-policy.ts'
-import { JobCrashed } from '../../../src/lib/processes/job.ts'
 import {
   createRunning,
   failingFirst,

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'
 import {
   createGate,

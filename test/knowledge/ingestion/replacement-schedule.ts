@@ -1,3 +1,4 @@
+import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -6,7 +7,6 @@ import {
 import { addVectors } from '../../../src/knowledge/embedding/backlog.ts'
 import { createPublisher } from '../../../src/knowledge/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'
-import { compareKeys } from '../../../src/lib/compare-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../../src/stores/document-store.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { silent } from './ingestion-parts.ts'

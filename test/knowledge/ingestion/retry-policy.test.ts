@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { backoffMs } from '@agent-server/lib/backoff.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import {
   FAILURE_CODES,
   RETRY,
@@ -8,7 +9,6 @@ import {
   watchIndex,
 } from '../../../src/knowledge/ingestion/retry-policy.ts'
 import { SPLIT_LIMITS } from '../../../src/knowledge/ingestion/split/pack-units.ts'
-import { backoffMs } from '../../../src/lib/backoff.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { silent } from './ingestion-parts.ts'
 

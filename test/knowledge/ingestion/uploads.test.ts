@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createFiles, receiveFile } from '../../../src/knowledge/ingestion/uploads.ts'
 import type { FormPart } from '../../../src/schemas/new-document.ts'

@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createPages } from '../../../src/knowledge/web/pages.ts'
 
 const { signal } = new AbortController()

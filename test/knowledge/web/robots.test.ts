@@ -1,7 +1,7 @@
+import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { createRobots, isAllowed, parseRobots } from '../../../src/knowledge/web/robots.ts'
-import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { startSite } from '../../support/site.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { OutboundError, type OutboundRequest } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWebhooks, signedHeaders } from '../../../src/knowledge/webhooks/webhooks.ts'
-import { OutboundError, type OutboundRequest } from '../../../src/lib/outbound/guarded-fetch.ts'
 import type { OutboxEvent } from '../../../src/stores/outbox.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

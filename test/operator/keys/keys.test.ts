@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createKeys } from '../../../src/operator/keys/keys.ts'
 import { type Caller, MASTER, type NewApiKey } from '../../../src/schemas/operator/api-key.ts'
 import { openSqliteStore } from '../../stores/sqlite/store-data.ts'

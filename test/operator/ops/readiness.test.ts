@@ -1,5 +1,5 @@
+import { AppError } from '@agent-server/lib/errors.ts'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import { createReadiness, type ReadinessCheck } from '../../../src/operator/ops/readiness.ts'
 import { Readiness } from '../../../src/schemas/operator/ops.ts'
 import type { StoreCounts } from '../../../src/stores/document-store.ts'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { DatabaseError } from 'pg'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../src/errors.ts'
 import {
   connectionFailure,
   isLost,

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 
 // Adds documents in the directory of the first argument, a small disk of its own, until it is full; then

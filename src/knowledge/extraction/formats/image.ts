@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { posix } from 'node:path'
-import type { PicturePlace } from '../../../lib/text/picture-mark.ts'
+import type { PicturePlace } from '@agent-server/lib/text/picture-mark.ts'
 import {
   createBoundedText,
   type Extracted,

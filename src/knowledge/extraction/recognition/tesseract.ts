@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { gunzipSync } from 'node:zlib'
-import { SetupError } from '../../../errors.ts'
+import { SetupError } from '@agent-server/lib/errors.ts'
 import type { Recognised, Recogniser } from '../extracted.ts'
 import { damagedPicture } from './pictures.ts'
 import { type Core, startCore } from './tesseract-core.ts'

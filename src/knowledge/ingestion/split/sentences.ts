@@ -1,4 +1,4 @@
-import { isBlank, isDigit, isLineBreak } from '../../../lib/markdown/characters.ts'
+import { isBlank, isDigit, isLineBreak } from '@agent-server/lib/markdown/characters.ts'
 
 /** Full stops that need no whitespace after them: CJK, Arabic, Indic, Ethiopic, Burmese, Khmer, Tibetan. */
 const FREE_STANDING = '。！？．｡।॥۔؟።၊။។༎།'

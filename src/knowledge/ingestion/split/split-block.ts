@@ -1,4 +1,4 @@
-import type { Block } from '../../../lib/markdown/blocks.ts'
+import type { Block } from '@agent-server/lib/markdown/blocks.ts'
 import {
   atCodePoint,
   isBlank,
@@ -6,8 +6,8 @@ import {
   skipBlanks,
   skipIndent,
   trimEnd,
-} from '../../../lib/markdown/characters.ts'
-import { beginsItem, readLine } from '../../../lib/markdown/lines.ts'
+} from '@agent-server/lib/markdown/characters.ts'
+import { beginsItem, readLine } from '@agent-server/lib/markdown/lines.ts'
 import { BOUNDARY, estimateTokens, tokensOf, type Unit } from './pack-units.ts'
 import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
 

@@ -1,7 +1,7 @@
-import { type Block, scanBlocks } from '../../../lib/markdown/blocks.ts'
-import { atCodePoint } from '../../../lib/markdown/characters.ts'
-import type { Fence } from '../../../lib/markdown/lines.ts'
-import { isPictureMark } from '../../../lib/text/picture-mark.ts'
+import { type Block, scanBlocks } from '@agent-server/lib/markdown/blocks.ts'
+import { atCodePoint } from '@agent-server/lib/markdown/characters.ts'
+import type { Fence } from '@agent-server/lib/markdown/lines.ts'
+import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import {
   BOUNDARY,
   createUnitPacker,

@@ -1,3 +1,4 @@
+import { segmentsOf } from '@agent-server/lib/text/segments.ts'
 import { describe, expect, it } from 'vitest'
 import {
   estimateTokens,
@@ -9,7 +10,6 @@ import {
   splitPiece,
   splitText,
 } from '../../../../src/knowledge/ingestion/split/split-text.ts'
-import { segmentsOf } from '../../../../src/lib/text/segments.ts'
 import { isLong, long } from '../../../support/long.ts'
 import { processorMs } from '../../../support/processor-time.ts'
 import { randomText, seededRandom } from '../random-text.ts'
