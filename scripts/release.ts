@@ -6,6 +6,8 @@ import { parseArgs } from 'node:util'
 const ROOT = resolve(import.meta.dirname, '..')
 const VERSION = /^\d+\.\d+\.\d+$/
 const JSON_VERSION = /(?<="version": ")[^"]+/
+/** By which the models that the documents name must not be about to close: see `test/documents/model-names.test.ts`. */
+const RELEASE_DATE = /(?<="releaseDate": ")[^"]+/
 
 /** Where the version stands, and how often. The server's OpenAPI document takes it from package.json. */
 const PLACES: readonly { path: string; pattern: RegExp }[] = [
@@ -44,6 +46,7 @@ export function releaseFiles(
     files.set(path, before.replace(pattern, text))
   }
   for (const { path, pattern } of PLACES) edit(path, pattern, version)
+  edit('package.json', RELEASE_DATE, date)
   edit(CHANGELOG, UNRELEASED, `## Unreleased\n\n## ${version} (${date})\n\n`)
   return new Map([...files].filter(([path, text]) => text !== read(path)))
 }

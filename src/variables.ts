@@ -150,7 +150,7 @@ export const Variables = z.object({
     "File with the agent's prompt and tools. Without it, the agent has all tools and no prompt of yours; saving on the Agent page creates it. See docs/reference/agent-configuration.md.",
   ),
   CHAT_MODEL: chat(
-    z.string().max(256).default('gpt-5-mini'),
+    z.string().max(256).default('gpt-6.1-terra'),
     'Model that writes the answers; `extractive` quotes your documents instead, without a model, a key or a network.',
     { isCommon: true, example: 'extractive' },
   ),

@@ -218,7 +218,7 @@ describe('a mistyped name', () => {
 
 describe('the chat model', () => {
   it('needs CHAT_API_KEY', () => {
-    expect(mistakesOf({ ...LEAST, CHAT_MODEL: 'gpt-5-mini' })).toEqual([
+    expect(mistakesOf({ ...LEAST, CHAT_MODEL: 'gpt-6.1-terra' })).toEqual([
       expect.stringMatching(/^ {2}CHAT_API_KEY is required .*CHAT_MODEL=extractive/),
     ])
   })
@@ -226,7 +226,7 @@ describe('the chat model', () => {
   it('needs CHAT_API_KEY also when it is the default one', () => {
     const { SERVER_API_KEY } = LEAST
     expect(mistakesOf({ SERVER_API_KEY })).toHaveLength(1)
-    expect(loadConfig({ SERVER_API_KEY, CHAT_API_KEY: 'sk-1' }).CHAT_MODEL).toBe('gpt-5-mini')
+    expect(loadConfig({ SERVER_API_KEY, CHAT_API_KEY: 'sk-1' }).CHAT_MODEL).toBe('gpt-6.1-terra')
   })
 
   it('needs no key where it is extractive', () => {

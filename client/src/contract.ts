@@ -2920,7 +2920,7 @@ export interface components {
          * @example {
          *       "kind": "chat",
          *       "set": {
-         *         "CHAT_MODEL": "gpt-5-mini"
+         *         "CHAT_MODEL": "gpt-6.1-terra"
          *       }
          *     }
          */

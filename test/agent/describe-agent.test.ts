@@ -17,7 +17,7 @@ function describeTest({
       found: true,
       changedFields: async () => (changed ? ['prompt'] : []),
     },
-    model: { name: 'gpt-5-mini', supportsTools, supportsImages: false },
+    model: { name: 'gpt-6.1-terra', supportsTools, supportsImages: false },
     window: { size: () => 4_096 },
     roomForTools: () => roomForTools,
     mcp: { records: async () => [] },
@@ -38,7 +38,7 @@ describe('the agent', () => {
     expect(AgentRecord.parse(agent)).toEqual(agent)
     expect(agent).toEqual({
       name: 'desk',
-      profile: { description: 'Knows the library.', model: 'gpt-5-mini', retrieval: 'lexical' },
+      profile: { description: 'Knows the library.', model: 'gpt-6.1-terra', retrieval: 'lexical' },
       tools: [{ name: 'look', source: 'builtin' }],
     })
   })
@@ -83,7 +83,7 @@ describe('the capabilities', () => {
 
   it.each([true, false])('say whether the model calls tools: %s', async (supportsTools) => {
     expect((await describeTest({ supportsTools }).capabilities()).chat).toEqual({
-      model: 'gpt-5-mini',
+      model: 'gpt-6.1-terra',
       tools: supportsTools,
       images: false,
       window: 4_096,

@@ -31,6 +31,6 @@ describe('The chat model', () => {
     upstream.always(textReply('Hello.'))
     const server = await startServer(modelAt(upstream, { CHAT_MODEL: '' }))
     await ask(server, 'Hello?')
-    expect(modelRequest(upstream.requests[0]).model).toBe('gpt-5-mini')
+    expect(modelRequest(upstream.requests[0]).model).toBe('gpt-6.1-terra')
   })
 })

@@ -26,7 +26,7 @@ const NOT_RUN = new Map([
   ['npm ci && npm start', 'installs packages; test/e2e/first-start.test.ts runs npm start'],
   ['npm test', 'this is it'],
   ['OLLAMA_CONTEXT_LENGTH=8192 ollama serve', 'needs Ollama'],
-  ['ollama pull llama3.2', 'needs Ollama'],
+  ['ollama pull qwen3.5:4b', 'needs Ollama'],
   ['npm ci', 'installs packages, and asks a model; test/model/ asks real ones'],
   [
     'export URL=http://127.0.0.1:3000',

@@ -148,7 +148,7 @@ function LocalServer({ server: { name, baseUrl, models } }: { server: Found }) {
         {name} is running but has no chat model yet
         {name === 'Ollama' && (
           <>
-            . Get one with <code>ollama pull qwen3:4b</code>
+            . Get one with <code>ollama pull qwen3.5:4b</code>
           </>
         )}
         .

@@ -56,7 +56,7 @@ export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true }
   .meta({
     id: 'ModelTestRequest',
     description: 'Use `set` and `clear` to test settings before saving them.',
-    examples: [{ kind: 'chat', set: { CHAT_MODEL: 'gpt-5-mini' } }],
+    examples: [{ kind: 'chat', set: { CHAT_MODEL: 'gpt-6.1-terra' } }],
   })
 
 export const ModelTest = z
