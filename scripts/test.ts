@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { CLIENTS, clientsAreInstalled } from '../test/support/clients.ts'
 import { CHECK_NAMES, runChecks } from './check.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
@@ -14,6 +14,9 @@ const MEMORY = { directory: '/dev/shm', bytes: 2 ** 32 }
 
 /** `--tags-filter=<tag>`: tests without the tag are left out. */
 const TAG = /^--tags-filter=([\w-]+)$/
+
+// A package's `npm test` begins in its folder.
+process.chdir(resolve(import.meta.dirname, '..'))
 
 // `npm test` checks and tests everything; `npm test -- <file or option>` passes its arguments to
 // vitest and runs no checks.

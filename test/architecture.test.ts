@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'http',
     ...ROOMS,
     ...SEAMS,
+    'readers',
     'config',
     'variables',
     'variable-labels',
@@ -37,8 +38,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: ['http', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
-  agent: ['knowledge', ...SEAMS, ...LEAVES],
-  knowledge: [...SEAMS, ...LEAVES],
+  agent: ['knowledge', 'readers', ...SEAMS, ...LEAVES],
+  knowledge: ['readers', ...SEAMS, ...LEAVES],
   stores: LEAVES,
   indexes: LEAVES,
   models: LEAVES,
@@ -50,6 +51,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['variables', ...LEAVES],
   'first-start': ['lib'],
   schemas: ['errors', 'lib'],
+  // Of packages/, each a layer; the core may be packages' neighbour, never their foundation.
+  readers: ['errors', 'lib'],
   lib: ['errors'],
   errors: [],
 }

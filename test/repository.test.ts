@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { VARIABLE_NAMES } from '../src/config.ts'
 import { readCompose } from './deploy/deployment-files.ts'
 import { CLIENTS } from './support/clients.ts'
+import { ownPackages } from './support/own-packages.ts'
 import { isNode, nodesOf, ROOT, type SyntaxNode, sourceFiles } from './support/source-tree.ts'
 
 const Versions = z.record(z.string(), z.string()).default({})
@@ -35,12 +36,15 @@ const others = Package.parse({
   allowScripts,
   ...JSON.parse(read(`${CLIENTS}/package.json`)),
 })
+const ownDependencies = [manifest, ...ownPackages].flatMap((each) => [
+  ...Object.entries(each.dependencies),
+  ...Object.entries(each.devDependencies),
+])
 const dependencies = {
   ...others.dependencies,
   ...client.dependencies,
   ...client.devDependencies,
-  ...manifest.dependencies,
-  ...manifest.devDependencies,
+  ...Object.fromEntries(ownDependencies),
   ...manifest.peerDependencies,
 }
 const readLock = (path: string) =>
@@ -102,6 +106,12 @@ describe('The packages', () => {
         (version) => !/^(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-(?:r|alpha)\.\d+)?$/.test(version),
       ),
     ).toEqual([])
+  })
+
+  it('have one version each, whichever manifests name them', () => {
+    const versions = Map.groupBy(ownDependencies, ([name]) => name)
+    const different = [...versions].filter(([, all]) => new Set(all.map(([, its]) => its)).size > 1)
+    expect(different).toEqual([])
   })
 
   it('are each justified, with their licence, and nothing else is', () => {
@@ -291,7 +301,9 @@ function deadReferences(page: string, text: string): string[] {
     .filter(({ link, anchor = '' }) => !anchorsOf(link === page ? text : read(link)).has(anchor))
     .map(({ link, anchor }) => `${link}#${anchor}`)
   const paths = text
-    .matchAll(/`((?:src|client|client-python|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
+    .matchAll(
+      /`((?:src|packages|client|client-python|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g,
+    )
     .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
   const named = text.matchAll(/npm run ([\w:-]+\w)/g).map(([, name = '']) => name)
   return [

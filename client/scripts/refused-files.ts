@@ -1,4 +1,4 @@
-import { REFUSED } from '../../src/knowledge/extraction/refusals.ts'
+import { REFUSED } from '@agent-server/readers'
 
 /** The module with the kinds of files that the server refuses by their first bytes. */
 export function refusedFiles(): string {

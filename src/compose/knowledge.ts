@@ -1,3 +1,4 @@
+import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
@@ -7,10 +8,6 @@ import { createContextWriter } from '../knowledge/contexts/write-context.ts'
 import { createVectorBacklog, type VectorBacklog } from '../knowledge/embedding/backlog.ts'
 import type { Embedding } from '../knowledge/embedding/embedding.ts'
 import { checkModel } from '../knowledge/embedding/re-embed.ts'
-import type { OcrEngine } from '../knowledge/extraction/extracted.ts'
-import { createExtractor, type Extractor } from '../knowledge/extraction/extractor.ts'
-import { ppOcrDirectory } from '../knowledge/extraction/recognition/pp-ocr.ts'
-import { installedLanguages } from '../knowledge/extraction/recognition/tesseract.ts'
 import { createCompletionWaiter } from '../knowledge/ingestion/completion-waiter.ts'
 import {
   createIndexKeeper,
@@ -217,11 +214,8 @@ const READERS = 2
 const PREPARATION_MS = 60_000
 
 /** What recognises text in images; throws a SetupError if it is not installed. */
-function ocrOf({ OCR: chosen, OCR_LANGUAGES: languages }: Config): OcrEngine | undefined {
-  if (chosen === 'off') return undefined
-  if (chosen === 'pp-ocr') return { kind: 'pp-ocr', directory: ppOcrDirectory() }
-  return { kind: 'tesseract', languages: installedLanguages(languages) }
-}
+const ocrOf = ({ OCR: chosen, OCR_LANGUAGES: languages }: Config) =>
+  chosen === 'off' ? undefined : installedOcr(chosen === 'pp-ocr' ? chosen : 'tesseract', languages)
 
 /** Starts the worker threads that split and analyse text. */
 export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: FastifyBaseLogger) {

@@ -1,8 +1,8 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { checkProcess, JOB_ENTRY } from '@agent-server/lib/processes/child-process.ts'
+import { EXTRACT_ENTRY } from '@agent-server/readers'
 import type { CodeSandbox } from '../agent/sandbox/code-sandbox.ts'
-import { EXTRACT_ENTRY } from '../knowledge/extraction/extractor.ts'
 import { EMBED_ENTRY } from '../models/builtin/embedder.ts'
 
 export const PROCESS_REMEDY =

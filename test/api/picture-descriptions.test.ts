@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { sizeOf } from '../../src/knowledge/extraction/formats/image-size.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { Readiness } from '../../src/schemas/operator/ops.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
@@ -41,7 +40,7 @@ function seen({ body }: RecordedRequest) {
   const [, base64 = ''] = /^data:image\/png;base64,(.+)$/.exec(image.url) ?? []
   const bytes = Buffer.from(base64, 'base64')
   expect(bytes.subarray(-8).toString('latin1')).toContain('IEND')
-  return { prompt: text, bytes, ...sizeOf(bytes, 'png') }
+  return { prompt: text, bytes, width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
 }
 
 /** A model that sees no more of a picture than its size. */

@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
   })
 })
 
-const READER = fileURLToPath(new URL('src/knowledge/extraction/extract-process.ts', ROOT))
+const READER = fileURLToPath(new URL('packages/readers/src/extract-process.ts', ROOT))
 
 describe.skipIf(!hasBrowser || !canMount)(
   'A reader of files that ends with each (needs Chromium, and namespaces)',

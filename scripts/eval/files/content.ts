@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
+import { openZip, type ZipArchive } from '@agent-server/readers'
 import { Parser } from 'htmlparser2'
 import type { Page } from 'playwright-core'
-import { openZip, type ZipArchive } from '../../../src/knowledge/extraction/zip-archive.ts'
 import type { Content } from './measures.ts'
 
 /** Throws for other encodings. */

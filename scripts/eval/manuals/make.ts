@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { extractHtml } from '../../../src/knowledge/extraction/formats/html.ts'
+import { extractFile } from '@agent-server/readers'
 
 const USAGE = `Usage: node scripts/eval/manuals/make.ts pg|py|deb <folder> [--manual DIRECTORY]
 
@@ -58,7 +58,8 @@ const files = (await readdir(directory, { recursive: true })).filter((file) =>
 )
 const pages = await Promise.all(
   files.toSorted().map(async (file) => {
-    const { text } = await extractHtml(await readFile(join(directory, file), 'utf8'))
+    const bytes = await readFile(join(directory, file))
+    const { text } = await extractFile({ name: file, mediaType: 'text/html', bytes })
     return manual.bySection ? sectionsOf(text) : [{ _id: file, text }]
   }),
 )

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { extractFile } from '../../../src/knowledge/extraction/extract-file.ts'
+import { extractFile } from '@agent-server/readers'
 import { headings, readingOrder, tables } from './measures.ts'
 
 const USAGE = `Usage: node scripts/eval/pdf/score.ts <folder> [--read FOLDER] [--all | --held-out] [--each]

@@ -1,6 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { refuseBadZip } from '@agent-server/readers'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { refuseBadZip } from '../../knowledge/extraction/zip-archive.ts'
 import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 
 const NOT_ONE = 'The file is not a Word document'

@@ -3,17 +3,16 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { TextDecoderStream } from 'node:stream/web'
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { encodingOf } from '../../knowledge/extraction/decode-text.ts'
-import { delimiterOf, parseRows } from '../../knowledge/extraction/formats/csv.ts'
-import { readWorkbook } from '../../knowledge/extraction/formats/xlsx.ts'
 import {
   type Cell,
+  encodingOf,
+  refuseBadZip,
   type SheetTable,
-  sheetTables,
   type TableRow,
-} from '../../knowledge/extraction/sheet-tables.ts'
-import { refuseBadZip } from '../../knowledge/extraction/zip-archive.ts'
+  tablesOfText,
+  tablesOfWorkbook,
+} from '@agent-server/readers'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { distinctNames } from './catalogue.ts'
 import { rowsOf, withDatabase } from './duckdb.ts'
 import { markdownTables } from './markdown-tables.ts'
@@ -114,10 +113,8 @@ const READ_TEXTS = 'all_varchar = true, header = true'
 /** The tables of a text file; of a long one, the engine reads everything from the first head on, as one table. */
 async function textParts(path: string): Promise<Part[]> {
   const { text, isWhole } = await beginningOf(path)
-  const delimiter = delimiterOf(text)
+  const { delimiter, tables } = await tablesOfText(text)
   const hasDecimalComma = delimiter === ';'
-  const rows = parseRows(text, Number.MAX_SAFE_INTEGER)
-  const tables = sheetTables(rows)
   if (isWhole) {
     if (!tables.some(hasColumns)) throw new Refusal('The file has no rows')
     return writeParts(path, [{ sheet: '', tables }], hasDecimalComma)
@@ -163,7 +160,7 @@ async function fileEncoding(path: string): Promise<string> {
   const strict = new TextDecoder('utf-8', { fatal: true })
   let isFirst = true
   for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) {
-    const encoding = isFirst ? (encodingOf(piece) ?? 'windows-1252') : 'utf-8'
+    const encoding = isFirst ? ((await encodingOf(piece)) ?? 'windows-1252') : 'utf-8'
     isFirst = false
     if (encoding !== 'utf-8') return encoding
     try {
@@ -178,9 +175,8 @@ async function fileEncoding(path: string): Promise<string> {
 async function workbookParts(source: string): Promise<Part[]> {
   const bytes = await readFile(source)
   await refuseBadZip(bytes, 'The file is not a workbook')
-  const sheets = await readWorkbook(bytes)
-  const laidOut = sheets.map(({ sheet, rows }) => ({ sheet, tables: sheetTables(rows) }))
-  const filled = laidOut.filter(({ tables }) => tables.some(hasColumns))
+  const sheets = await tablesOfWorkbook(bytes)
+  const filled = sheets.filter(({ tables }) => tables.some(hasColumns))
   if (filled.length === 0) throw new Refusal('The workbook has no sheet with rows')
   const parts = await writeParts(source, filled, false)
   await rm(source)

@@ -1,5 +1,5 @@
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
-import type { SheetTable } from '../../knowledge/extraction/sheet-tables.ts'
+import type { SheetTable } from '@agent-server/readers'
 
 const TABLE = /^\|.*\|\n\|(?: --- \|)+(?:\n\|.*\|)*$/gm
 

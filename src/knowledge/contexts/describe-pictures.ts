@@ -1,9 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
+import { ExtractionError, type Extractor, type PictureFile } from '@agent-server/readers'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { ExtractionError } from '../extraction/extracted.ts'
-import type { Extractor } from '../extraction/extractor.ts'
-import type { PictureFile } from '../extraction/pictures.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
 import type { ChunkWriter, Written } from './contexts.ts'
 

@@ -5,9 +5,9 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { createOutage } from '@agent-server/lib/outage.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
+import { ExtractionError } from '@agent-server/readers'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
-import { ExtractionError } from '../extraction/extracted.ts'
 
 export interface RetryOptions {
   /** How often a document is tried before it fails for good. Claims that ended in a crash count too. */

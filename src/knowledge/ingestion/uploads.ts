@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { mediaTypeOfUpload } from '@agent-server/readers'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../schemas/new-document.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
-import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { type Documents, digestOf } from './documents.ts'
 import { createEach } from './upload-batch.ts'
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { unescape as decodePath } from 'node:querystring'
+import { encodingOf, mediaTypeOfUpload } from '@agent-server/readers'
 import { extension } from 'mime-types'
 import { toStorable } from '../../schemas/fields.ts'
 import { intervalMs } from '../../schemas/new-document.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { NewFile } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
-import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { FetchError, type FetchPage, NOT_MODIFIED } from './fetch-page.ts'
 
 /** The maximum share of an interval that is added at random, so that pages added together drift apart. */
@@ -126,8 +126,7 @@ async function stage(store: StagedFiles, response: Response) {
 async function titleOf(start: Buffer, mediaType: string): Promise<string | undefined> {
   if (!PAGE_TYPES.includes(mediaType)) return undefined
   const { DomUtils, parseDocument } = await import('htmlparser2')
-  const { encodingOf } = await import('../extraction/decode-text.ts')
-  const page = parseDocument(new TextDecoder(encodingOf(start) ?? 'utf-8').decode(start))
+  const page = parseDocument(new TextDecoder((await encodingOf(start)) ?? 'utf-8').decode(start))
   const [element] = DomUtils.getElementsByTagName('title', page, true, 1)
   const title = element ? DomUtils.textContent(element) : ''
   return toStorable(title.replaceAll(/\s+/g, ' ').trim()).slice(0, MAX_TITLE) || undefined

@@ -8,9 +8,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ChartRequest, RENDERING } from '../../../src/agent/charts/charts.ts'
 import { long, someOf } from '../../support/long.ts'
+import { peakMegabytes } from '../../support/peak-megabytes.ts'
 import { runJobHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { peakMegabytes } from './peak-megabytes.ts'
 
 const { signal } = new AbortController()
 const SECRET = 'TOP-SECRET'

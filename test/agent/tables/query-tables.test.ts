@@ -9,10 +9,10 @@ import { CONVERSION } from '../../../src/agent/tables/table-files.ts'
 import { Converted, QueryResult, type TableFormat } from '../../../src/agent/tables/table-job.ts'
 import { QUERY } from '../../../src/agent/tables/tables.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'
+import { peakMegabytes } from '../../support/peak-megabytes.ts'
 import { runJobHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { zipFile } from '../../support/zip-file.ts'
-import { peakMegabytes } from '../charts/peak-megabytes.ts'
 
 const { signal } = new AbortController()
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
+import { ExtractionError } from '@agent-server/readers'
 import { describe, expect, it } from 'vitest'
-import { ExtractionError } from '../../../src/knowledge/extraction/extracted.ts'
 import { PreparationError } from '../../../src/knowledge/ingestion/retry-policy.ts'
 import {
   createRunning,

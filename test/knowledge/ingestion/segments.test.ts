@@ -1,5 +1,5 @@
+import type { Extracted } from '@agent-server/readers'
 import { describe, expect, it } from 'vitest'
-import type { Extracted } from '../../../src/knowledge/extraction/extracted.ts'
 import {
   createSources,
   numberPages,

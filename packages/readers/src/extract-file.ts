@@ -1,0 +1,240 @@
+import { codeOf } from '@agent-server/lib/system-error.ts'
+import {
+  type Extracted,
+  ExtractionError,
+  fenced,
+  MAX_CHARACTERS,
+  type ReadingWarning,
+  type Recognition,
+  type SourceFile,
+  tooLong,
+  withPageBreaks,
+} from './extracted.ts'
+import { extensionOf, kindByName, pictureKind, type TextKind, textKindOf } from './file-kind.ts'
+import { type Pictures, picturesWithin } from './pictures.ts'
+import { isOldWorkbook, refuseKnown, refuseZip, startsWith, unsupported } from './refusals.ts'
+import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
+
+const MAX_TABLE_BYTES = 16 * 2 ** 20
+
+/** Extracts the text of a file; its type is detected by content, then by name. Throws `ExtractionError`. */
+export async function extractFile(
+  file: SourceFile,
+  recognition?: Recognition,
+  pictures?: Pictures,
+): Promise<Extracted> {
+  try {
+    const extracted = withPageBreaks(await extractKnown(file, { recognition, pictures }))
+    if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
+    return extracted
+  } catch (error) {
+    throw toExtractionError(error)
+  }
+}
+
+/** What is done with pictures. */
+interface Sight {
+  recognition: Recognition | undefined
+  pictures: Pictures | undefined
+}
+
+type Read<Input> = (input: Input, sight: Sight) => Promise<Extracted>
+
+/** Some programs write a few bytes of their own before the PDF signature. */
+const PDF_PREFIX_BYTES = 1_024
+
+interface Format {
+  name: string
+  fits(content: Buffer): boolean
+  read: Read<SourceFile>
+}
+
+/** Formats with a signature. Each parser is loaded when the first file needs it. */
+const BINARY: readonly Format[] = [
+  {
+    name: 'image',
+    fits: (content) => pictureKind(content) !== undefined,
+    async read({ bytes }, { recognition, pictures }) {
+      const kind = pictureKind(bytes)
+      if (!(recognition || pictures) || !kind) {
+        throw unsupported('it is an image, and OCR is disabled')
+      }
+      return (await import('./formats/image.ts')).extractImage(bytes, kind, recognition, pictures)
+    },
+  },
+  {
+    name: 'pdf',
+    fits: (content) => content.subarray(0, PDF_PREFIX_BYTES).includes('%PDF-'),
+    read: async ({ bytes }, { recognition, pictures }) =>
+      (await import('./formats/pdf.ts')).extractPdf(bytes, recognition, pictures),
+  },
+  {
+    name: 'zip',
+    fits: (content) => startsWith(content, ZIP_MARK),
+    async read({ bytes }, sight) {
+      const zip = await openZip(bytes)
+      const format = ZIPPED.find(({ part }) => zip.has(part))
+      if (!format) throw refuseZip(zip)
+      return format.read({ bytes, zip }, sight)
+    },
+  },
+  {
+    name: 'xls',
+    fits: isOldWorkbook,
+    async read({ bytes }) {
+      const { partsOfXls } = await import('./formats/sheet-parts.ts')
+      const { extractWorkbook } = await import('./formats/xlsx.ts')
+      return extractWorkbook(bytes, await partsOfXls(bytes))
+    },
+  },
+  {
+    name: 'rtf',
+    fits: (content) => startsWith(content, Buffer.from('{\\rtf')),
+    read: async ({ bytes }) => (await import('./formats/rtf.ts')).extractRtf(bytes),
+  },
+  {
+    name: 'parquet',
+    fits: (content) => startsWith(content, Buffer.from('PAR1')),
+    read: async (file) => (await import('./formats/parquet.ts')).extractParquet(file),
+  },
+]
+
+interface ZippedFile {
+  bytes: Buffer
+  zip: ZipArchive
+}
+
+/** Formats that are ZIP archives, by a part that each of them has. */
+const ZIPPED: readonly { part: string; read: Read<ZippedFile> }[] = [
+  {
+    part: 'word/document.xml',
+    async read({ zip }, sight) {
+      await zip.verify()
+      const { extractDocx } = await import('./formats/docx.ts')
+      return extractDocx(zip, await seePicture(sight))
+    },
+  },
+  {
+    part: 'ppt/presentation.xml',
+    async read({ zip }, sight) {
+      await zip.verify()
+      const { extractPptx } = await import('./formats/pptx.ts')
+      return extractPptx(zip, await seePicture(sight))
+    },
+  },
+  {
+    part: 'xl/workbook.xml',
+    async read({ bytes, zip }, sight) {
+      await zip.verify()
+      const { createShowEntry } = await import('./formats/image.ts')
+      const { partsOfXlsx } = await import('./formats/sheet-parts.ts')
+      const { extractWorkbook } = await import('./formats/xlsx.ts')
+      const show = createShowEntry(await seePicture(sight), zip)
+      return extractWorkbook(bytes, await partsOfXlsx(zip), show)
+    },
+  },
+  {
+    part: 'xl/workbook.bin',
+    async read({ bytes, zip }) {
+      await zip.verify()
+      return (await import('./formats/xlsx.ts')).extractWorkbook(bytes, new Map())
+    },
+  },
+  {
+    part: 'META-INF/container.xml',
+    read: async ({ zip }, sight) =>
+      (await import('./formats/epub.ts')).extractEpub(zip, await seePicture(sight)),
+  },
+  {
+    part: 'content.xml',
+    async read({ bytes, zip }, sight) {
+      await zip.verify()
+      const { extractOpenDocument } = await import('./formats/opendocument.ts')
+      return extractOpenDocument(bytes, zip, await seePicture(sight))
+    },
+  },
+]
+
+async function seePicture(sight: Sight) {
+  return (await import('./formats/image.ts')).createSeePicture(sight, pictureKind)
+}
+
+interface TextFile extends SourceFile {
+  /** The beginning of the file. */
+  text: string
+  isCut: boolean
+}
+
+const TEXTS: Record<TextKind, Read<TextFile>> = {
+  async html({ text }, sight) {
+    const { createShowPicture, dataOf } = await import('./formats/image.ts')
+    const { extractHtml } = await import('./formats/html.ts')
+    return extractHtml(text, createShowPicture(await seePicture(sight), dataOf))
+  },
+  mail: async ({ bytes }, sight) =>
+    (await import('./formats/mail.ts')).extractMail(bytes, {
+      see: await seePicture(sight),
+      extract: (attachment, number) =>
+        extractFile(
+          attachment,
+          sight.recognition,
+          sight.pictures && picturesWithin(sight.pictures, number),
+        ),
+    }),
+  json: async ({ text }) => (await import('./formats/json.ts')).extractJson(text),
+  csv: async ({ text, isCut }) => (await import('./formats/csv.ts')).extractCsv(text, isCut),
+  code: async ({ text, name }) => ({ text: fenced(text, extensionOf(name)) }),
+  markdown: async ({ text }) => ({ text }),
+  text: async ({ text }) => ({ text }),
+}
+
+async function extractKnown(file: SourceFile, sight: Sight): Promise<Extracted> {
+  const format = formatOf(file.bytes)
+  if (format) return format.read(file, sight)
+  // The beginning of a table is enough: the agent's tools read the whole table.
+  const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
+  const { decodeText } = await import('./decode-text.ts')
+  const warnings: ReadingWarning[] = []
+  const text = await decodeText(file.bytes.subarray(0, maxBytes), (encoding) =>
+    warnings.push({
+      code: 'uncertain_encoding',
+      message: `Read as ${encoding}; if letters are wrong, save the file as UTF-8 and send it again`,
+    }),
+  )
+  if (text === undefined) throw unsupported('it is neither a document nor text')
+  const isCut = file.bytes.length > maxBytes
+  const extracted = await TEXTS[textKindOf(text, file.name)]({ ...file, text, isCut }, sight)
+  return warnings.length > 0 ? { ...extracted, warnings } : extracted
+}
+
+/**
+ * A `RangeError` is caused by a file that is nested too deeply, or too large for one string or array. Anything else
+ * that a parser throws is blamed on the file, except what only a bug of this program can cause.
+ */
+function toExtractionError(error: unknown): unknown {
+  if (error instanceof ExtractionError || isOwnMistake(error)) return error
+  if (error instanceof RangeError) {
+    return new ExtractionError(
+      'file_too_complex',
+      'The file is nested too deeply or too large',
+      error,
+    )
+  }
+  return new ExtractionError('damaged_file', 'The file cannot be read: it is damaged', error)
+}
+
+function isOwnMistake(error: unknown): boolean {
+  if (error instanceof ReferenceError) return true
+  return ['ERR_ACCESS_DENIED', 'ERR_MODULE_NOT_FOUND'].includes(codeOf(error) ?? '')
+}
+
+/**
+ * The format that the first bytes of a file show; undefined for text. Throws `encrypted_file` and `unsupported_file` for
+ * known types that are not read.
+ */
+export function formatOf(content: Buffer): Format | undefined {
+  const format = BINARY.find(({ fits }) => fits(content))
+  if (format) return format
+  refuseKnown(content)
+  return undefined
+}

@@ -1,0 +1,120 @@
+import { setPriority } from 'node:os'
+import { endWithParent } from '@agent-server/lib/processes/job.ts'
+import { MAX_WHOLE_CHARACTERS, segmentsOf } from '@agent-server/lib/text/segments.ts'
+import { extractFile } from './extract-file.ts'
+import {
+  ExtractionError,
+  type FromReader,
+  type OcrEngine,
+  type ReadingOptions,
+  type ReadingWarning,
+  type Recognition,
+  type SourceFile,
+  type ToReader,
+} from './extracted.ts'
+import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './pictures.ts'
+
+// The entry point of a separate process, so that a file can take no more memory or time than it is
+// allowed. It does not use packages/lib/src/processes/job-process.ts, since it reads many files, and neither
+// a file nor its text fits one message.
+
+const MAX_CAUSE = 4_096
+/** The maximum number of pages that a warning names. */
+const MAX_NAMED = 100
+/** The time limit for recognising all pages of a file. */
+const MAX_RECOGNITION_MS = 2 * 3_600_000
+/** The niceness while recognising: under load less than half the processor time of a query, but always some. */
+const NICE = 4
+endWithParent()
+let file: (SourceFile & ReadingOptions & { filled: number }) | undefined
+/** What is still to be sent of a long text. */
+let pieces: Iterator<string> | undefined
+
+process.on('message', (message: ToReader) => {
+  if (message.kind === 'begin') {
+    const { kind: _kind, size, ...begun } = message
+    file = { ...begun, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
+  } else if (message.kind === 'piece') {
+    if (!file) return
+    file.bytes.set(message.bytes, file.filled)
+    file.filled += message.bytes.length
+  } else if (message.kind === 'more') {
+    const next = pieces?.next()
+    answer({ kind: 'piece', text: next?.done === false ? next.value : '' })
+  } else void finish()
+})
+
+async function finish(): Promise<void> {
+  if (!file) return
+  const { name, mediaType, bytes, ocr, pictures } = file
+  file = undefined
+  const source = { name, mediaType, bytes }
+  try {
+    if (Array.isArray(pictures)) {
+      await findPictures(source, pictures)
+      answer({ kind: 'extracted', text: '', length: 0, warnings: [] })
+      return
+    }
+    const unreadable: string[] = []
+    const leftOut: string[] = []
+    const seen = recognition(ocr, (what) => unreadable.push(what))
+    const marks = pictures ? createPictureMarks((mark) => leftOut.push(mark)) : undefined
+    const extracted = await extractFile(source, seen, marks)
+    const warnings = [
+      ...(extracted.warnings ?? []),
+      ...warningOf('unreadable_pictures', 'Could not be read, and was left out', unreadable),
+      ...warningOf('pictures_not_described', NOT_DESCRIBED, leftOut),
+    ]
+    const { length } = extracted.text
+    const isShort = length <= MAX_WHOLE_CHARACTERS
+    if (!isShort) pieces = segmentsOf(extracted.text)
+    const text = isShort ? extracted.text : undefined
+    answer({ kind: 'extracted', ...extracted, text, length, warnings })
+  } catch (error) {
+    if (!(error instanceof ExtractionError)) throw error
+    const { code, message, cause } = error
+    const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined
+    answer({ kind: 'refused', code, message, cause: stack?.slice(0, MAX_CAUSE) })
+  }
+}
+
+const NOT_DESCRIBED = `Too large to be described, or beyond the first ${MAX_PICTURES}`
+
+/** Answers with each of these pictures. */
+async function findPictures(source: SourceFile, marks: readonly string[]): Promise<void> {
+  const search = createPictureSearch(marks, (picture) => answer({ kind: 'picture', ...picture }))
+  try {
+    await extractFile(source, undefined, search)
+  } catch (error) {
+    // Nothing but pictures is in it.
+    if (!(error instanceof ExtractionError && error.code === 'empty_document')) throw error
+  }
+}
+
+/** Reports each page to the server, which then restarts the deadline. Undefined if recognition is off. */
+function recognition(
+  engine: OcrEngine | undefined,
+  onUnreadable: Recognition['onUnreadable'],
+): Recognition | undefined {
+  if (!engine) return undefined
+  const started = performance.now()
+  let page = 0
+  const onPage = () => {
+    if (page === 0) setPriority(NICE)
+    answer({ kind: 'page', page: ++page })
+    if (performance.now() - started < MAX_RECOGNITION_MS) return
+    throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
+  }
+  return { engine, onPage, onUnreadable }
+}
+
+function warningOf(code: string, what: string, pictures: readonly string[]): ReadingWarning[] {
+  if (pictures.length === 0) return []
+  const more = pictures.length - MAX_NAMED
+  const named = `${pictures.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return [{ code, message: `${what}: ${named}` }]
+}
+
+function answer(message: FromReader): void {
+  process.send?.(message)
+}

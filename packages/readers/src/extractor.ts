@@ -1,0 +1,289 @@
+import { type Deadline, startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { createNextAnswer } from '@agent-server/lib/next-answer.ts'
+import { type ProcessLimits, startProcess } from '@agent-server/lib/processes/child-process.ts'
+import { JobCrashed, JobExhausted } from '@agent-server/lib/processes/job.ts'
+import { createSemaphore } from '@agent-server/lib/semaphore.ts'
+import {
+  ExtractionError,
+  type FromReader,
+  type OcrEngine,
+  type ReadingOptions,
+  type ReadText,
+  type ToReader,
+  type UnreadFile,
+} from './extracted.ts'
+import type { PictureFile } from './pictures.ts'
+
+export const EXTRACT_ENTRY = new URL('./extract-process.ts', import.meta.url)
+/** What one file may use beyond the memory that the process already held. */
+export const READING = { heapMegabytes: 640, residentMegabytes: 768 }
+/** What a picture may use beyond that: one of `MAX_PIXELS` in colours takes 1.5 GB while it is recognised. */
+const PICTURE_MEGABYTES = 1_024
+/** What PP-OCR may use beyond that for the pages of a document: it takes 0.8 GB for a page. */
+const PP_OCR_MEGABYTES = 512
+/** The file and one copy of it, which a process may hold in addition to its limit. */
+const FILE_COPIES = 2
+/** A process that holds more than this after a file is not reused. */
+const MAX_KEPT_MEGABYTES = 256
+const BYTES_PER_MEGABYTE = 2 ** 20
+/** A process that has been idle for this long is ended, because its parsers keep memory. */
+const IDLE_MS = 60_000
+
+export interface ExtractorOptions {
+  /** How many files are read concurrently, each in a process of its own. */
+  processes: number
+  /** The time allowed for a file, and then again for each of its pages that is an image. */
+  deadlineMs: number
+  /** The limits for one file, not counting the file itself and one copy of it. */
+  limits?: ProcessLimits
+  /** What recognises text in images; absent if recognition is off. */
+  ocr?: OcrEngine | undefined
+  /** Whether pictures are marked in the text, to be described. */
+  marksPictures?: boolean
+  log?: Pick<Log, 'warn'>
+}
+
+export type Extractor = ReturnType<typeof createExtractor>
+
+/** Reads files in separate processes, which are replaced when a file is too much for one. */
+export function createExtractor(options: ExtractorOptions) {
+  const { processes, deadlineMs, limits = READING, ocr, marksPictures, log } = options
+  const closing = new AbortController()
+  const semaphore = createSemaphore(processes)
+  const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
+
+  async function read(file: UnreadFile, source: FileSource, signal: AbortSignal) {
+    const kept = readers.takeIdle()
+    try {
+      if (kept) return { reader: kept, answer: await readIn(kept, file, source, signal) }
+    } catch (error) {
+      // What earlier files left behind in the process may be the cause, so a new one gets a try.
+      if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
+    }
+    const reader = readers.start()
+    return { reader, answer: await readIn(reader, file, source, signal) }
+  }
+
+  async function readIn(reader: Reader, file: UnreadFile, source: FileSource, signal: AbortSignal) {
+    const { open, onPage, marks, onPicture } = source
+    const options = marks ? { pictures: marks } : { ocr, pictures: marksPictures }
+    using deadline = startDeadline(deadlineMs, signal)
+    const ofPage = (page: number) => {
+      deadline.renew()
+      onPage?.(page)
+    }
+    const on = { onPage: ofPage, onPicture }
+    const reading = open().then((bytes) => reader.read({ ...file, ...options }, bytes, on))
+    const answer = await orDropped(reading, { reader, file, deadline, signal })
+    if (answer.kind === 'refused' || answer.text !== undefined) readers.giveBack(reader)
+    return answer
+  }
+
+  /** The pieces of a long text, from the process that read it, which is not used again. */
+  async function* piecesFrom(reader: Reader, file: UnreadFile, signal: AbortSignal) {
+    for (;;) {
+      using deadline = startDeadline(deadlineMs, signal)
+      const piece = await orDropped(reader.more(), { reader, file, deadline, signal })
+      if (piece === '') return
+      yield piece
+    }
+  }
+
+  /** Drops the process unless it answers. */
+  async function orDropped<Answer>(answer: Promise<Answer>, asked: Asked): Promise<Answer> {
+    const { reader, file, deadline, signal } = asked
+    try {
+      return await untilAborted(answer, deadline.signal)
+    } catch (error) {
+      readers.drop(reader)
+      signal.throwIfAborted()
+      const { mediaType, size } = file
+      log?.warn({ err: error, mediaType, size }, 'replacing the file extraction process')
+      if (error === deadline.signal.reason) {
+        throw new ExtractionError('extraction_timeout', 'Reading the file took too long')
+      }
+      if (!(error instanceof JobExhausted)) throw error
+      throw new ExtractionError('file_too_complex', `Reading the file ${error.message}`, error)
+    }
+  }
+
+  /**
+   * Extracts the text of a file; `open` is called a second time if a reused process does not survive the file. Waits
+   * for its turn. A long text is held by the process until it is closed. Throws `ExtractionError`, `JobCrashed`, what
+   * `open` throws, and the reason of the signal, which stops the reading at once.
+   */
+  async function extract(
+    file: UnreadFile,
+    source: FileSource,
+    signal: AbortSignal,
+  ): Promise<ReadText> {
+    const wanted = AbortSignal.any([signal, closing.signal])
+    const { reader, answer } = await semaphore.run(() => read(file, source, wanted), wanted)
+    if (answer.kind === 'refused') {
+      const { code, message, cause } = answer
+      const { mediaType, size } = file
+      if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
+      throw new ExtractionError(code, message)
+    }
+    const { kind: _kind, text, ...about } = answer
+    if (text !== undefined) return { ...about, pieces: [text], close: () => undefined }
+    const pieces = piecesFrom(reader, file, wanted)
+    return { ...about, pieces, close: () => readers.drop(reader) }
+  }
+
+  return {
+    extract,
+    pictures: (...asked: PicturesAsked) => findPictures(extract, ...asked),
+    close() {
+      closing.abort(new Error('The server stops'))
+      readers.close()
+    },
+  }
+}
+
+type PicturesAsked = [
+  file: UnreadFile,
+  source: Pick<FileSource, 'open'> & { marks: readonly string[] },
+  signal: AbortSignal,
+]
+
+/** The pictures of a file that have these marks, by mark, as far as they can be read. Throws like `extract`. */
+async function findPictures(
+  extract: (file: UnreadFile, source: FileSource, signal: AbortSignal) => Promise<ReadText>,
+  ...[file, source, signal]: PicturesAsked
+): Promise<ReadonlyMap<string, PictureFile>> {
+  const found = new Map<string, PictureFile>()
+  const onPicture = (picture: PictureFile) => {
+    if (source.marks.includes(picture.mark)) found.set(picture.mark, picture)
+  }
+  const read = await extract(file, { ...source, onPicture }, signal)
+  read.close()
+  return found
+}
+
+interface Asked {
+  reader: Reader
+  file: UnreadFile
+  deadline: Deadline
+  signal: AbortSignal
+}
+
+interface FileSource {
+  /** Opens the bytes of the file from the beginning. */
+  open: () => Promise<AsyncIterable<Uint8Array>>
+  onPage?: OnPage
+  /** Of the pictures that are wanted instead of the text. */
+  marks?: readonly string[]
+  onPicture?: OnPicture
+}
+
+/** Called before each page that is recognised, with its number among such pages. Must not throw. */
+type OnPage = (page: number) => void
+type OnPicture = (picture: PictureFile) => void
+
+/** Whether the process ran out of memory, in contrast to a file that the process refused as too complex. */
+const isOutOfMemory = (error: unknown) =>
+  error instanceof ExtractionError && error.cause instanceof JobExhausted
+
+/** The reading processes; idle ones are kept for a while. */
+function createReaders(limits: ProcessLimits, readable: readonly string[]) {
+  const idle: Reader[] = []
+  const all = new Set<Reader>()
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const drop = (reader: Reader) => {
+    all.delete(reader)
+    reader.kill()
+  }
+  const takeIdle = (): Reader | undefined => {
+    const kept = idle.pop()
+    if (!kept || kept.isAlive()) return kept
+    drop(kept)
+    return takeIdle()
+  }
+  return {
+    takeIdle,
+    drop,
+    start() {
+      const reader = startReader(limits, readable)
+      all.add(reader)
+      return reader
+    },
+    giveBack(reader: Reader) {
+      if (reader.memory.bytes() > MAX_KEPT_MEGABYTES * BYTES_PER_MEGABYTE) return drop(reader)
+      idle.push(reader)
+      clearTimeout(idleTimer)
+      idleTimer = setTimeout(() => idle.splice(0).forEach(drop), IDLE_MS).unref()
+    },
+    close() {
+      clearTimeout(idleTimer)
+      for (const reader of all) drop(reader)
+    },
+  }
+}
+
+type Reader = ReturnType<typeof startReader>
+type ReadAnswer = Exclude<FromReader, { kind: 'page' | 'piece' | 'picture' }>
+type Asking = UnreadFile & ReadingOptions
+interface Progress {
+  onPage: OnPage
+  onPicture: OnPicture | undefined
+}
+
+function moreFor({ mediaType, ocr }: Asking): number {
+  if (mediaType.startsWith('image/')) return PICTURE_MEGABYTES
+  return ocr?.kind === 'pp-ocr' ? PP_OCR_MEGABYTES : 0
+}
+
+/** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
+function startReader(limits: ProcessLimits, readable: readonly string[]) {
+  let on: Progress | undefined
+  const answers = createNextAnswer<ReadAnswer>()
+  const texts = createNextAnswer<string>()
+  const { send, isAlive, memory, kill } = startProcess<FromReader>(
+    { entry: EXTRACT_ENTRY, readable },
+    limits,
+    {
+      onMessage(message) {
+        if (message.kind === 'page') on?.onPage(message.page)
+        else if (message.kind === 'picture') on?.onPicture?.(message)
+        else if (message.kind === 'piece') texts.give(message.text)
+        else answers.give(message)
+      },
+      onEnd(error) {
+        answers.end(error)
+        texts.end(error)
+      },
+    },
+  )
+  const ask = (message: ToReader) => send(message)
+
+  return {
+    isAlive,
+    memory,
+    kill,
+    /**
+     * Reads one file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws.
+     */
+    async read(file: Asking, pieces: AsyncIterable<Uint8Array>, progress: Progress) {
+      on = progress
+      const answered = answers.next()
+      const growth = (limits.residentMegabytes + moreFor(file)) * BYTES_PER_MEGABYTE
+      memory.bound(memory.bytes() + growth + FILE_COPIES * file.size)
+      await ask({ kind: 'begin', ...file })
+      for await (const bytes of pieces) {
+        if (!isAlive()) break
+        await ask({ kind: 'piece', bytes })
+      }
+      await ask({ kind: 'end' })
+      return answered
+    },
+    /** The next piece of a long text; '' at its end. Throws `JobExhausted` and `JobCrashed`. */
+    async more(): Promise<string> {
+      const piece = texts.next()
+      await ask({ kind: 'more' })
+      return piece
+    },
+  }
+}

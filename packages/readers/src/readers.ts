@@ -1,0 +1,15 @@
+export { encodingOf } from './decode-text.ts'
+export { extractFile } from './extract-file.ts'
+export {
+  type Extracted,
+  ExtractionError,
+  type ReadText,
+} from './extracted.ts'
+export { createExtractor, EXTRACT_ENTRY, type Extractor, READING } from './extractor.ts'
+export { mediaTypeOfUpload } from './file-kind.ts'
+export type { PictureFile } from './pictures.ts'
+export { installedOcr } from './recognise.ts'
+export { REFUSED, refusedKindOf } from './refusals.ts'
+export type { Cell, SheetTable, TableRow } from './sheet-tables.ts'
+export { tablesOfText, tablesOfWorkbook } from './tables.ts'
+export { openZip, refuseBadZip, type ZipArchive } from './zip-archive.ts'

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { extractCsv } from '../../src/formats/csv.ts'
+
+const linesOf = (text: string, isCut = false) => extractCsv(text, isCut).text.trimEnd().split('\n')
+
+const BIRDS = ['- bird: tern; pairs: 52', '- bird: gull; pairs: 7']
+
+describe('The separator of a table is found', () => {
+  it.each([
+    ['a comma', 'bird,pairs\ntern,52\ngull,7'],
+    ['a semicolon', 'bird;pairs\ntern;52\ngull;7'],
+    ['a tab', 'bird\tpairs\ntern\t52\ngull\t7'],
+    ['a bar', 'bird|pairs\ntern|52\ngull|7'],
+  ])('%s', (_name, text) => expect(linesOf(text)).toEqual(BIRDS))
+
+  it('though another stands within the values', () => {
+    const text = 'bird;note\ntern;"small, grey, loud"\ngull;"big, white"'
+    expect(linesOf(text)).toEqual([
+      '- bird: tern; note: small, grey, loud',
+      '- bird: gull; note: big, white',
+    ])
+  })
+
+  it('though numbers are written with a comma', () => {
+    expect(linesOf('bird;weight\ntern;0,12\ngull;1,01')).toEqual([
+      '- bird: tern; weight: 0,12',
+      '- bird: gull; weight: 1,01',
+    ])
+  })
+
+  it('not to be, where there is one column', () => {
+    expect(linesOf('bird\ntern\ngull')).toEqual(['- bird: tern', '- bird: gull'])
+  })
+})
+
+describe('A table is read', () => {
+  it('with quoted values, lines within them, and doubled quotation marks', () => {
+    const text = 'bird,note\ntern,"says ""kirr"",\nand dives"'
+    expect(linesOf(text)).toEqual(['- bird: tern; note: says "kirr", and dives'])
+  })
+
+  it('though a quotation mark is never closed', () => {
+    expect(linesOf('bird,size\ntern,"10\ngull,20')).toEqual([
+      '- bird: tern; size: "10',
+      '- bird: gull; size: 20',
+    ])
+  })
+
+  it('though a quotation mark stands within a value', () => {
+    expect(linesOf('item,size\ntube,10" long\nrod,2')).toEqual([
+      '- item: tube; size: 10" long',
+      '- item: rod; size: 2',
+    ])
+  })
+
+  it('though its rows differ in length, or are empty', () => {
+    expect(linesOf('a,b\n1\n\n2,3,4\n')).toEqual(['- a: 1', '- a: 2; b: 3; 4'])
+  })
+
+  it('without the row that the cut goes through', () => {
+    const lines = linesOf('bird,pairs\ntern,52\ngull,7', true)
+    expect(lines[0]).toBe('- bird: tern; pairs: 52')
+    expect(lines.at(-1)).toMatch(/^\(The first 1 rows/)
+    expect(lines.join()).not.toContain('gull')
+  })
+
+  it('up to a hundred thousand rows', () => {
+    const { text } = extractCsv(`n\n${'1\n'.repeat(100_002)}`, false)
+    expect(text).toMatch(/\(The first 99999 rows; the whole table is in the file\.\)/)
+  })
+
+  it('where it is empty', () => expect(extractCsv('', false).text).toBe(''))
+})

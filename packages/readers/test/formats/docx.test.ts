@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { fixture } from '../../../../test/support/forms.ts'
+import { zipFile } from '../../../../test/support/zip-file.ts'
+import { extractDocx } from '../../src/formats/docx.ts'
+import { openZip } from '../../src/zip-archive.ts'
+
+const NAMESPACES = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" xmlns:v="urn:schemas-microsoft-com:vml"`
+const PARTS = {
+  '[Content_Types].xml':
+    '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+  '_rels/.rels':
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+}
+
+const extract = async (bytes: Buffer) => extractDocx(await openZip(bytes), async () => '')
+const textOf = async (bytes: Buffer) => (await extract(bytes)).text
+const paragraph = (text: string) => `<w:p><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
+const documentOf = (body: string, more: Record<string, string> = {}) =>
+  zipFile(
+    Object.entries({
+      ...PARTS,
+      'word/document.xml': `<w:document ${NAMESPACES}><w:body>${body}</w:body></w:document>`,
+      ...more,
+    }).map(([name, content]) => ({ name, content })),
+  )
+
+describe('A Word document', () => {
+  it('keeps its headings, lists and tables', async () => {
+    const { text, pageStarts } = await extract(fixture('herons.docx'))
+    expect(pageStarts).toBeUndefined()
+    expect(text).toBe(
+      [
+        '# Heron handbook',
+        'Herons stand still in shallow water and wait for fish.',
+        '## Nesting',
+        'Grey herons nest in colonies high in old trees.',
+        '-   alder\n-   oak',
+        '| Species | Wingspan |\n| --- | --- |\n| Grey heron | 175 cm |\n| Little egret | 95 cm |',
+      ].join('\n\n'),
+    )
+  })
+
+  it('is its paragraphs, and knows what is markup', async () => {
+    const bytes = documentOf(
+      `${paragraph('One &lt;two&gt; &amp; three.')}${paragraph('Vier: ä 👋')}`,
+    )
+    expect(await textOf(bytes)).toBe('One <two> & three.\n\nVier: ä 👋')
+  })
+
+  it('has the text after all tracked changes: neither what was deleted nor where it was moved from', async () => {
+    const changed = `<w:p><w:r><w:t xml:space="preserve">Herons </w:t></w:r>
+      <w:del w:id="1" w:author="Ann" w:date="2026-01-02T03:04:05Z"><w:r><w:delText>swim</w:delText></w:r></w:del>
+      <w:ins w:id="2" w:author="Ann"><w:r><w:t>wade</w:t></w:r></w:ins><w:r><w:t>.</w:t></w:r></w:p>
+      <w:p><w:pPr><w:rPr><w:del w:id="3"/></w:rPr></w:pPr><w:del w:id="4"><w:r><w:delText>A whole paragraph.</w:delText></w:r></w:del></w:p>
+      <w:p><w:moveFrom w:id="5"><w:r><w:t>Moved.</w:t></w:r></w:moveFrom></w:p>
+      <w:p><w:moveTo w:id="6"><w:r><w:t>Moved.</w:t></w:r></w:moveTo></w:p>`
+    expect(await textOf(documentOf(changed))).toBe('Herons wade.\n\nMoved.')
+  })
+
+  it('has each comment where it belongs, under the name of its author', async () => {
+    const commented = `<w:p><w:r><w:t xml:space="preserve">They </w:t></w:r><w:commentRangeStart w:id="0"/><w:r><w:t>swim</w:t></w:r><w:commentRangeEnd w:id="0"/><w:r><w:rPr><w:rStyle w:val="CommentReference"/></w:rPr><w:commentReference w:id="0"/></w:r><w:r><w:commentReference w:id="1"/></w:r><w:r><w:commentReference w:id="0"/></w:r><w:r><w:t xml:space="preserve"> well.</w:t></w:r></w:p>`
+    const comments = `<w:comments ${NAMESPACES}><w:comment w:id="0" w:author="Ann &amp; Bo" w:date="2026-01-02T03:04:05Z" w:initials="A"><w:p><w:r><w:annotationRef/></w:r><w:r><w:t>Do &lt;herons&gt;</w:t></w:r><w:del w:id="7"><w:r><w:t>never</w:t></w:r></w:del></w:p><w:p><w:r><w:t>swim?</w:t></w:r></w:p></w:comment><w:comment w:id="1"><w:p><w:r><w:t>${'no '.repeat(1_000)}</w:t></w:r></w:p></w:comment></w:comments>`
+    const text = await textOf(documentOf(commented, { 'word/comments.xml': comments }))
+    expect(text).toMatch(
+      /^They swim \[Comment by Ann & Bo: Do <herons> swim\?\] \[Comment: (?:no ){600,670}(?:no?)?…\] well\.$/,
+    )
+  })
+
+  it('has the text of each text box once, after the paragraph that holds it', async () => {
+    const within = `<w:txbxContent>${paragraph('In a box')}</w:txbxContent>`
+    const drawing = `<w:drawing><wp:anchor><a:graphic><a:graphicData><wps:wsp><wps:txbx>${within}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:anchor></w:drawing>`
+    const old = `<w:pict><v:oval><v:textbox>${within}</v:textbox></v:oval></w:pict>`
+    const both = `<mc:AlternateContent><mc:Choice Requires="wps">${drawing}</mc:Choice><mc:Fallback>${old}</mc:Fallback></mc:AlternateContent>`
+    const onlyOld = `<mc:AlternateContent><mc:Choice Requires="wps"/><mc:Fallback>${old}</mc:Fallback></mc:AlternateContent>`
+    for (const shape of [both, onlyOld, drawing, old]) {
+      const body = `<w:p><w:r>${shape}</w:r><w:r><w:t>Before.</w:t></w:r></w:p>${paragraph('After.')}`
+      expect(await textOf(documentOf(body))).toBe('Before.\n\nIn a box\n\nAfter.')
+    }
+  })
+
+  it('has a text box within a text box', async () => {
+    const box = (text: string) =>
+      `<w:p><w:r><w:pict><v:rect><v:textbox><w:txbxContent>${text}</w:txbxContent></v:textbox></v:rect></w:pict></w:r></w:p>`
+    expect(await textOf(documentOf(box(`${paragraph('Outer')}${box(paragraph('Inner'))}`)))).toBe(
+      'Outer\n\nInner',
+    )
+  })
+
+  it('has the values of a chart as a table, after the paragraph that holds it', async () => {
+    const drawing =
+      '<w:drawing><wp:inline><a:graphic><a:graphicData><c:chart xmlns:c="urn:c" xmlns:r="urn:r" r:id="rId4"/></a:graphicData></a:graphic></wp:inline></w:drawing>'
+    const values = (name: string, ...texts: string[]) =>
+      `<c:${name}><c:numRef><c:numCache>${texts.map((text, place) => `<c:pt idx="${place}"><c:v>${text}</c:v></c:pt>`).join('')}</c:numCache></c:numRef></c:${name}>`
+    const chart = `<c:chartSpace><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Pairs &amp; more</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:barChart><c:ser>${values('tx', 'Terns')}${values('cat', '2023', '2024')}${values('val', '52', '60')}</c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`
+    const relations =
+      '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId4" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart" Target="charts/chart1.xml"/></Relationships>'
+    const body = `<w:p><w:r><w:t>Before.</w:t></w:r><w:r>${drawing}</w:r></w:p>${paragraph('After.')}<w:p><w:r>${drawing}</w:r></w:p>`
+    const file = documentOf(body, {
+      'word/charts/chart1.xml': chart,
+      'word/_rels/document.xml.rels': relations,
+    })
+    expect(await textOf(file)).toBe(
+      'Before.\n\nChart: Pairs & more\n\n| Category | Terns |\n| --- | --- |\n| 2023 | 52 |\n| 2024 | 60 |\n\nAfter.',
+    )
+  })
+
+  it('has a waterfall and the text of SmartArt, once', async () => {
+    const drawing = (inner: string) =>
+      `<w:drawing><wp:inline><a:graphic><a:graphicData>${inner}</a:graphicData></a:graphic></wp:inline></w:drawing>`
+    const chart =
+      '<cx:chartSpace><cx:chartData><cx:data id="0"><cx:numDim type="val"><cx:lvl><cx:pt idx="0">12</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData><cx:chart><cx:plotArea><cx:plotAreaRegion><cx:series><cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>'
+    const point = (id: string) =>
+      `<dgm:pt modelId="${id}"><dgm:t><a:p><a:r><a:t>Point ${id}</a:t></a:r></a:p></dgm:t></dgm:pt>`
+    const relation = (id: string, type: string, target: string) =>
+      `<Relationship Id="${id}" Type="http://schemas.example/${type}" Target="${target}"/>`
+    const body = `<w:p><w:r>${drawing('<dgm:relIds r:dm="rId5"/>')}</w:r></w:p><w:p><w:r><mc:AlternateContent><mc:Choice Requires="cx1">${drawing('<cx:chart r:id="rId4"/>')}</mc:Choice><mc:Fallback/></mc:AlternateContent></w:r></w:p>${paragraph('After.')}`
+    const file = documentOf(body, {
+      'word/charts/chartEx1.xml': chart,
+      'word/diagrams/data1.xml': `<dgm:dataModel><dgm:ptLst>${point('1')}${point('2')}</dgm:ptLst><dgm:cxnLst><dgm:cxn srcId="1" destId="2"/><dgm:cxn srcId="2" destId="1"/></dgm:cxnLst></dgm:dataModel>`,
+      'word/_rels/document.xml.rels': `<Relationships>${relation('rId4', 'chartEx', 'charts/chartEx1.xml')}${relation('rId5', 'diagramData', 'diagrams/data1.xml')}</Relationships>`,
+    })
+    expect(await textOf(file)).toBe(
+      'Point 1 > Point 2\n\nChart\n\n| Category |  |\n| --- | --- |\n| 1 | 12 |\n\nAfter.',
+    )
+  })
+
+  it('has its equations as LaTeX, within a sentence and of their own', async () => {
+    const half =
+      '<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>'
+    const body = `<w:p><w:r><w:t xml:space="preserve">About </w:t></w:r>${half}<w:r><w:t xml:space="preserve"> of them.</w:t></w:r></w:p>
+      <w:p><m:oMathPara><m:oMathParaPr><m:jc m:val="left"/></m:oMathParaPr>${half}</m:oMathPara></w:p>
+      <w:p><m:oMath/><w:r><w:t>End</w:t></w:r></w:p>`
+    expect(await textOf(documentOf(body))).toBe(
+      'About $\\frac{1}{2}$ of them.\n\n$$\\frac{1}{2}$$\n\nEnd',
+    )
+  })
+
+  it('is refused where it nests without end', async () => {
+    const deep = `<w:p><m:oMath>${'<m:e>'.repeat(100_000)}${'</m:e>'.repeat(100_000)}</m:oMath></w:p>`
+    await expect(textOf(documentOf(deep))).rejects.toMatchObject({ code: 'file_too_complex' })
+  })
+
+  it('may be empty', async () => {
+    expect(await textOf(documentOf(''))).toBe('')
+  })
+
+  it('is no document where its main part is none', async () => {
+    const bytes = zipFile([{ name: 'word/document.xml', content: 'no XML' }])
+    await expect(textOf(bytes)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { fixture } from '../../../../test/support/forms.ts'
+import { processorMs } from '../../../../test/support/processor-time.ts'
+import { extractHtml, htmlToMarkdown } from '../../src/formats/html.ts'
+
+const textOf = async (html: string) => (await extractHtml(html)).text
+const LONG = 'Herons stand still in shallow water and wait for a fish to come near. '.repeat(6)
+
+describe('A page', () => {
+  it('is its text under its title, without its navigation', async () => {
+    const text = await textOf(fixture('pelicans.html').toString())
+    expect(text).toMatch(/^# Pelicans\n\nPelicans fish in groups/)
+    expect(text).toContain('## Breeding')
+    expect(text).toContain('| Dalmatian | 3.1 m |')
+    for (const left of ['Home', 'Cookie', 'track', 'color: red']) expect(text).not.toContain(left)
+  })
+
+  it('keeps every section of a manual, whatever it is called', async () => {
+    const ids =
+      'request-headers http-headers community extra-options comment-syntax pagination remarks share social-security sidebar footnotes'
+    const sections = ids
+      .split(' ')
+      .map(
+        (id) => `<section id="${id}" class="${id}"><h2>About ${id}</h2><p>Of ${id}.</p></section>`,
+      )
+    const text = await textOf(
+      `<body><main><h1>Manual</h1><p>${LONG}</p>${sections.join('')}</main></body>`,
+    )
+    for (const id of ids.split(' ')) expect(text).toContain(`## About ${id}\n\nOf ${id}.`)
+  })
+
+  it('keeps each cell of its table', async () => {
+    const cells = ['a', 'b', 'c', '1', '2', '3', '4', '5', '6']
+    const row = (from: number) =>
+      `<tr>${cells
+        .slice(from, from + 3)
+        .map((cell) => `<td>${cell}</td>`)
+        .join('')}</tr>`
+    expect(
+      await textOf(`<title>Prices</title><body><table>${row(0)}${row(3)}${row(6)}</table>`),
+    ).toBe('# Prices\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| 4 | 5 | 6 |')
+  })
+
+  it('is the content that it marks as its main one', async () => {
+    const html = `<header>My site</header><main><p>${LONG}</p></main><footer>Imprint</footer>`
+    expect(await textOf(`<body>${html}</body>`)).toBe(LONG.trim())
+  })
+
+  it('is all of it, where what it marks so is a small part', async () => {
+    const text = await textOf(`<body><main><p>One.</p></main><p>${LONG}</p></body>`)
+    expect(text).toBe(`One.\n\n${LONG.trim()}`)
+  })
+
+  it('keeps what it calls navigation but is text', async () => {
+    const text = await textOf(`<body><nav><a href="/">Home</a><p>${LONG}</p></body>`)
+    expect(text).toContain('Herons stand still')
+  })
+
+  it('is all of it but for its navigation, where it is very long', async () => {
+    const sections = Array.from(
+      { length: 5_000 },
+      (_, i) => `<h2 id="s${i}">Section ${i}</h2><p class="body">${LONG}</p>`,
+    )
+    const text = await textOf(
+      `<title>Manual</title><body><nav><a href="/">Home</a></nav>${sections.join('')}`,
+    )
+    expect(text).toMatch(/^# Manual\n\n## Section 0\n\nHerons stand still/)
+    expect(text).toContain('## Section 4999')
+    expect(text).not.toContain('Home')
+  })
+
+  it('has its title once', async () => {
+    const html = `<title>Herons</title><body><h1>Herons</h1><p>Short.</p></body>`
+    expect(await textOf(html)).toBe('# Herons\n\nShort.')
+  })
+
+  it('may have neither a title nor a body', async () => {
+    expect(await textOf('<html></html>')).toBe('')
+    expect(await textOf('<p>Alone.</p>')).toContain('Alone.')
+  })
+
+  it('may be malformed', async () => {
+    expect(await textOf('<body><p>One<p>Two<b>bold<i>both</b>rest')).toMatch(/One\s+Two/)
+  })
+})
+
+describe('What is no text is left out', () => {
+  it.each([
+    ['a script', '<script>alert("x")</script>'],
+    ['a style', '<style>p { margin: 0 }</style>'],
+    ['an icon', '<svg><title>Close</title><path d="M0 0"/></svg>'],
+    ['a frame', '<iframe src="https://example.org">frame</iframe>'],
+    ['what stands in for a script', '<noscript>enable it</noscript>'],
+    ['a template', '<template><p>later</p></template>'],
+    ['a comment', '<!-- hidden -->'],
+    ['what is hidden', '<p hidden>later</p><div style="color: red; display: none">never</div>'],
+    ['a list of links', '<div role="navigation"><a href="/">Home</a> <a href="/2">Next</a></div>'],
+    ['the address of a heading', '<a class="headerlink" href="#before">¶</a>'],
+  ])('%s', async (_case, html) => {
+    expect(await textOf(`<body><p>Before.</p>${html}<p>After.</p></body>`)).toBe(
+      'Before.\n\nAfter.',
+    )
+  })
+
+  it('where a link leads, and what a picture is made of', async () => {
+    const html =
+      '<p>See <a href="https://example.org/x">this</a> <img src="data:image/png;base64,AAAA" alt="A tern"></p>'
+    expect(await textOf(`<body>${html}</body>`)).toBe('See this A tern')
+  })
+
+  it('a diagram but for its labels', async () => {
+    const diagram = '<svg><title>Icon</title><g><text>Expr</text><text>LIMIT</text></g></svg>'
+    expect(await textOf(`<body><p>Before</p>${diagram}<p>After</p></body>`)).toBe(
+      'Before\n\nExpr LIMIT\n\nAfter',
+    )
+  })
+})
+
+describe('HTML becomes Markdown', () => {
+  it.each([
+    ['headings', '<h1>One</h1><h2>Two</h2><h6>Six</h6>', '# One\n\n## Two\n\n###### Six'],
+    ['paragraphs', '<p>One.</p><p>Two.</p>', 'One.\n\nTwo.'],
+    ['a list', '<ul><li>one</li><li>two</li></ul>', '-   one\n-   two'],
+    ['a numbered list', '<ol><li>one</li><li>two</li></ol>', '1.  one\n2.  two'],
+    [
+      'code',
+      '<pre><code class="language-js">let a\nlet b</code></pre>',
+      '```js\nlet a\nlet b\n```',
+    ],
+    ['a quotation', '<blockquote><p>Said.</p></blockquote>', '> Said.'],
+    ['entities', '<p>Caf&eacute; &amp; &lt;tag&gt;</p>', 'Café & <tag>'],
+    ['nothing', '', ''],
+  ])('%s', async (_case, html, markdown) => expect(await htmlToMarkdown(html)).toBe(markdown))
+
+  it('that can be searched: no word is escaped', async () => {
+    expect(await htmlToMarkdown('<p>snake_case * 2 [x] 1. #</p>')).toBe('snake_case * 2 [x] 1. #')
+  })
+})
+
+describe('A table becomes a table', () => {
+  const rows = (...cells: string[][]) =>
+    cells.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('')
+
+  it('with its first row as the head, also where nothing says so', async () => {
+    const html = `<table>${rows(['Bird', 'Span'], ['Tern', '80 cm'])}</table>`
+    expect(await htmlToMarkdown(html)).toBe('| Bird | Span |\n| --- | --- |\n| Tern | 80 cm |')
+  })
+
+  it('with head, body and foot', async () => {
+    const html =
+      '<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody><tfoot><tr><td>3</td><td>4</td></tr></tfoot></table>'
+    expect(await htmlToMarkdown(html)).toBe('| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |')
+  })
+
+  it('whose cells keep to one line and hold no bar', async () => {
+    const html = `<table>${rows(['a', 'b'], ['<p>one</p><p>two</p>', 'x | y'])}</table>`
+    expect(await htmlToMarkdown(html)).toMatch(/\| one two \| x \/ y \|$/)
+  })
+
+  it('unless it only arranges other things', async () => {
+    const inner = `<table>${rows(['a', 'b'], ['1', '2'])}</table>`
+    const mail = `<table><tr><td><h1>Hello</h1><p>Text.</p></td></tr><tr><td>${inner}</td></tr></table>`
+    expect(await htmlToMarkdown(mail)).toMatch(
+      /^# Hello\n\nText\.\s+\| a \| b \|\n\| --- \| --- \|\n/,
+    )
+    expect(await htmlToMarkdown(`<table>${rows(['One.'], ['Two.'])}</table>`)).toBe('One.\n\nTwo.')
+  })
+
+  it('in a time that grows with its rows, and not with their square', async () => {
+    const many = Array.from({ length: 4_000 }, (_, i) => [`name ${i}`, String(i), 'x'])
+    const started = processorMs()
+    expect(await htmlToMarkdown(`<table>${rows(...many)}</table>`)).toMatch(
+      /name 3999 \| 3999 \| x \|$/,
+    )
+    expect(processorMs() - started).toBeLessThan(20_000)
+  })
+
+  it('though it is empty', async () => expect(await htmlToMarkdown('<table></table>')).toBe(''))
+})

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { fixture } from '../../../../test/support/forms.ts'
+import { extractFile } from '../../src/extract-file.ts'
+import { extractMail } from '../../src/formats/mail.ts'
+
+const HEAD = ['From: Ada <ada@example.org>', 'To: ben@example.org', 'MIME-Version: 1.0']
+
+const mailOf = (headers: string[], ...body: string[]) =>
+  Buffer.from([...HEAD, ...headers, '', ...body].join('\r\n'))
+const textOf = async (bytes: Buffer) =>
+  (await extractMail(bytes, { extract: (file) => extractFile(file), see: async () => '' })).text
+
+const multipart = (...parts: string[][]) =>
+  mailOf(
+    ['Subject: Parts', 'Content-Type: multipart/mixed; boundary=b'],
+    ...parts.flatMap((part) => ['--b', ...part]),
+    '--b--',
+  )
+const attachment = (name: string, content: string, type = 'application/octet-stream') => [
+  `Content-Type: ${type}; name="${name}"`,
+  `Content-Disposition: attachment; filename="${name}"`,
+  '',
+  content,
+]
+
+describe('A mail', () => {
+  it('is its headers, its body and its attachments', async () => {
+    expect(await textOf(fixture('curlew.eml'))).toBe(
+      [
+        '# Curlew nest – please fence',
+        '',
+        'From: Ada Wader <ada@example.org>',
+        'To: warden@example.org',
+        'Cc: Ben <ben@example.org>',
+        'Date: 2024-05-14T07:30:00.000Z',
+        '',
+        'The curlew is brooding near the bröck, four eggs.',
+        '',
+        '## Attachment: sightings.csv',
+        '',
+        '- date: 2024-05-12; birds: two adults',
+        '',
+        '',
+        '## Attachment: nest.png',
+        '',
+        '(image/png, 8 bytes. Files of this type are not read: it is an image, and OCR is disabled.)',
+        '',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('may have been taken out of a mailbox, of which several mails are text', async () => {
+    const envelope = Buffer.from('From ada@example.org Mon May  2 16:07:05 2026\n')
+    const coded = ['Subject: Terns', 'Content-Transfer-Encoding: base64']
+    const mail = Buffer.concat([envelope, mailOf(coded, 'V2Ugc2F3IDUyLg=='), Buffer.from('\n\n')])
+    const read = async (bytes: Buffer) =>
+      (await extractFile({ name: 'a.eml', mediaType: '', bytes })).text
+    expect(await read(mail)).toMatch(/^# Terns\n.*ada@example\.org.*\n\nWe saw 52\.\s*$/s)
+    expect(await read(Buffer.concat([mail, mail]))).toMatch(/^From ada@/)
+  })
+
+  it('may have neither subject nor body', async () => {
+    expect(await textOf(mailOf([]))).toMatch(/^# Mail without a subject\n\nFrom: Ada/)
+  })
+
+  it('may be HTML alone', async () => {
+    const headers = ['Subject: Page', 'Content-Type: text/html; charset=utf-8']
+    const text = await textOf(mailOf(headers, '<html><body><p>Grüße, <b>Ada</b></p></body></html>'))
+    expect(text).toMatch(/Grüße, \*\*Ada\*\*/)
+  })
+
+  it('is decoded from any transfer encoding and character set', async () => {
+    const headers = [
+      'Subject: =?iso-8859-1?Q?Gr=FC=DFe?=',
+      'Content-Type: text/plain; charset=koi8-r',
+      'Content-Transfer-Encoding: base64',
+    ]
+    const body = Buffer.from([0xf3, 0xcf, 0xd7, 0xc1]).toString('base64')
+    expect(await textOf(mailOf(headers, body))).toMatch(/^# Grüße\n[\s\S]*\nСова\n/)
+  })
+})
+
+describe('An attachment', () => {
+  it('is read as what it is', async () => {
+    const text = await textOf(
+      multipart(attachment('a.json', '[{"a": 1}]'), attachment('b.md', '# Two')),
+    )
+    expect(text).toContain('## Attachment: a.json\n\n- a: 1\n')
+    expect(text).toContain('## Attachment: b.md\n\n# Two\n')
+  })
+
+  it('that cannot be read is told of, and spoils nothing', async () => {
+    const text = await textOf(multipart(attachment('a.exe', 'MZ'), attachment('b.txt', 'Read me.')))
+    expect(text).toMatch(
+      /## Attachment: a\.exe\n\n\(application\/octet-stream, \d+ bytes\. .*a Windows program\.\)/,
+    )
+    expect(text).toContain('Read me.')
+  })
+
+  it('may be a mail with an attachment of its own', async () => {
+    const inner = multipart(attachment('deep.txt', 'Deep inside.')).toString()
+    const text = await textOf(multipart(attachment('inner.eml', inner)))
+    expect(text).toMatch(
+      /## Attachment: inner\.eml[\s\S]*## Attachment: deep\.txt\n\nDeep inside\./,
+    )
+  })
+
+  it('is one of a hundred at most', async () => {
+    const many = Array.from({ length: 120 }, (_, i) => attachment(`${i}.txt`, `Text ${i}.`))
+    const text = await textOf(multipart(...many))
+    expect(text.match(/^## Attachment/gm)).toHaveLength(100)
+  })
+})

@@ -1,0 +1,3 @@
+import { describeRecognition } from './recognition.contract.ts'
+
+describeRecognition('Tesseract', { kind: 'tesseract', languages: ['eng'] })

@@ -1,3 +1,0 @@
-import { describeRecognition } from '../../../contracts/recognition.contract.ts'
-
-describeRecognition('Tesseract', { kind: 'tesseract', languages: ['eng'] })

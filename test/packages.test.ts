@@ -1,0 +1,173 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type OwnPackage, ownPackages } from './support/own-packages.ts'
+import {
+  importsOf,
+  isNode,
+  loadsOf,
+  nodesOf,
+  ROOT,
+  type SyntaxNode,
+  sourceFiles,
+} from './support/source-tree.ts'
+
+/** Has a door for each file: what it gives is small and needed everywhere. */
+const OPEN = '@agent-server/lib'
+/** Loaded by a name that a setting completes. */
+const LOADED_BY_SETTING = ['@tesseract.js-data/eng']
+/** Where the doors of packages are used. */
+const everywhere = ['src', 'packages', 'test', 'scripts', 'bench', 'client', 'ui'].flatMap(
+  sourceFiles,
+)
+
+const closed = ownPackages.filter(({ name }) => name !== OPEN)
+const table = (packages: readonly OwnPackage[]) =>
+  packages.map((each) => [each.name, each] as const)
+
+describe.each(table(ownPackages))('%s', (name, own) => {
+  const { folder, scripts, dependencies } = own
+  const program = sourceFiles(`${folder}/src`)
+
+  it('is private, explains itself and has tests that run alone', () => {
+    expect(own.private).toBe(true)
+    expect(existsSync(new URL(`${folder}/README.md`, ROOT))).toBe(true)
+    expect(read('packages/README.md')).toContain(`| \`${name.split('/')[1]}/\` |`)
+    expect(sourceFiles(`${folder}/test`).some(({ path }) => path.endsWith('.test.ts'))).toBe(true)
+    expect(scripts).toEqual({ test: `node ../../scripts/test.ts ${folder}` })
+  })
+
+  it('is installed in the image', () => {
+    expect(read('Dockerfile')).toContain(`\nCOPY ${folder}/package.json ${folder}/\n`)
+  })
+
+  it('names as its dependencies what it loads, and nothing else', () => {
+    const declared = Object.keys(dependencies)
+    expect(packagesLoaded(program).filter((each) => !declared.includes(each))).toEqual([])
+    const texts = program.map(({ text }) => text).join('\n')
+    const isNamed = (each: string) => texts.includes(`'${each}`) || LOADED_BY_SETTING.includes(each)
+    expect(declared.filter((each) => !isNamed(each))).toEqual([])
+  })
+
+  it('is tested without the program of the server', () => {
+    const upwards = sourceFiles(`${folder}/test`).flatMap(({ path, text }) =>
+      importsOf(text)
+        .filter((specifier) => resolved(path, specifier).startsWith('/src/'))
+        .map((specifier) => `${path} imports ${specifier}`),
+    )
+    expect(upwards).toEqual([])
+  })
+})
+
+describe.each(table(closed))('The door of %s', (name, { folder, exports }) => {
+  const door = exports['.'] ?? ''
+  const exported = exportedBy(read(`${folder}/${door}`))
+
+  it('is the only one', () => {
+    expect(Object.keys(exports)).toEqual(['.'])
+    expect(door).toMatch(/^\.\/src\/[\w-]+\.ts$/)
+  })
+
+  it('gives what README.md lists, and nothing else', () => {
+    expect(exported.length).toBeGreaterThan(0)
+    expect(exported.toSorted()).toEqual(listedIn(read(`${folder}/README.md`)).toSorted())
+  })
+
+  it('gives nothing that nobody takes', () => {
+    const outside = everywhere.filter(({ path }) => !path.startsWith(`${folder}/src/`))
+    const taken = new Set(
+      outside.flatMap(({ text }) => (text.includes(name) ? namesTaken(text, name) : [])),
+    )
+    expect(exported.filter((each) => !taken.has(each))).toEqual([])
+  })
+})
+
+describe('The server', () => {
+  it('names as dependencies of its own what src/ loads', () => {
+    const { dependencies } = JSON.parse(read('package.json'))
+    const loaded = packagesLoaded(sourceFiles('src'))
+    expect(loaded.filter((each) => !(each in dependencies))).toEqual([])
+  })
+})
+
+describe('The guards of the packages', () => {
+  it('see every kind of export', () => {
+    const text = `export { a, b as c, type D } from './a.ts'
+      export type { E } from './e.ts'
+      export const f = 1
+      export function g() {}
+      export class H {}
+      export interface I {}
+      export type J = string`
+    expect(exportedBy(text)).toEqual(['a', 'c', 'D', 'E', 'f', 'g', 'H', 'I', 'J'])
+    expect(() => exportedBy(`export * from './a.ts'`)).toThrow()
+  })
+
+  it('see what a README lists', () => {
+    const text =
+      '# a\n\n- `no`: not here\n\n## Exports\n\n- `a`, `B`: with `c`\n\n## Next\n\n- `d`: not\n'
+    expect(listedIn(text)).toEqual(['a', 'B'])
+  })
+
+  it('see which names of a door are taken', () => {
+    const text = `import { type A, b as c } from '@agent-server/x'\nimport { d } from './x.ts'`
+    expect(namesTaken(text, '@agent-server/x')).toEqual(['A', 'b'])
+  })
+})
+
+function read(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8')
+}
+
+const resolved = (path: string, specifier: string) =>
+  specifier.startsWith('.') ? new URL(specifier, `file:///${path}`).pathname : specifier
+
+/** The names of the packages of others that files load, at their start or later, not only for their types. */
+function packagesLoaded(files: readonly { text: string }[]): string[] {
+  const specifiers = files.flatMap(({ text }) => [...loadsOf(text), ...laterLoadsOf(text)])
+  const others = specifiers.filter((each) => !/^(?:\.|node:|@agent-server\/)/.test(each))
+  return [...new Set(others.map((each) => /^(?:@[^/]+\/)?[^/]+/.exec(each)?.[0] ?? each))]
+}
+
+const laterLoadsOf = (text: string) =>
+  nodesOf(text)
+    .filter(({ type }) => type === 'ImportExpression')
+    .flatMap(({ source }) =>
+      isNode(source) && typeof source.value === 'string' ? [source.value] : [],
+    )
+
+/** The names that a module exports. Throws where it exports all that another one does. */
+function exportedBy(text: string): string[] {
+  return nodesOf(text).flatMap((node) => {
+    if (node.type === 'ExportAllDeclaration') throw new Error('Everything is exported')
+    if (node.type !== 'ExportNamedDeclaration') return []
+    return [
+      ...declaredIn(node.declaration),
+      ...nodesIn(node.specifiers).flatMap(({ exported }) => nameOf(exported)),
+    ]
+  })
+}
+
+function declaredIn(declaration: unknown): string[] {
+  if (!isNode(declaration)) return []
+  if (declaration.type !== 'VariableDeclaration') return nameOf(declaration.id)
+  return nodesIn(declaration.declarations).flatMap(({ id }) => nameOf(id))
+}
+
+/** The names that a module imports from a package. */
+function namesTaken(text: string, name: string): string[] {
+  return nodesOf(text)
+    .filter(
+      ({ type, source }) => type === 'ImportDeclaration' && isNode(source) && source.value === name,
+    )
+    .flatMap(({ specifiers }) => nodesIn(specifiers).flatMap(({ imported }) => nameOf(imported)))
+}
+
+const nodesIn = (value: unknown): SyntaxNode[] => (Array.isArray(value) ? value.filter(isNode) : [])
+const nameOf = (node: unknown) => (isNode(node) && typeof node.name === 'string' ? [node.name] : [])
+
+/** The names before the colon of each item below the heading `Exports`. */
+function listedIn(readme: string): string[] {
+  const [, section = ''] = /^## Exports\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(readme) ?? []
+  const items = section.matchAll(/^- ((?:`\w+`(?:, )?)+):/gm)
+  return Array.from(items, ([, names = '']) => names.match(/\w+/g) ?? []).flat()
+}
