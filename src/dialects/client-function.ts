@@ -1,5 +1,5 @@
+import { boundedText, freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText, freeObject } from '../schemas/fields.ts'
 
 /** A function of the client's own, as OpenAI's chat completions and Ollama's API describe it. */
 export const ClientFunction = z

@@ -1,5 +1,6 @@
+import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText, optional, optionalOr, State } from './fields.ts'
+import { State } from './fields.ts'
 import { McpTransport } from './mcp.ts'
 import { SandboxRecord } from './sandbox.ts'
 

@@ -1,5 +1,5 @@
+import { freeObject, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { freeObject, optional } from './fields.ts'
 
 /** Calls that are approved in one request. */
 const MAX_CALLS = 2_000

@@ -1,15 +1,9 @@
+import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { APPROVAL, Resume } from './approval.ts'
 import { ARTIFACTS } from './artifact.ts'
 import { ErrorDetail } from './error.ts'
-import {
-  boundedText,
-  ConversationId,
-  LIMITS_REACHED,
-  optional,
-  optionalOr,
-  REWRITE,
-} from './fields.ts'
+import { ConversationId, LIMITS_REACHED, REWRITE } from './fields.ts'
 import { Filter, InCollection } from './metadata.ts'
 import {
   ContextTopK,

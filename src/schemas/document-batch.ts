@@ -1,6 +1,6 @@
+import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { DocumentCreated, DocumentError, DocumentId, DocumentStatus } from './document.ts'
-import { boundedText, optional, optionalOr } from './fields.ts'
 import { Metadata } from './metadata.ts'
 import { ChosenId, IdempotencyKey, RefreshInterval, TextInput, WebAddress } from './new-document.ts'
 

@@ -1,5 +1,5 @@
+import { Flag, filledText, jsonText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { Flag, filledText, jsonText } from './fields.ts'
 import { Filter, InCollection, Metadata, MetadataPatch } from './metadata.ts'
 import { PictureDescription } from './query.ts'
 

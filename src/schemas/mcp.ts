@@ -1,6 +1,7 @@
+import { boundedText, freeObject, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { Artifact } from './artifact.ts'
-import { boundedText, freeObject, optional, optionalOr, State } from './fields.ts'
+import { State } from './fields.ts'
 
 export const McpTransport = z.enum(['streamable-http', 'sse'])
 

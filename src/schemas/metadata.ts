@@ -1,6 +1,6 @@
+import { boundedText, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { COLLECTION, CONVERSATION, MAX_METADATA_FIELDS } from './bounds.ts'
-import { boundedText, optional } from './fields.ts'
 
 const MAX_VALUES = 100
 const MAX_PARTS = 20

@@ -1,5 +1,11 @@
+import {
+  boundedText,
+  filledText,
+  jsonText,
+  optional,
+  toStorable,
+} from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText, filledText, jsonText, optional, toStorable } from './fields.ts'
 import { CollectionName, DEFAULT_COLLECTION, Metadata } from './metadata.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const

@@ -1,5 +1,5 @@
+import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { filledText, optional, optionalOr } from './fields.ts'
 import { Filter, InCollection, Metadata } from './metadata.ts'
 
 export const TopK = z

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
+import { filledText } from '@agent-server/lib/fields.ts'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { filledText } from '../../src/schemas/fields.ts'
 import { ERROR_LEVEL, envelope, KEY, open, openApp } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 

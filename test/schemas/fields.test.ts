@@ -1,15 +1,15 @@
-import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
-import { ChatRequest } from '../../src/schemas/chat.ts'
-import { DocumentLine } from '../../src/schemas/document-batch.ts'
 import {
   boundedText,
   filledText,
   optional,
   optionalOr,
   toStorable,
-} from '../../src/schemas/fields.ts'
+} from '@agent-server/lib/fields.ts'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
+import { ChatRequest } from '../../src/schemas/chat.ts'
+import { DocumentLine } from '../../src/schemas/document-batch.ts'
 import { McpTestRequest } from '../../src/schemas/mcp.ts'
 import { Filter } from '../../src/schemas/metadata.ts'
 import { DocumentInput } from '../../src/schemas/new-document.ts'

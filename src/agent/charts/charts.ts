@@ -1,7 +1,7 @@
+import { boundedText, filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { type JobRunner, runJobInTurn } from '@agent-server/lib/processes/child-process.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { boundedText, filledText, freeObject } from '../../schemas/fields.ts'
 import {
   CHART_FONT,
   calendarOrder,

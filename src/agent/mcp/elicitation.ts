@@ -1,3 +1,4 @@
+import { boundedText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -5,7 +6,6 @@ import {
   type InputRequiredResult,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { boundedText } from '../../schemas/fields.ts'
 import { type AnsweredCall, type Elicited, Form } from '../tools/elicitation.ts'
 
 const MAX_ELICITATIONS = 8

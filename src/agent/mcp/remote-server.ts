@@ -1,9 +1,9 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Environment } from '@agent-server/lib/environment.ts'
+import { freeObject } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { ProtocolError } from '@modelcontextprotocol/client'
-import { freeObject } from '../../schemas/fields.ts'
 import {
   type Approval,
   slimSchema,

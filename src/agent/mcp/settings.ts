@@ -1,6 +1,6 @@
 import { namesVariable, withoutVariables } from '@agent-server/lib/environment.ts'
+import { boundedText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText } from '../../schemas/fields.ts'
 import { APPROVALS } from '../tools/define-tool.ts'
 
 const MAX_CONNECTIONS = 32

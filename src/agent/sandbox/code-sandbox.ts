@@ -1,9 +1,9 @@
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { filledText } from '@agent-server/lib/fields.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { z } from 'zod'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
-import { filledText } from '../../schemas/fields.ts'
 import {
   SANDBOX_KINDS,
   SANDBOX_LIMITS,

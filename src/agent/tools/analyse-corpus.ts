@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import type { ChatModel } from '../../models/chat-model.ts'
-import { filledText, freeObject } from '../../schemas/fields.ts'
 import { allOf, Filter, OPERATOR_NAMES } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'

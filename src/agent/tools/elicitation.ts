@@ -1,6 +1,6 @@
+import { boundedText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import type { Elicitation } from '../../schemas/approval.ts'
-import { boundedText } from '../../schemas/fields.ts'
 
 const MAX_FIELDS = 32
 const MAX_OPTIONS = 200

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
+import { filledText } from '@agent-server/lib/fields.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { z } from 'zod'
-import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import { asData, type Citations, cite } from '../citations/citations.ts'

@@ -1,5 +1,5 @@
+import { filledText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { filledText } from '../../schemas/fields.ts'
 import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'

@@ -1,3 +1,4 @@
+import { filledText } from '@agent-server/lib/fields.ts'
 import { mediaTypeOf } from '@agent-server/lib/media-types.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
@@ -7,7 +8,6 @@ import {
   MAX_STDIN,
   type SandboxFile,
 } from '../../sandboxes/sandbox.ts'
-import { filledText } from '../../schemas/fields.ts'
 import type { SandboxRecord } from '../../schemas/sandbox.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
 import type { SessionRun } from '../sandbox/sessions.ts'

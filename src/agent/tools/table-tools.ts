@@ -1,6 +1,6 @@
+import { filledText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import { filledText } from '../../schemas/fields.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'
 import type { TableEntry } from '../tables/catalogue.ts'

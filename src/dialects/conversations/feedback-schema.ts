@@ -1,5 +1,5 @@
+import { boundedText, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText, optional } from '../../schemas/fields.ts'
 import { RATINGS } from '../../stores/feedback-store.ts'
 import { ConversationId, ItemId } from './schema.ts'
 

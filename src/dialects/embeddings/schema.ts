@@ -1,5 +1,5 @@
+import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { filledText, optional, optionalOr } from '../../schemas/fields.ts'
 
 export const EmbeddedText = filledText(200_000)
 const Tokens = z.array(z.int().min(0).max(200_000)).min(1).max(8_192)

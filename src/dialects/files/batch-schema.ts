@@ -1,6 +1,6 @@
+import { optional, unsupported } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { DocumentId } from '../../schemas/document.ts'
-import { optional, unsupported } from '../../schemas/fields.ts'
 import { Metadata } from '../../schemas/metadata.ts'
 import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './schema.ts'
 

@@ -1,6 +1,12 @@
+import {
+  boundedText,
+  filledText,
+  optional,
+  optionalOr,
+  unsupported,
+} from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { DocumentId } from '../../schemas/document.ts'
-import { boundedText, filledText, optional, optionalOr, unsupported } from '../../schemas/fields.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { CollectionName, Filter, Metadata, OPERATOR_NAMES, within } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'

@@ -1,9 +1,9 @@
+import { filledText } from '@agent-server/lib/fields.ts'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import { DocumentId } from '../../schemas/document.ts'
-import { filledText } from '../../schemas/fields.ts'
 import { Filter, InCollection, Metadata, within } from '../../schemas/metadata.ts'
 import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
 

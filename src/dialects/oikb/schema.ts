@@ -1,7 +1,7 @@
+import { boundedText, Flag, filledText, jsonText, optional } from '@agent-server/lib/fields.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { z } from 'zod'
 import { ErrorBody } from '../../schemas/error.ts'
-import { boundedText, Flag, filledText, jsonText, optional } from '../../schemas/fields.ts'
 import { CollectionName } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'
 

@@ -1,7 +1,13 @@
+import {
+  boundedText,
+  filledText,
+  freeObject,
+  optional,
+  unsupported,
+} from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { AgentFields, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
 import type { ErrorBody } from '../../schemas/error.ts'
-import { boundedText, filledText, freeObject, optional, unsupported } from '../../schemas/fields.ts'
 import { ClientFunction } from '../client-function.ts'
 import { AgentExtra } from '../completions/answer-schema.ts'
 import { MAX_TOOLS } from '../completions/schema.ts'

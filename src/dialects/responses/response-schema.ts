@@ -1,7 +1,7 @@
+import { freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { Citation } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
-import { freeObject } from '../../schemas/fields.ts'
 import { AgentExtra, MessageReasoning, MessageToolCall } from '../completions/answer-schema.ts'
 import { listOf } from '../list-page.ts'
 

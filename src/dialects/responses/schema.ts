@@ -1,6 +1,12 @@
+import {
+  boundedText,
+  freeObject,
+  optional,
+  optionalOr,
+  unsupported,
+} from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
-import { boundedText, freeObject, optional, optionalOr, unsupported } from '../../schemas/fields.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from '../completions/schema.ts'
 import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.ts'
 

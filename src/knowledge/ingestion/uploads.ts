@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { toStorable } from '@agent-server/lib/fields.ts'
 import { mediaTypeOfUpload } from '@agent-server/readers'
 import type { DocumentCreated } from '../../schemas/document.ts'
-import { toStorable } from '../../schemas/fields.ts'
 import {
   type FieldPart,
   FileFields,

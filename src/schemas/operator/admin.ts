@@ -1,6 +1,6 @@
+import { filledText, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { SingleQuestion } from '../chat.ts'
-import { filledText, optionalOr } from '../fields.ts'
 
 /** UTF-16 code units; ten times the longest prompt allowed. */
 const MAX_AGENT_TEXT = 1_000_000

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { filledText, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { filledText, optional } from '../fields.ts'
 import { CollectionName } from '../metadata.ts'
 
 /** What a key permits: to search, ask the agent, change documents, administer the server. */

@@ -1,5 +1,5 @@
+import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { boundedText, optional, optionalOr } from '../fields.ts'
 
 /** A host name, with a port or without. No label begins with `-`, which a program would take for an option. */
 export const HOST_NAME = /^(?!.*\.-)(?!-)[\w.-]{1,253}(?::\d{1,5})?$/

@@ -1,6 +1,6 @@
+import { boundedText, filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { DocumentId } from '../document.ts'
-import { boundedText, filledText, optional, optionalOr } from '../fields.ts'
 import { CollectionName, Filter } from '../metadata.ts'
 import { ChosenId } from '../new-document.ts'
 import { Effort, SearchMode } from '../query.ts'

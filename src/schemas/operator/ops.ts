@@ -1,7 +1,7 @@
+import { Flag } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { RetrievalMode } from '../agent.ts'
 import { ErrorFrame } from '../chat.ts'
-import { Flag } from '../fields.ts'
 import { DEGRADED } from '../query.ts'
 
 export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
