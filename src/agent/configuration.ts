@@ -6,7 +6,7 @@ import { placeOfJsonMistake, reasonOfJsonMistake } from '@agent-server/lib/text/
 import { z } from 'zod'
 import { type Issue, issuesOf } from '../schemas/invalid-request.ts'
 import { McpServers } from './mcp/settings.ts'
-import { SandboxSection } from './sandbox/code-sandbox.ts'
+import { SandboxSection } from './sandbox-settings.ts'
 import { SkillSettings } from './skills/skills.ts'
 import { SWITCH_NAMES, TOOL_SWITCHES } from './tools/catalogue.ts'
 import { APPROVALS } from './tools/define-tool.ts'

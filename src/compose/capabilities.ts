@@ -3,25 +3,16 @@ import type { Environment } from '@agent-server/lib/environment.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
+import { type CodeSandbox, openCodeSandbox } from '@agent-server/sandboxes'
 import type { FastifyBaseLogger } from 'fastify'
-import type { AgentConfiguration } from '../agent/configuration.ts'
 import type { Mcp } from '../agent/mcp/mcp.ts'
 import type { McpServer } from '../agent/mcp/settings.ts'
 import { createToolLock } from '../agent/mcp/tool-lock.ts'
-import {
-  type CodeSandbox,
-  createCodeSandbox,
-  kindsToTry,
-  readSandboxSettings,
-  type SandboxSettings,
-} from '../agent/sandbox/code-sandbox.ts'
+import { readSandboxSettings, type SandboxSection } from '../agent/sandbox-settings.ts'
 import { createRemoteSkills, createSourceReader } from '../agent/skills/remote.ts'
 import { openSkills, type SkillSettings } from '../agent/skills/skills.ts'
 import { type Artifacts, createArtifacts } from '../agent/tools/artifacts.ts'
 import type { Config } from '../config.ts'
-import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/bubblewrap-sandbox.ts'
-import { createEmbeddedSandbox } from '../sandboxes/embedded/embedded-sandbox.ts'
-import type { Sandbox } from '../sandboxes/sandbox.ts'
 import type { AcceptedTools, SkillCopies } from '../stores/accepted.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 
@@ -116,44 +107,19 @@ const NO_CONNECTIONS: Mcp = {
   close: async () => undefined,
 }
 
-/**
- * The sandbox that is configured; with `auto`, all candidates. The others are not loaded. What an earlier sandbox of
- * the same owner has left behind is removed.
- */
-export async function composeSandbox(
+/** What an earlier sandbox of the same owner has left behind is removed. */
+export function composeSandbox(
   config: Config,
-  section: AgentConfiguration['sandbox'],
+  section: SandboxSection,
   log: FastifyBaseLogger,
   owner = config.DATA_DIR,
 ): Promise<CodeSandbox> {
-  const settings = readSandboxSettings(section)
-  const candidates: Sandbox[] = []
-  for (const kind of kindsToTry(settings.kind, config.E2B_API_KEY !== undefined)) {
-    candidates.push(await create(kind, settings, { config, log, owner }))
-  }
-  return createCodeSandbox({ settings, candidates, log })
-}
-
-async function create(
-  kind: Sandbox['kind'],
-  settings: SandboxSettings,
-  { config, log, owner }: { config: Config; log: FastifyBaseLogger; owner: string },
-): Promise<Sandbox> {
-  const { limits, image, template, idleSeconds, interpreter } = settings
-  switch (kind) {
-    case 'embedded':
-      return createEmbeddedSandbox({ limits, interpreter })
-    case 'bubblewrap':
-      return createBubblewrapSandbox({ limits })
-    case 'docker': {
-      const { createDockerSandbox, nameOf } = await import('../sandboxes/docker/docker-sandbox.ts')
-      const { DOCKER_HOST: host } = config
-      return createDockerSandbox({ limits, image, host, owner: nameOf(owner), log })
-    }
-    case 'e2b': {
-      const { createE2bSandbox } = await import('../sandboxes/e2b/e2b-sandbox.ts')
-      const { E2B_API_KEY: apiKey = '', E2B_API_URL: apiUrl } = config
-      return createE2bSandbox({ limits, template, idleSeconds, apiKey, apiUrl, log })
-    }
-  }
+  return openCodeSandbox({
+    settings: readSandboxSettings(section),
+    dockerHost: config.DOCKER_HOST,
+    e2bKey: config.E2B_API_KEY,
+    e2bUrl: config.E2B_API_URL,
+    owner,
+    log,
+  })
 }

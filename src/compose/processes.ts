@@ -2,7 +2,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { checkProcess, JOB_ENTRY } from '@agent-server/lib/processes/child-process.ts'
 import { EXTRACT_ENTRY } from '@agent-server/readers'
-import type { CodeSandbox } from '../agent/sandbox/code-sandbox.ts'
+import type { CodeSandbox } from '@agent-server/sandboxes'
 import { EMBED_ENTRY } from '../models/builtin/embedder.ts'
 
 export const PROCESS_REMEDY =

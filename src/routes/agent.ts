@@ -1,7 +1,7 @@
+import type { CodeSandbox } from '@agent-server/sandboxes'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { AgentDescription } from '../agent/describe-agent.ts'
 import type { Mcp } from '../agent/mcp/mcp.ts'
-import type { CodeSandbox } from '../agent/sandbox/code-sandbox.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { AgentRecord, Capabilities, SkillList, SkillReload, ToolList } from '../schemas/agent.ts'

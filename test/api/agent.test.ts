@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
+import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
 import { describe, expect, it } from 'vitest'
-import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import type { RunResult } from '@agent-server/sandboxes/sandbox.ts'
 import { describe, expect, it } from 'vitest'
-import { createBubblewrapSandbox } from '../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts'
-import type { RunResult } from '../../src/sandboxes/sandbox.ts'
-import { SandboxLimits } from '../../src/schemas/sandbox.ts'
-import { describeSandbox } from '../contracts/sandbox.contract.ts'
-import { processesWith } from '../contracts/sandbox.targets.ts'
-import { describeSandboxAttacks } from '../contracts/sandbox-attacks.contract.ts'
+import { createBubblewrapSandbox } from '../../packages/sandboxes/src/bubblewrap/bubblewrap-sandbox.ts'
+import { describeSandbox } from '../../packages/sandboxes/test/contracts/sandbox.contract.ts'
+import { processesWith } from '../../packages/sandboxes/test/contracts/sandbox.targets.ts'
+import { describeSandboxAttacks } from '../../packages/sandboxes/test/contracts/sandbox-attacks.contract.ts'
 
 const bubblewrap = { create: (limits: SandboxLimits) => createBubblewrapSandbox({ limits }) }
 const { signal } = new AbortController()
@@ -122,7 +122,7 @@ const UNPRIVILEGED = isRoot ? 'setpriv --reuid 65534 --regid 65534 --clear-group
 /** What a server of its own makes of the code. */
 function runInServer(code: string, before: string, as = ''): RunResult {
   const server = fileURLToPath(
-    new URL('../sandboxes/bubblewrap/one-run-server.ts', import.meta.url),
+    new URL('../../packages/sandboxes/test/bubblewrap/one-run-server.ts', import.meta.url),
   )
   const command = `${before} exec ${as} "$0" "$1" "$2"`
   const output = execFileSync('/bin/bash', ['-c', command, process.execPath, server, code])

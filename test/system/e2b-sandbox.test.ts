@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs'
+import type { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { bubblewrapParameters } from '../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts'
-import { systemCallFilter } from '../../src/sandboxes/bubblewrap/system-call-filter.ts'
-import { startChild } from '../../src/sandboxes/channel.ts'
-import { createE2bSandbox } from '../../src/sandboxes/e2b/e2b-sandbox.ts'
-import type { SandboxLimits } from '../../src/schemas/sandbox.ts'
-import { describeSandbox } from '../contracts/sandbox.contract.ts'
-import { describeSandboxAttacks } from '../contracts/sandbox-attacks.contract.ts'
+import { bubblewrapParameters } from '../../packages/sandboxes/src/bubblewrap/bubblewrap-sandbox.ts'
+import { systemCallFilter } from '../../packages/sandboxes/src/bubblewrap/system-call-filter.ts'
+import { startChild } from '../../packages/sandboxes/src/channel.ts'
+import { createE2bSandbox } from '../../packages/sandboxes/src/e2b/e2b-sandbox.ts'
+import { describeSandbox } from '../../packages/sandboxes/test/contracts/sandbox.contract.ts'
+import { describeSandboxAttacks } from '../../packages/sandboxes/test/contracts/sandbox-attacks.contract.ts'
 import {
   E2B_STUB_KEY,
   type E2bStub,
   type StubProcess,
   type StubProgram,
   startE2bStub,
-} from '../support/e2b-stub.ts'
+} from '../../packages/sandboxes/test/e2b/e2b-stub.ts'
 
 /** Of the client; what the stub's sandboxes prevent says nothing about the provider's. */
 describe.skipIf(!existsSync('/usr/bin/bwrap'))('A stub of E2B (needs bubblewrap)', () => {

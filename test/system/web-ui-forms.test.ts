@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { McpServer } from '@modelcontextprotocol/server'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PROBES } from '../../src/agent/sandbox/probes.ts'
+import { PROBES } from '../../packages/sandboxes/src/probes.ts'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import {
   expectAccessible,

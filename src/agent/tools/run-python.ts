@@ -1,16 +1,16 @@
 import { filledText } from '@agent-server/lib/fields.ts'
 import { mediaTypeOf } from '@agent-server/lib/media-types.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import { z } from 'zod'
+import type { CodeSandbox } from '@agent-server/sandboxes'
 import {
   BYTES_PER_MEGABYTE,
   MAX_CODE,
   MAX_STDIN,
   type SandboxFile,
-} from '../../sandboxes/sandbox.ts'
-import type { SandboxRecord } from '../../schemas/sandbox.ts'
-import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
-import type { SessionRun } from '../sandbox/sessions.ts'
+  type SandboxKind,
+  type SessionRun,
+} from '@agent-server/sandboxes/sandbox.ts'
+import { z } from 'zod'
 import type { Artifacts } from './artifacts.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 import type { ReadToolFiles } from './tool-files.ts'
@@ -94,7 +94,7 @@ function describeRun(
 }
 
 /** Tells the model what there is, so that it does not try one module after another. */
-function explainLack(module: string, kind: SandboxRecord['kind']): string {
+function explainLack(module: string, kind: SandboxKind | 'none'): string {
   const there =
     kind === 'embedded'
       ? 'There is Python’s own library, without threads, processes, ssl, lzma and ctypes; no numpy, no pandas.'

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { createOutboundPolicy, literalAddress } from '@agent-server/lib/outbound/policy.ts'
 import { SECRET_HEADER } from '../../agent/mcp/settings.ts'
-import { readSandboxSettings } from '../../agent/sandbox/code-sandbox.ts'
+import { readSandboxSettings } from '../../agent/sandbox-settings.ts'
 import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
 import { type AgentSource, namedFiles } from './project.ts'
 import type { DeploymentSettings, Facts, Problem, Target } from './target.ts'

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { SandboxKind } from '../../schemas/sandbox.ts'
+import type { SandboxChoice } from '../../schemas/sandbox.ts'
 import type { AgentSource } from './project.ts'
 
 /** Properties of a platform, as its documentation states them. */
@@ -16,7 +16,7 @@ export interface Facts {
   killSeconds: number
   /** The maximum size of a request body in bytes; absent if there is none. */
   bodyBytes?: number
-  sandboxes: readonly SandboxKind[]
+  sandboxes: readonly SandboxChoice[]
   /** Whether machines come and go with requests, so that code must be run elsewhere. */
   isServerless?: boolean
   /** Whether a host name without dots can be another service. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import type { SandboxSession } from '@agent-server/sandboxes/sandbox.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createEmbeddedSandbox } from '../../../src/sandboxes/embedded/embedded-sandbox.ts'
-import type { SandboxSession } from '../../../src/sandboxes/sandbox.ts'
-import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
+import { createEmbeddedSandbox } from '../../../packages/sandboxes/src/embedded/embedded-sandbox.ts'
 
 const SCRIPT = new URL('../../../skills/timeline/scripts/sort_events.py', import.meta.url)
 const { signal } = new AbortController()

@@ -1,9 +1,8 @@
+import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import type { RunRequest, SessionRun } from '@agent-server/sandboxes/sandbox.ts'
 import { describe, expect, it } from 'vitest'
-import type { SessionRun } from '../../../src/agent/sandbox/sessions.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { runPython } from '../../../src/agent/tools/run-python.ts'
-import type { RunRequest } from '../../../src/sandboxes/sandbox.ts'
-import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { createContext } from './context-for-test.ts'
 
 const RUN: SessionRun = {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { readSandboxSettings } from '../../../agent/sandbox/code-sandbox.ts'
+import { readSandboxSettings } from '../../../agent/sandbox-settings.ts'
 import {
   hostOf,
   IMAGE,

@@ -1,0 +1,161 @@
+import { untilAborted } from '@agent-server/lib/abort.ts'
+import { byShare } from '@agent-server/lib/by-share.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import type { RunRequest, Sandbox, SandboxSession, SessionRun } from './sandbox.ts'
+
+const OPEN_MS = 60_000
+
+/** What to run, and for which key. */
+interface OwnedRun extends RunRequest {
+  owner?: string | undefined
+}
+
+export type SandboxSessions = ReturnType<typeof createSandboxSessions>
+
+interface Dependencies {
+  sandbox: (signal: AbortSignal) => Promise<Sandbox>
+  /** Called when a sandbox cannot be opened. */
+  onFailure: () => void
+  maximum: number
+  idleMs: number
+  log: Pick<Log, 'warn'>
+}
+
+/** The maximum age of a session; the next run after that gets a new one, unless runs are in flight in the old one. */
+const MAX_AGE_MS = 2 * 3_600_000
+
+interface PooledSession {
+  owner: string | undefined
+  session: Promise<SandboxSession>
+  openedAt: number
+  /** Runs that are queued or in flight. */
+  runs: number
+  expiry?: NodeJS.Timeout | undefined
+}
+
+/**
+ * One sandbox per conversation, for as long as it is used: bounded in number, with the least recently used idle one of
+ * the key that has the most ended first; each ends after an idle timeout.
+ */
+export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log }: Dependencies) {
+  const closing = new AbortController()
+  /** In order of use, most recently used last. */
+  const pooled = new Map<string, PooledSession>()
+
+  async function open(): Promise<SandboxSession> {
+    const deadline = AbortSignal.timeout(OPEN_MS)
+    const signal = AbortSignal.any([deadline, closing.signal])
+    try {
+      return await openInTime(await sandbox(signal), signal)
+    } catch (error) {
+      onFailure()
+      if (!closing.signal.aborted) log.warn({ err: error }, 'opening a sandbox failed')
+      if (error instanceof AppError) throw error
+      throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause: error })
+    }
+  }
+
+  async function end(conversation: string): Promise<void> {
+    const entry = pooled.get(conversation)
+    if (!entry) return
+    pooled.delete(conversation)
+    clearTimeout(entry.expiry)
+    const session = await opened(entry)
+    try {
+      await session?.kill()
+    } catch (error) {
+      log.warn({ err: error }, 'ending an unused sandbox failed')
+    }
+  }
+
+  function makeRoom(): void {
+    if (pooled.size < maximum) return
+    const idle = byShare(pooled, ([, { owner }]) => owner).find(([, { runs }]) => runs === 0)
+    const message = `All ${maximum} sandboxes are in use; try again later`
+    if (!idle) throw new AppError('sandbox_unavailable', message)
+    void end(idle[0])
+  }
+
+  /** The conversation's session if it still works, else a new one; it counts as in use until released. */
+  async function acquire(
+    conversation: string,
+    owner: string | undefined,
+  ): Promise<{ entry: PooledSession; fresh: boolean }> {
+    for (let entry = pooled.get(conversation); entry; entry = pooled.get(conversation)) {
+      entry.runs += 1
+      clearTimeout(entry.expiry)
+      pooled.delete(conversation)
+      pooled.set(conversation, entry)
+      const session = await opened(entry)
+      if (session?.alive && !(isOld(entry) && entry.runs === 1)) return { entry, fresh: false }
+      entry.runs -= 1
+      if (pooled.get(conversation) === entry) await end(conversation)
+    }
+    // There was no `await` since the map was last read, so the next caller finds this entry.
+    makeRoom()
+    const entry: PooledSession = { owner, session: open(), openedAt: Date.now(), runs: 1 }
+    pooled.set(conversation, entry)
+    return { entry, fresh: true }
+  }
+
+  async function release(conversation: string, entry: PooledSession): Promise<void> {
+    entry.runs -= 1
+    const session = await opened(entry)
+    if (entry.runs > 0 || pooled.get(conversation) !== entry) return
+    if (!session?.alive) return end(conversation)
+    clearTimeout(entry.expiry)
+    entry.expiry = setTimeout(() => void end(conversation), idleMs).unref()
+  }
+
+  return {
+    /**
+     * Runs code in the conversation's sandbox; opens one if there is none. Throws AppError `sandbox_unavailable` if
+     * none can be opened or all are in use, and the reason of `signal` if it is aborted.
+     */
+    async run(
+      conversation: string,
+      { owner, ...request }: OwnedRun,
+      signal: AbortSignal,
+    ): Promise<SessionRun> {
+      closing.signal.throwIfAborted()
+      const { entry, fresh } = await acquire(conversation, owner)
+      try {
+        const session = await untilAborted(entry.session, signal)
+        return { ...(await session.run(request, signal)), fresh }
+      } finally {
+        await release(conversation, entry)
+      }
+    },
+    /** Ends the sandbox of a conversation, if there is one. */
+    end,
+    /** Ends all sandboxes; no new ones are opened afterwards. */
+    async close(): Promise<void> {
+      closing.abort(new AppError('shutting_down', 'The server is shutting down'))
+      await Promise.all([...pooled.keys()].map(end))
+    },
+  }
+}
+
+/**
+ * Opens a session before the deadline, even if the sandbox ignores the signal (such as a hanging engine): a session
+ * that opens too late is ended.
+ */
+async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxSession> {
+  const opening = sandbox.open(signal)
+  try {
+    return await untilAborted(opening, signal)
+  } catch (error) {
+    void ignore(
+      opening.then((late) => late.kill()),
+      'a session that opens too late has no user',
+    )
+    throw error
+  }
+}
+
+/** The session; undefined if it could not be opened. */
+const opened = ({ session }: PooledSession) => ignore(session, 'logged when it failed to open')
+
+const isOld = ({ openedAt }: PooledSession) => Date.now() - openedAt > MAX_AGE_MS

@@ -1,9 +1,0 @@
-import { createEmbeddedSandbox } from '../../../src/sandboxes/embedded/embedded-sandbox.ts'
-import type { SandboxLimits } from '../../../src/schemas/sandbox.ts'
-import { describeSandbox } from '../../contracts/sandbox.contract.ts'
-import { describeSandboxAttacks } from '../../contracts/sandbox-attacks.contract.ts'
-
-const embedded = { create: (limits: SandboxLimits) => createEmbeddedSandbox({ limits }) }
-
-describeSandbox('embedded', embedded)
-describeSandboxAttacks('embedded', embedded)
