@@ -8,6 +8,7 @@ COPY client/package.json client/
 COPY minilm/package.json minilm/
 COPY packages/lib/package.json packages/lib/
 COPY packages/readers/package.json packages/readers/
+COPY packages/sandboxes/package.json packages/sandboxes/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.

@@ -32,8 +32,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'variable-labels',
     ...LEAVES,
   ],
-  app: ['routes', 'http', ...ROOMS, 'stores', ...LEAVES],
-  routes: [...ROOMS, 'http', 'schemas', 'errors'],
+  app: ['routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
+  routes: [...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
@@ -43,14 +43,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   stores: LEAVES,
   indexes: LEAVES,
   models: LEAVES,
-  sandboxes: LEAVES,
+  sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
   variables: ['variable-types', 'indexes', ...LEAVES],
   'variable-types': [],
   'variable-labels': ['variables'],
   config: ['variables', ...LEAVES],
   'first-start': ['lib'],
-  schemas: ['errors', 'lib'],
+  // What a sandbox is called, and what its verification reports, is in answers.
+  schemas: ['sandboxes', 'errors', 'lib'],
   // Of packages/, each a layer; the core may be packages' neighbour, never their foundation.
   readers: ['errors', 'lib'],
   lib: ['errors'],
@@ -230,10 +231,12 @@ function layerViolations(tree: readonly SourceFile[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}`)
 }
 
-/** A folder within a seam (`stores/sqlite/`) is an implementation: nobody but compose and its own layer names it. */
+const withinLayer = (path: string) => path.replace(/^(?:packages\/[\w-]+\/src|src\/\w+)\//, '')
+
+/** A folder within a seam (`src/stores/sqlite/`) is an implementation: nobody but compose and its own layer names it. */
 function concreteImports(tree: readonly SourceFile[]): string[] {
   return edges(tree)
-    .filter(({ to }) => SEAMS.includes(layerOf(to)) && to.split('/').length > 3)
+    .filter(({ to }) => SEAMS.includes(layerOf(to)) && withinLayer(to).includes('/'))
     .filter(({ to }) => !to.startsWith(SHARED_FOLDER))
     .filter(({ from, to }) => ![layerOf(to), 'compose'].includes(layerOf(from)))
     .map(({ from, to }) => `${from} names the concrete ${to}`)

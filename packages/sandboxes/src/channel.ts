@@ -13,11 +13,11 @@ export interface SandboxChannel {
 }
 
 /** Characters of standard error that are kept for the log. */
-const MAX_LAST_WORDS = 2_000
+const MAX_TAIL = 2_000
 
-/** Appends to the tail of standard error, dropping its beginning beyond `MAX_LAST_WORDS`. */
-export function appendWords(words: string, more: string): string {
-  return `${words}${more}`.slice(-MAX_LAST_WORDS)
+/** Appends to the tail of standard error, dropping its beginning beyond `MAX_TAIL`. */
+export function appendTail(tail: string, more: string): string {
+  return `${tail}${more}`.slice(-MAX_TAIL)
 }
 
 interface Program {
@@ -55,13 +55,13 @@ export function startChild({
   // An early end of the program is reported by `ended`, so a write error here is ignored.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   const memory = boundMemory(child, maximumBytes, { withDescendants: true })
-  let words = ''
+  let errors = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = appendWords(words, text)
+    errors = appendTail(errors, text)
   })
   const closed = new Promise<string>((resolve) => {
     child.once('close', (code, signal) => {
-      resolve(`${words.trim()} (${memory.reason() ?? signal ?? `code ${code}`})`)
+      resolve(`${errors.trim()} (${memory.reason() ?? signal ?? `code ${code}`})`)
     })
   })
   const ended = Promise.race([failed, closed])

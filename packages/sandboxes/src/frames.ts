@@ -25,7 +25,7 @@ export function* decodeFrame(maximumPayload: number): Generator<number, Frame, B
   const length = (yield LENGTH_BYTES).readUInt32BE()
   if (length > MAX_HEADER) throw new Error('The header of a frame is too long')
   const header: unknown = JSON.parse((yield length).toString())
-  if (!hasSizes(header)) throw new Error('A frame does not tell its sizes')
+  if (!hasSizes(header)) throw new Error('The header of a frame has no sizes')
   const total = header.sizes.reduce((sum, size) => sum + size, 0)
   if (total > maximumPayload) throw new Error('A frame is too long')
   const parts: Buffer[] = []
@@ -42,20 +42,20 @@ function hasSizes(header: unknown): header is { sizes: number[] } {
 /** Takes bytes as they arrive and calls `onFrame` for each complete frame. Throws if one is malformed or too long. */
 export function createFrameReader(maximumPayload: number, onFrame: (frame: Frame) => void) {
   let chunks: Buffer[] = []
-  let held = 0
+  let buffered = 0
   let decoder = decodeFrame(maximumPayload)
   let step = decoder.next()
 
   const take = (size: number): Buffer => {
     const all = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
     chunks = [all.subarray(size)]
-    held -= size
+    buffered -= size
     return all.subarray(0, size)
   }
   return (chunk: Buffer): void => {
     chunks.push(chunk)
-    held += chunk.length
-    while (!step.done && held >= step.value) {
+    buffered += chunk.length
+    while (!step.done && buffered >= step.value) {
       step = decoder.next(take(step.value))
       if (!step.done) continue
       onFrame(step.value)

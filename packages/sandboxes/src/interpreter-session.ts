@@ -32,8 +32,8 @@ const Result = z.object({
 
 /** The most bytes that go into one run or come out of it: its files, and its code and input, or output. */
 export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits): number {
-  const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAX_CODE + MAX_STDIN) * 3
-  return fileMegabytes * BYTES_PER_MEGABYTE + words
+  const textBytes = outputKilobytes * BYTES_PER_KILOBYTE + (MAX_CODE + MAX_STDIN) * 3
+  return fileMegabytes * BYTES_PER_MEGABYTE + textBytes
 }
 
 /** The open sessions of one sandbox; closing it kills them all. */
@@ -142,7 +142,7 @@ const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunRes
 function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
   const answers = createNextAnswer<Frame>()
   const accept = createFrameReader(maximumPayload(limits), (frame) => {
-    if (!answers.give(frame)) throw new Error('A frame came that nobody waits for')
+    if (!answers.give(frame)) throw new Error('Unexpected frame')
   })
   channel.output.on('data', (chunk: Buffer) => {
     try {
@@ -156,7 +156,7 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
   // A broken pipe is reported as the end of the interpreter.
   channel.input.on('error', () => undefined)
   channel.output.on('error', answers.end)
-  void channel.ended.then((words) => answers.end(new Error(`The interpreter ended: ${words}`)))
+  void channel.ended.then((reason) => answers.end(new Error(`The interpreter ended: ${reason}`)))
 
   return answers
 }

@@ -62,8 +62,10 @@ export const PROBES: readonly Probe[] = [
     request: () => ({ code: 'import os\nprint(" ".join(os.environ))' }),
     findFault: ({ stdout }) => {
       const names = stdout.trim().split(' ')
-      const found = names.filter((name) => SECRET_NAME.test(name) && !HARMLESS_NAMES.includes(name))
-      return found.length === 0 ? undefined : `Code sees the variables ${found.join(', ')}`
+      const secrets = names.filter(
+        (name) => SECRET_NAME.test(name) && !HARMLESS_NAMES.includes(name),
+      )
+      return secrets.length === 0 ? undefined : `Code sees the variables ${secrets.join(', ')}`
     },
     remedy: `${ISOLATION}, or remove the variables from the image`,
   },

@@ -7,7 +7,7 @@ import type { RunRequest, Sandbox, SandboxSession, SessionRun } from './sandbox.
 
 const OPEN_MS = 60_000
 
-/** What to run, and for which key. */
+/** What to run, and the API key it counts towards. */
 interface OwnedRun extends RunRequest {
   owner?: string | undefined
 }
@@ -36,8 +36,8 @@ interface PooledSession {
 }
 
 /**
- * One sandbox per conversation, for as long as it is used: bounded in number, with the least recently used idle one of
- * the key that has the most ended first; each ends after an idle timeout.
+ * One sandbox per conversation, for as long as it is used. Their number is bounded: of the API key that has the most, the
+ * least recently used idle one ends first. Each ends after an idle timeout.
  */
 export function createSandboxSessions({ sandbox, onFailure, maximum, idleMs, log }: Dependencies) {
   const closing = new AbortController()

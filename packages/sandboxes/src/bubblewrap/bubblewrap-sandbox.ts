@@ -16,7 +16,7 @@ import { systemCallFilter } from './system-call-filter.ts'
 
 const BUBBLEWRAP = '/usr/bin/bwrap'
 const PYTHON = '/usr/bin/python3'
-const NEEDED = {
+const REQUIRED = {
   [BUBBLEWRAP]: 'install the package bubblewrap, 0.8 or newer',
   '/usr/bin/prlimit': 'install the package util-linux',
   [PYTHON]: 'install the package python3',
@@ -95,9 +95,9 @@ export function createBubblewrapSandbox({
     }
     child.input.write('\n')
     if (!group) return child
-    const ended = child.ended.then(async (words) => {
+    const ended = child.ended.then(async (reason) => {
       await group.remove()
-      return words
+      return reason
     })
     const kill = async () => {
       await child.kill()
@@ -123,7 +123,7 @@ export function createBubblewrapSandbox({
 }
 
 async function checkPrograms(): Promise<void> {
-  for (const [path, remedy] of Object.entries(NEEDED)) {
+  for (const [path, remedy] of Object.entries(REQUIRED)) {
     await access(path, constants.X_OK).catch((cause) => {
       throw new AppError('sandbox_unavailable', `There is no ${path}: ${remedy}`, { cause })
     })
@@ -132,7 +132,7 @@ async function checkPrograms(): Promise<void> {
 
 function explain(error: unknown): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
-  const remedy = REMEDIES.find(([words]) => words.test(cause?.message ?? ''))?.[1]
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(cause?.message ?? ''))?.[1]
   if (!remedy) return error
   return new AppError('sandbox_unavailable', `bubblewrap does not start: ${remedy}`, { cause })
 }

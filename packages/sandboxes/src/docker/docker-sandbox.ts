@@ -10,7 +10,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
-import { appendWords, type SandboxChannel } from '../channel.ts'
+import { appendTail, type SandboxChannel } from '../channel.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
 import type { SandboxLimits } from '../limits.ts'
 import {
@@ -38,10 +38,10 @@ interface Options {
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
   const sessions = createInterpreterSessions(limits)
   /** The removal of a killed server's containers: once, before the first session, and again after a failure. */
-  let swept: Promise<void> | undefined
+  let sweeping: Promise<void> | undefined
 
   const forgetSweep = (error: unknown) => {
-    swept = undefined
+    sweeping = undefined
     throw error
   }
 
@@ -52,8 +52,8 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     signal.throwIfAborted()
     try {
       const engine = await connect()
-      swept ??= sweep(engine, owner).catch(forgetSweep)
-      await swept
+      sweeping ??= sweep(engine, owner).catch(forgetSweep)
+      await sweeping
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
       return await sessions.open(channel, signal)
     } catch (error) {
@@ -91,10 +91,10 @@ async function sweep(engine: Docker, owner: string): Promise<void> {
   const filters = { label: [OWNER_LABEL] }
   const containers = await engine.listContainers({ all: true, filters })
   const oldest = Date.now() / 1_000 - LEFT_OVER_SECONDS
-  const left = containers.filter(
+  const leftover = containers.filter(
     ({ Labels: labels, Created: created }) => labels[OWNER_LABEL] === owner || created < oldest,
   )
-  await Promise.all(left.map(({ Id: id }) => removeContainer(engine.getContainer(id))))
+  await Promise.all(leftover.map(({ Id: id }) => removeContainer(engine.getContainer(id))))
 }
 
 /** Where the engine listens unless DOCKER_HOST says otherwise. */
@@ -217,13 +217,13 @@ function join(
   stream: NodeJS.ReadWriteStream,
 ): SandboxChannel {
   const [output, errors] = [new PassThrough(), new PassThrough()]
-  let words = ''
+  let tail = ''
   errors.setEncoding('utf8').on('data', (text: string) => {
-    words = appendWords(words, text)
+    tail = appendTail(tail, text)
   })
   engine.modem.demuxStream(stream, output, errors)
   const ended = finished(stream, { writable: false }).then(
-    () => words.trim() || 'the container has ended',
+    () => tail.trim() || 'the container has ended',
     (error) => `the connection to the container broke: ${error.message}`,
   )
   return {

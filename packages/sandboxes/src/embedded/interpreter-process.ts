@@ -108,7 +108,7 @@ const module = new webAssembly.Module(bytes)
 const instance = new webAssembly.Instance(module, { wasi_snapshot_preview1: wasiImports(system) })
 const { memory, _start: start } = instance.exports
 if (!(memory instanceof webAssembly.Memory) || typeof start !== 'function') {
-  throw new Error('The interpreter is no WASI program')
+  throw new Error('The interpreter is not a WASI program')
 }
 process.exit(system.start({ exports: { memory, _start: () => start() } }))
 
@@ -117,9 +117,9 @@ function readInterpreter({
   sha256,
 }: InterpreterSettings['interpreter']): Buffer<ArrayBuffer> {
   const bytes = readFileSync(path)
-  const found = createHash('sha256').update(bytes).digest('hex')
-  if (found === sha256) return bytes
-  throw new Error(`The interpreter is not the one that is expected: its SHA-256 is ${found}`)
+  const actual = createHash('sha256').update(bytes).digest('hex')
+  if (actual === sha256) return bytes
+  throw new Error(`Unexpected interpreter: its SHA-256 is ${actual}`)
 }
 
 // Jobs come from standard input and results go to standard output, one at a time, without an event loop.
@@ -134,11 +134,7 @@ function nextCode(): string {
     stdin.renew(input)
     for (const { file } of filesBelow(work)) file.changed = false
     if (place(namesOf(job.header), contents)) return code.toString()
-    stderr.fd_write(
-      Buffer.from(
-        'There is no room for the files that were to be put into the working directory\n',
-      ),
-    )
+    stderr.fd_write(Buffer.from('There is no room for the input files in the working directory\n'))
     finish(1)
   }
 }
@@ -154,14 +150,14 @@ function place(names: readonly string[], contents: readonly Uint8Array[]): boole
 
 function finish(exitCode: number): void {
   const changed = [...filesBelow(work)].filter(({ file }) => file.changed)
-  const kept = changed.filter(({ name }) => isFileName(name)).slice(0, MAX_FILES)
+  const returned = changed.filter(({ name }) => isFileName(name)).slice(0, MAX_FILES)
   const header = {
     exitCode,
     outputCut: budget.cut,
-    names: kept.map(({ name }) => name),
-    filesLeftOut: changed.length - kept.length,
+    names: returned.map(({ name }) => name),
+    filesLeftOut: changed.length - returned.length,
   }
-  const contents = kept.map(({ file }) => file.data)
+  const contents = returned.map(({ file }) => file.data)
   send(header, [stdout.drain(), stderr.drain(), ...contents])
 }
 

@@ -63,20 +63,20 @@ class Output:
             os.close(reader)
             os.close(writer)
         self.waker, self.wake = (private(end) for end in os.pipe())
-        self.asked, self.drained = threading.Event(), threading.Event()
+        self.drained = threading.Event()
         self.renew()
         threading.Thread(target=self.keep_reading, daemon=True).start()
 
     def renew(self):
         self.kept = {reader: [] for reader in self.readers}
-        self.left, self.cut = self.most, False
+        self.room, self.cut = self.most, False
 
     def keep_reading(self):
         while True:
             ready, _, _ = select.select([*self.readers, self.waker], [], [])
             # Descriptors are read in turn: this also takes what arrived between two reads.
-            took = [self.take(reader) for reader in self.readers]
-            if self.waker in ready and not any(took):
+            received = [self.take(reader) for reader in self.readers]
+            if self.waker in ready and not any(received):
                 os.read(self.waker, 1)
                 self.drained.set()
 
@@ -86,8 +86,8 @@ class Output:
             data = os.read(reader, CHUNK)
         except BlockingIOError:
             return False
-        kept = data[: self.left]
-        self.left -= len(kept)
+        kept = data[: self.room]
+        self.room -= len(kept)
         self.cut = self.cut or len(kept) < len(data)
         if kept:
             self.kept[reader].append(kept)

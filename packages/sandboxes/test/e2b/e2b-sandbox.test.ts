@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createE2bSandbox, decodeEnvelopes, encodeEnvelope } from '../../src/e2b/e2b-sandbox.ts'
+import { createE2bSandbox } from '../../src/e2b/e2b-sandbox.ts'
+import { decodeEnvelopes, encodeEnvelope } from '../../src/e2b/envelopes.ts'
 import { createFrameReader, encodeFrame } from '../../src/frames.ts'
 import { SandboxLimits } from '../../src/limits.ts'
 import { E2B_STUB_KEY, type StubProcess, startE2bStub } from './e2b-stub.ts'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
-import { encodeEnvelope } from '../../src/e2b/e2b-sandbox.ts'
+import { encodeEnvelope } from '../../src/e2b/envelopes.ts'
 
 export const E2B_STUB_KEY = 'e2b_0000000000000000000000000000000000000000'
 
