@@ -1,6 +1,5 @@
 import { filledText } from '@agent-server/lib/fields.ts'
-import type { SandboxSettings as Settings } from '@agent-server/sandboxes'
-import { SANDBOX_LIMITS } from '@agent-server/sandboxes/limits.ts'
+import { SANDBOX_LIMITS, type SandboxSettings as Settings } from '@agent-server/sandboxes'
 import { z } from 'zod'
 import { SANDBOX_CHOICES } from '../schemas/sandbox.ts'
 

@@ -1,5 +1,4 @@
-import { PROBE_NAMES } from '@agent-server/sandboxes/report.ts'
-import { SANDBOX_KINDS } from '@agent-server/sandboxes/sandbox.ts'
+import { PROBE_NAMES, SANDBOX_KINDS } from '@agent-server/sandboxes'
 import { z } from 'zod'
 import { State } from './fields.ts'
 

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import { SandboxLimits } from '@agent-server/sandboxes'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import type { SandboxLimits } from '@agent-server/sandboxes'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { bubblewrapParameters } from '../../packages/sandboxes/src/bubblewrap/bubblewrap-sandbox.ts'
 import { systemCallFilter } from '../../packages/sandboxes/src/bubblewrap/system-call-filter.ts'

@@ -1,15 +1,15 @@
 import { filledText } from '@agent-server/lib/fields.ts'
 import { mediaTypeOf } from '@agent-server/lib/media-types.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import type { CodeSandbox } from '@agent-server/sandboxes'
 import {
   BYTES_PER_MEGABYTE,
+  type CodeSandbox,
   MAX_CODE,
   MAX_STDIN,
   type SandboxFile,
   type SandboxKind,
   type SessionRun,
-} from '@agent-server/sandboxes/sandbox.ts'
+} from '@agent-server/sandboxes'
 import { z } from 'zod'
 import type { Artifacts } from './artifacts.ts'
 import { defineTool, type Tool } from './define-tool.ts'

@@ -1,4 +1,4 @@
-import { isFileName, type SandboxFile } from '@agent-server/sandboxes/sandbox.ts'
+import { isFileName, type SandboxFile } from '@agent-server/sandboxes'
 import { takes } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
-import type { SandboxSession } from '@agent-server/sandboxes/sandbox.ts'
+import { SandboxLimits, type SandboxSession } from '@agent-server/sandboxes'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createEmbeddedSandbox } from '../../../packages/sandboxes/src/embedded/embedded-sandbox.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
+import { SandboxLimits } from '@agent-server/sandboxes'
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../../src/agent/configuration.ts'
 import { createTables } from '../../../src/agent/tables/tables.ts'

@@ -1,5 +1,4 @@
-import { SandboxLimits } from '@agent-server/sandboxes/limits.ts'
-import type { RunRequest, SessionRun } from '@agent-server/sandboxes/sandbox.ts'
+import { type RunRequest, SandboxLimits, type SessionRun } from '@agent-server/sandboxes'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { runPython } from '../../../src/agent/tools/run-python.ts'
