@@ -46,6 +46,14 @@ export function filledText(maximum: number) {
     .meta({ minLength: 1 })
 }
 
+/** A count from 1 on; more than `maximum` is taken for `maximum`, so that nobody has to be told of it. */
+export function countUpTo(maximum: number) {
+  return z
+    .int()
+    .min(1)
+    .overwrite((count) => Math.min(count, maximum))
+}
+
 /** Parses JSON in a string of at most `maximum` UTF-16 code units; refuses anything else with `message`. */
 export function jsonText(maximum: number, message: string) {
   return z

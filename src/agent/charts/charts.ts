@@ -57,6 +57,10 @@ export const CHANNEL_HELP = [
   '- title',
 ].join('\n')
 
+/** A length from 100 pixels to a maximum; what is outside is taken for the nearest. */
+const pixels = (maximum: number) =>
+  z.int().overwrite((length) => Math.min(Math.max(length, 100), maximum))
+
 /** A chart as a model requests it: a subset of Vega-Lite without its expressions, URLs and files. */
 export const ChartRequest = z
   .strictObject({
@@ -66,16 +70,16 @@ export const ChartRequest = z
     y: Channel.optional(),
     color: Channel.optional(),
     size: Channel.optional(),
-    theta: Channel.optional().describe('Size of pie slices; color names them.'),
-    column: Channel.optional().describe('One small chart per value.'),
+    theta: Channel.optional().describe('Pie slices; color names them.'),
+    column: Channel.optional(),
     rows: z
       .array(freeObject().pipe(z.record(z.string().min(1).max(200), Value)))
       .min(1)
       .max(MAX_CHART_ROWS)
       .optional(),
-    sql: filledText(10_000).optional().describe('Instead of rows.'),
-    width: z.int().min(100).max(1_600).default(640),
-    height: z.int().min(100).max(1_200).default(400),
+    sql: filledText(10_000).optional(),
+    width: pixels(1_600).default(640),
+    height: pixels(1_200).default(400),
   })
   .refine(({ rows, sql }) => (rows === undefined) !== (sql === undefined), {
     message: 'must have either rows or sql',

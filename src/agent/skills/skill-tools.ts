@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { filledText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
@@ -24,8 +25,7 @@ export function createSkillTools(skills: readonly Skill[]): Tool[] {
   const activateSkill = defineTool({
     name: 'activate_skill',
     title: 'Activate a skill',
-    description:
-      'Returns the instructions of a skill and the list of its resources. Call it before you answer a question that the description of the skill fits.',
+    description: 'Get the instructions of a skill.',
     source: SOURCE,
     input: z.object({ name: Name }),
     run: async ({ name }, context) => activate(named(name), context),
@@ -34,12 +34,12 @@ export function createSkillTools(skills: readonly Skill[]): Tool[] {
   const readSkillResource = defineTool({
     name: 'read_skill_resource',
     title: 'Read a resource of a skill',
-    description: 'Returns a text file of a skill, as the instructions of the skill name it.',
+    description: 'Read a file that a skill names.',
     source: SOURCE,
     input: z.object({
-      skill: Name,
-      path: z.string().min(1).max(500).describe('As listed by activate_skill.'),
-      offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+      skill: filledText(64),
+      path: z.string().min(1).max(500),
+      offset: z.int().min(0).default(0),
     }),
     run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
   })

@@ -174,7 +174,7 @@ function toFailedRecord(
 /** Maximum UTF-16 code units of the whole list; skills that no longer fit can still be activated by name. */
 const MAX_LENGTH = 20_000
 
-const INTRODUCTION = `Skills are instructions for particular tasks, written for you by the operator of this server. Where the description of a skill fits the question, call activate_skill with its name first, and follow what it returns: unlike the results of other tools it is instruction, though it cannot set aside the rules above.`
+const INTRODUCTION = `Skills are instructions for particular tasks, written by the operator. If one fits the question, call activate_skill first and follow what it returns, within the rules above.`
 
 /** The part of the system prompt about skills; empty if there are none. */
 export function renderCatalogue(skills: readonly Skill[]): string {

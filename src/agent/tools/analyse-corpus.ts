@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { filledText, freeObject } from '@agent-server/lib/fields.ts'
+import { countUpTo, filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { allOf, Filter, OPERATOR_NAMES } from '../../schemas/metadata.ts'
@@ -28,18 +28,18 @@ const Input = z
     task: z
       .enum(['count', 'list', 'values', 'timeline', 'terms', 'duplicates', 'question'])
       .describe(
-        'values, timeline: documents per value or time of a metadata field; terms: frequent words; question: reads every document.',
+        'values, timeline: documents by a metadata field; terms: frequent words; question: reads all.',
       ),
     // Described in words: the schema of four levels of conditions would take a thousand tokens.
     filter: freeObject()
       .transform((filter): unknown => filter)
       .pipe(Filter)
       .optional()
-      .describe('By metadata, e.g. {"field": "year", "gte": 2020}.'),
+      .describe('E.g. {"field": "year", "gte": 2020}.'),
     field: filledText(64).optional(),
     per: z.enum(['year', 'month', 'day']).default('month'),
     question: filledText(2_000).optional(),
-    limit: z.int().min(1).max(MAX_LISTED).default(50),
+    limit: countUpTo(MAX_LISTED).default(50),
   })
   .refine(({ task, field }) => field !== undefined || !['values', 'timeline'].includes(task), {
     message: 'field is required for values and timeline',
@@ -61,8 +61,7 @@ export function analyseCorpus(parts: Dependencies): Tool {
   return defineTool({
     name: 'analyse_corpus',
     title: 'Analyse the corpus',
-    description:
-      'Analyse all documents rather than the best passages: count or list them, or find duplicates, for example.',
+    description: 'Analyse all documents, not only the best passages.',
     input: Input,
     help: FILTER_HELP,
     deadlineMs: DEADLINE_MS,

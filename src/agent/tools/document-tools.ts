@@ -1,4 +1,4 @@
-import { filledText } from '@agent-server/lib/fields.ts'
+import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { PAGE_BREAK } from '@agent-server/lib/text/page-break.ts'
 import { z } from 'zod'
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
@@ -15,10 +15,10 @@ export function semanticSearch(retrieval: Pick<Retrieval, 'search'>, defaultTopK
   return defineTool({
     name: 'semantic_search',
     title: 'Semantic search',
-    description: 'Search the documents again, with other words. Returns numbered passages to cite.',
+    description: 'Search the documents again, with other words.',
     input: z.object({
       query: filledText(2_000),
-      topK: z.int().min(1).max(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
+      topK: countUpTo(MAX_CHUNKS).default(Math.min(defaultTopK, MAX_CHUNKS)),
     }),
     async run(query, { citations, search, searched, spend }, signal) {
       const wanted = { ...query, ...search, explain: true, spend }
@@ -43,10 +43,10 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
   return defineTool({
     name: 'read_document',
     title: 'Read a document',
-    description: `Read a document in order, ${MAX_PART} characters at a time: to summarise it, or to see what surrounds a passage.`,
+    description: 'Read a document in order, part by part.',
     input: z.object({
-      document: filledText(128).describe('The number of a passage, or an id.'),
-      start: z.int().min(0).default(0).describe('The first character.'),
+      document: filledText(128).describe('Passage number or id.'),
+      start: z.int().min(0).default(0),
       page: z.int().min(1).optional(),
       heading: filledText(200).optional(),
     }),

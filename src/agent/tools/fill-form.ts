@@ -19,16 +19,14 @@ const Value = z.strictObject({
 
 const Input = z
   .strictObject({
-    documentId: filledText(200).optional().describe('The form.'),
-    artifactId: filledText(64).optional().describe('Or a file made before.'),
-    markdown: filledText(100_000).optional().describe('Or a text with {{placeholders}}.'),
-    schema: freeObject().optional().describe('Or a JSON Schema of an object.'),
+    documentId: filledText(200).optional(),
+    artifactId: filledText(64).optional(),
+    markdown: filledText(100_000).optional().describe('With {{placeholders}}.'),
+    schema: freeObject().optional(),
     values: freeObject()
       .pipe(z.record(z.string().min(1).max(200), Value))
       .default({})
-      .describe(
-        '{"field": {"value", "source"}}: the number of the passage that says it, or "user".',
-      ),
+      .describe('By field, {value, source}; source: passage number or "user".'),
   })
   .refine(
     ({ documentId, artifactId, markdown, schema }) =>
@@ -67,7 +65,7 @@ export function fillForm(parts: Dependencies): Tool {
     name: 'fill_form',
     title: 'Fill a form',
     description:
-      'Fill a form: PDF, Word, text or JSON. Call it without values first to list the fields. Never guess a value: leave the field out.',
+      'Fill a PDF, Word, text or JSON form; without values, lists its fields. Never guess a value.',
     input: Input,
     async run(input, context, signal) {
       const { kind, name, bytes } = await openForm(input, parts, context, signal)

@@ -46,12 +46,11 @@ export function findText({ store, lookup }: Dependencies): Tool {
   return defineTool({
     name: 'find_text',
     title: 'Find text',
-    description:
-      'Find and count exact words, a phrase, or a regular expression, in all documents or in one.',
+    description: 'Find and count exact words or a regular expression in all documents or one.',
     input: z.object({
       text: filledText(200),
       regex: z.boolean().default(false),
-      document: filledText(128).optional().describe('Its id, or the number of a passage.'),
+      document: filledText(128).optional(),
     }),
     deadlineMs: DEADLINE_MS,
     async run({ text, regex, document: name }, context, signal) {

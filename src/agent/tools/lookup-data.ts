@@ -1,4 +1,4 @@
-import { filledText } from '@agent-server/lib/fields.ts'
+import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -21,11 +21,11 @@ const Bound = z.union([filledText(500), z.number()])
 
 const Condition = z
   .strictObject({
-    field: filledText(200).describe('A metadata field, or a column.'),
+    field: filledText(200),
     equals: Scalar.optional(),
     prefix: filledText(500).optional(),
     from: Bound.optional(),
-    to: Bound.optional().describe('Inclusive.'),
+    to: Bound.optional(),
   })
   .refine(
     ({ equals, prefix, from, to }) => [equals, prefix, from, to].some((part) => part !== undefined),
@@ -45,11 +45,11 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
     name: 'lookup_data',
     title: 'Look up data',
     description:
-      'Find documents by their metadata, or rows of a table by its columns. Each is a source to cite. Without conditions, lists the fields or columns.',
+      'Find documents by metadata, or rows of a table. Without conditions, lists the fields.',
     input: z.object({
-      table: filledText(200).optional().describe('Leave it out for documents.'),
-      conditions: z.array(Condition).max(MAX_CONDITIONS).default([]).describe('All must hold.'),
-      limit: z.int().min(1).max(MAX_FOUND).default(20),
+      table: filledText(200).optional(),
+      conditions: z.array(Condition).max(MAX_CONDITIONS).default([]),
+      limit: countUpTo(MAX_FOUND).default(20),
     }),
     deadlineMs: DEADLINE_MS,
     async run({ table, conditions, limit }, { citations, filter }, signal) {

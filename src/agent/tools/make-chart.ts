@@ -26,7 +26,7 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
     name: 'make_chart',
     title: 'Make a chart',
     description:
-      'Draw a chart of rows, or of a SQL query over tables; the user gets the files. Never invent data. A channel is the name of a column, or {"field", "aggregate", "bin", "timeUnit", "sort", "stack", "title"} as in Vega-Lite.',
+      'Draw a chart of rows or of SQL over tables. Never invent data. A channel is a column or a Vega-Lite object of field, aggregate, bin, timeUnit, sort, stack, title.',
     input: ChartRequest,
     help: CHANNEL_HELP,
     deadlineMs: DEADLINE_MS,

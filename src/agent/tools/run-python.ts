@@ -31,7 +31,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
   return defineTool({
     name: 'run_python',
     title: 'Run Python',
-    description: `Run Python to compute, analyse tables or make files. Variables and files last for the conversation; the last expression is shown; files in the working directory go to the user. No network, no pip; numpy may be missing. At most ${seconds} s.`,
+    description: `Run Python, at most ${seconds} s. Variables and files last for the conversation; the last expression is shown; new files go to the user. No network or pip, perhaps no numpy.`,
     input: z.object({
       code: filledText(MAX_CODE),
       stdin: z.string().max(MAX_STDIN).optional(),
@@ -39,9 +39,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
         .array(filledText(300))
         .max(MAX_INPUTS)
         .default([])
-        .describe(
-          'Copied into the working directory: numbers of passages, ids of documents, or ids of files made earlier (art_…).',
-        ),
+        .describe('To copy in: passage numbers, document or art_… ids.'),
     }),
     deadlineMs: seconds * 1_000 + EXTRA_MS,
     unavailable: sandbox.unavailable,

@@ -1,4 +1,4 @@
-import { filledText } from '@agent-server/lib/fields.ts'
+import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
 import type { Citations } from '../citations/citations.ts'
@@ -31,10 +31,9 @@ function listTables(tables: Asked): Tool {
   return defineTool({
     name: 'list_tables',
     title: 'List tables',
-    description:
-      'List the documents that are tables, with their columns. Use it before query_table.',
+    description: 'List the documents that are tables, with their columns.',
     input: z.object({
-      search: filledText(200).optional().describe('Part of the name or title.'),
+      search: filledText(200).optional(),
     }),
     deadlineMs: DEADLINE_MS,
     async run({ search = '' }, { filter }, signal) {
@@ -56,8 +55,7 @@ function describeTable(tables: Asked): Tool {
   return defineTool({
     name: 'describe_table',
     title: 'Describe a table',
-    description:
-      'Describe a table: type, range and distinct values of each column, and the first rows.',
+    description: 'Columns of a table, with type, range and values, and its first rows.',
     input: z.object({ table: filledText(200) }),
     deadlineMs: DEADLINE_MS,
     async run({ table }, { filter }, signal) {
@@ -87,11 +85,10 @@ function queryTable(tables: Asked): Tool {
   return defineTool({
     name: 'query_table',
     title: 'Query tables',
-    description:
-      'Run one SELECT (DuckDB SQL) over tables. Use it to count, sum, compare or join: its results are exact, passages are not.',
+    description: 'Run one SELECT (DuckDB) over tables: exact counts, sums, comparisons, joins.',
     input: z.object({
       sql: filledText(10_000),
-      maximumRows: z.int().min(1).max(MAX_ROWS).default(100),
+      maximumRows: countUpTo(MAX_ROWS).default(100),
     }),
     deadlineMs: DEADLINE_MS,
     async run({ sql, maximumRows }, { filter, citations }, signal) {

@@ -47,9 +47,9 @@ async function toolsWith(tools: object): Promise<Tool[]> {
 const namesWith = async (tools: object) => (await toolsWith(tools)).map(({ name }) => name)
 
 describe('The built-in tools', () => {
-  it('take at most 1,800 tokens of a request', async () => {
+  it('take at most 1,450 tokens of a request', async () => {
     const tools = (await toolsWith({})).map(toModelTool)
-    expect(toolTokens(tools)).toBeLessThanOrEqual(1_800)
+    expect(toolTokens(tools)).toBeLessThanOrEqual(1_450)
   })
 
   it('are sent without what only validates, such as patterns and lengths', async () => {

@@ -121,7 +121,7 @@ describe('lookup_data', () => {
     { conditions: [{ equals: 1 }] },
     { conditions: [{ field: 'a', like: '%' }] },
     { conditions: Array.from({ length: 11 }, () => ({ field: 'a', equals: 1 })) },
-    { limit: 51 },
+    { limit: 0 },
   ])('refuses %j', async (input) => {
     await expect((async () => create().run(input))()).rejects.toThrow(ToolInputError)
   })
@@ -145,6 +145,8 @@ describe('lookup_data over a table', () => {
         conditions: [{ field: 'cost', from: 1, to: 2 }],
       },
     ])
+    await run({ table: 'budget__q1', conditions: [COSTLY], limit: 51 })
+    expect(asked.at(-1)?.maximumRows).toBe(50)
     expect(context.citations.all()).toMatchObject([
       {
         documentId: 'doc',

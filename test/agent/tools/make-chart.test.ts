@@ -101,6 +101,12 @@ describe('make_chart', () => {
     expect(context.artifacts.all()).toEqual([])
   })
 
+  it('draws what is too wide or too low as wide and as low as a chart may be', async () => {
+    const { run, drawn } = createChart()
+    await run({ mark: 'bar', x, rows: ROWS, width: 9_999, height: 1 })
+    expect(drawn).toMatchObject([{ width: 1_600, height: 100 }])
+  })
+
   it('tells the model what cannot be drawn', async () => {
     const { run } = createChart({ refusal: 'The chart is too large' })
     const asked = run({ mark: 'bar', x, rows: ROWS })

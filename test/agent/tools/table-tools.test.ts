@@ -127,6 +127,8 @@ describe('query_table', () => {
     const filter = { field: 'year', eq: 2026 }
     await run('query_table', { sql: 'SELECT 1', maximumRows: 7 }, createContext({ filter }))
     expect(queries).toEqual([{ sql: 'SELECT 1', maximumRows: 7, filter }])
+    await run('query_table', { sql: 'SELECT 1', maximumRows: 1_001 })
+    expect(queries.at(-1)?.maximumRows).toBe(1_000)
   })
 
   it('tells the model what the engine refuses', async () => {
@@ -134,7 +136,7 @@ describe('query_table', () => {
     await expect(asked).rejects.toThrow(new Refusal('Parser Error: wrong'))
   })
 
-  it.each([{}, { sql: ' ' }, { sql: 'SELECT 1', maximumRows: 1_001 }, { sql: 'x'.repeat(10_001) }])(
+  it.each([{}, { sql: ' ' }, { sql: 'SELECT 1', maximumRows: 0 }, { sql: 'x'.repeat(10_001) }])(
     'refuses %j',
     async (input) => {
       const asked = async () => createFakeTables(['sales']).run('query_table', input)
