@@ -66,6 +66,8 @@ export interface ModelRequest {
   sampling: Sampling
   /** The chunks whose text the messages contain; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
+  /** What begins alike has the same one: for a provider that routes requests to where their beginning is cached. */
+  cacheKey?: string | undefined
 }
 
 export interface ModelUsage {

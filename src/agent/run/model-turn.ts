@@ -13,6 +13,7 @@ import type { LimitName } from '../../schemas/fields.ts'
 import type { CitationCheck } from '../citations/citation-check.ts'
 import { type AgentEvent, type AgentRequest, isClientTool, textDelta } from './agent-event.ts'
 import { LIMIT_REASONS, type RunBudget } from './budget.ts'
+import { cacheKeyOf } from './cache-key.ts'
 import type { LinkFilter } from './link-filter.ts'
 import type { FittedPrompt } from './prompt.ts'
 
@@ -48,6 +49,7 @@ export function toModelRequest(
     toolChoice: tools.length > 0 ? choiceOf(request, turn) : undefined,
     sampling: request.sampling,
     chunks: chunks.map(({ hit }) => hit),
+    cacheKey: cacheKeyOf(request),
   }
 }
 

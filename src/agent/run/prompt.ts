@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelTool, Sampling } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
-import { withoutCitations } from '../citations/citation-check.ts'
 import { type Citations, type NumberedHit, renderChunks } from '../citations/citations.ts'
+import { asSent, latestTurns, toTurns, withoutMarks } from './history.ts'
 import type { ModelWindow } from './window.ts'
 
 /** The server's part of every system prompt. Chosen by measurement: docs/internals/prompt.md. */
@@ -99,7 +99,12 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
   const total = window.promptTokens(sampling)
   const tools = fitTools(
     parts,
-    total - window.toTokens(sizeOfMessages([systemOf(parts, true), ...example, ...question])),
+    total -
+      window.toTokens(
+        sizeOfMessages([systemOf(parts, true), ...example]) +
+          // So that what is offered does not change with the length of a question.
+          Math.max(sizeOfMessages(question), TYPICAL_QUESTION),
+      ),
     window,
   )
   const system = systemOf(parts, tools.length > 0)
@@ -112,7 +117,11 @@ export function fitPrompt(parts: PromptParts, window: ModelWindow): FittedPrompt
   const before = passagesSize + sizeOfMessages(turns.flat())
   const work = fitResults([...after, ...added], Math.max(room * WORK_SHARE, room - before))
   room -= sizeOfMessages(work)
-  const history = latestTurns(turns, Math.max(room * HISTORY_SHARE, room - passagesSize))
+  const history = latestTurns(turns, Math.max(room * HISTORY_SHARE, room - passagesSize), {
+    sizes: plain.map(sizeOfMessages),
+    // With three to four bytes per token, so many bytes are a quarter to a third of the room.
+    step: total,
+  })
   room -= sizeOfMessages(history)
   const shown = chunks && fitChunks(chunks, room)
   const passages = shown ? citations.show(renderChunks(shown, citations.key)) : ''
@@ -177,54 +186,6 @@ function parted(messages: readonly ModelMessage[]) {
 
 function withPassages(question: string, passages: string): string {
   return passages === '' ? question : `${passages}\n\nQuestion: ${question}`
-}
-
-/** Removes citations of earlier runs, whose numbers now refer to other chunks. */
-function withoutMarks(message: ModelMessage): ModelMessage {
-  if (message.role !== 'assistant') return message
-  return { ...message, content: withoutCitations(message.content) }
-}
-
-/** Groups messages into turns: each begins with a user message and keeps tool calls and results together. */
-function toTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
-  const turns: ModelMessage[][] = []
-  for (const message of messages) {
-    const current = turns.at(-1)
-    if (message.role === 'user' || !current) turns.push([message])
-    else current.push(message)
-  }
-  return turns
-}
-
-/** The passages of so many turns are left out at once: in between, the beginning of the prompt stays the same. */
-const TURNS_AT_ONCE = 4
-
-/** Turns as they were sent, in so many bytes; if there is too little room, without the passages of the oldest ones. */
-function asSent(
-  turns: readonly ModelMessage[][],
-  recalled: ReadonlyMap<ModelMessage, string>,
-  bytes: number,
-): readonly ModelMessage[][] {
-  if (recalled.size === 0) return turns
-  const inFull = (message: ModelMessage) => ({
-    ...message,
-    content: recalled.get(message) ?? message.content,
-  })
-  for (let first = 0; first < turns.length; first += TURNS_AT_ONCE) {
-    const sent = turns.map((turn, index) => (index < first ? turn : turn.map(inFull)))
-    if (sizeOfMessages(sent.flat()) <= bytes) return sent
-  }
-  return turns
-}
-
-/** As many of the latest turns as fit into so many bytes. */
-function latestTurns(turns: readonly ModelMessage[][], bytes: number): ModelMessage[] {
-  let room = bytes
-  const first = turns.findLastIndex((turn) => {
-    room -= sizeOfMessages(turn)
-    return room < 0
-  })
-  return turns.slice(first + 1).flat()
 }
 
 /** What a chunk takes besides its text: number, title and heading. */

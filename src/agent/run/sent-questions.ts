@@ -5,11 +5,12 @@ import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { AgentRequest } from './agent-event.ts'
 
-/** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages. */
-const MAX_QUESTIONS = 100
+/** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages, and of all. */
+const MAX_QUESTIONS = 1_000
 const MAX_LENGTH = 65_536
-/** No provider keeps its prompt cache for longer without use. */
-const MAX_AGE_MS = 10 * 60_000
+const MAX_TOTAL = 16_000_000
+/** OpenAI keeps its prompt cache for so long without use, at most; where it is kept for less, more is sent at full price. */
+const MAX_AGE_MS = 60 * 60_000
 
 type Source = Pick<Hit, 'id' | 'documentId'>
 
@@ -32,6 +33,7 @@ export type SentQuestions = ReturnType<typeof createSentQuestions>
 export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
   /** The least recently used first. */
   const kept = new Map<string, SentQuestion>()
+  let total = 0
 
   return {
     /** The earlier questions of the request that are remembered, each with its text as it was sent. */
@@ -53,15 +55,22 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
       if (key === undefined || hits.length === 0 || content.length > MAX_LENGTH) return
       const sources = hits.map(({ id, documentId }) => ({ id, documentId }))
       keep(key, { owner: request.caller?.key?.id, content, hits: sources })
-      if (kept.size <= MAX_QUESTIONS) return
-      const [first] = byShare(kept, ([, { owner }]) => owner)
-      if (first) kept.delete(first[0])
+      while (kept.size > MAX_QUESTIONS || total > MAX_TOTAL) {
+        const [first] = byShare(kept, ([, { owner }]) => owner)
+        if (first) forget(first[0])
+      }
     },
   }
 
   function keep(key: string, sent: Omit<SentQuestion, 'at'>): void {
-    kept.delete(key)
+    forget(key)
     kept.set(key, { ...sent, at: Date.now() })
+    total += sent.content.length
+  }
+
+  function forget(key: string): void {
+    total -= kept.get(key)?.content.length ?? 0
+    kept.delete(key)
   }
 
   /** Returns whether a hit is of what its document holds now. */

@@ -2,6 +2,7 @@ import { startDeadline } from '@agent-server/lib/abort.ts'
 import { tokenise } from '@agent-server/lib/text/tokenise.ts'
 import type { ChatModel, ModelRequest, ModelUsage } from '../../models/chat-model.ts'
 import type { AgentRequest } from './agent-event.ts'
+import { cacheKeyOf } from './cache-key.ts'
 
 /** Maximum earlier questions that are used as context. */
 const MAX_EARLIER = 2
@@ -53,10 +54,12 @@ interface Dependencies {
  * Throws the abort reason of `signal`.
  */
 export async function toQuery(
-  { conversation: { messages }, topK, rewrite }: AgentRequest,
+  asking: AgentRequest,
   { isStopWord, ...means }: Dependencies,
   signal: AbortSignal,
 ): Promise<SearchQuery> {
+  const { conversation, topK, rewrite } = asking
+  const { messages } = conversation
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const query = messages[last]?.content ?? ''
   const before = messages
@@ -67,7 +70,7 @@ export async function toQuery(
   if (asked.content.size > (asked.refers ? MANY_WORDS : FEW_WORDS - 1)) return { query }
   const earlier = before.filter(({ role }) => role === 'user').map(({ content }) => content)
   const context = earlier.toReversed().slice(0, MAX_EARLIER)
-  const question = await write(query, means, signal)
+  const question = await write(query, { ...means, cacheKey: cacheKeyOf(asking) }, signal)
   const said = [query, ...before.map(({ content }) => content)]
   if (question === undefined || !isUsable(question, said, isStopWord)) return { query, context }
   return { query: question, isRewritten: question !== query }
@@ -76,7 +79,7 @@ export async function toQuery(
 /** Asks the model for a standalone question; undefined if it is slow, late or fails. */
 async function write(
   query: string,
-  { model, promptFor, spend }: Omit<Dependencies, 'isStopWord'>,
+  { model, promptFor, spend, cacheKey }: Omit<Dependencies, 'isStopWord'> & { cacheKey: string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (!model.generates || (model.speed ?? 0) < MIN_SPEED) return undefined
@@ -88,6 +91,7 @@ async function write(
     ...(tools.length > 0 && { toolChoice: 'none' }),
     sampling: { maxTokens: MAX_TOKENS },
     chunks: [],
+    cacheKey,
   }
   try {
     return await read(model.stream(request, deadline.signal), spend)

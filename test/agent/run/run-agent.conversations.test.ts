@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
+import type { ModelMessage } from '../../../src/models/chat-model.ts'
 import { createAgentForTest, endOf } from './agent-for-test.ts'
 import { asks, says, toolCall } from './scripted-model.ts'
 
@@ -81,5 +83,28 @@ describe('A conversation that the client named', () => {
     await Array.fromAsync(run({ conversationId: 'desk-7' }))
     expect(seen).toEqual(['desk-7'])
     expect(ended).toEqual([])
+  })
+})
+
+describe('The cache key of what the model is sent', () => {
+  const user = (content: string) => ({ role: 'user' as const, content })
+  const keysOf = async (...requests: readonly Partial<AgentRequest>[]) => {
+    const { run, model } = createAgentForTest({ answers: requests.map(() => SAYS) })
+    for (const request of requests) await Array.fromAsync(run(request))
+    return model.requests.map(({ cacheKey }) => cacheKey)
+  }
+  const asking = (...messages: ModelMessage[]) => ({ conversation: { messages, instructions: [] } })
+
+  it('is the same in every turn of a conversation', async () => {
+    const first = user('When does it open?')
+    const more = [{ role: 'assistant' as const, content: 'At nine.' }, user('And on Sundays?')]
+    const [one, two] = await keysOf(asking(first), asking(first, ...more))
+    expect(one).toMatch(/^agent-server-\d$/)
+    expect(two).toBe(one)
+  })
+
+  it('is one of eight, whatever is asked', async () => {
+    const requests = Array.from({ length: 100 }, (_, each) => asking(user(`Question ${each}`)))
+    expect(new Set(await keysOf(...requests)).size).toBe(8)
   })
 })

@@ -78,8 +78,8 @@ describe('Of many conversations', () => {
   const questions = createSentQuestions({ get: async () => served as StoredDocument })
   const hit = { ...hitOf('a-1-0'), id: 'doc_a-1-0-1-0' }
   const of = (id: string) => ({ caller: { ...MASTER, key: { id, name: id } } })
-  const keep = (first: string, more = {}) =>
-    questions.keep({ ...question(first), ...more }, 'as sent', [hit])
+  const keep = (first: string, more = {}, content = 'as sent') =>
+    questions.keep({ ...question(first), ...more }, content, [hit])
   const recalled = async (first: string, more = {}) => {
     const messages = [user(first), assistant('Yes.'), user('And?')]
     const asked = { ...question(''), ...more, conversation: { messages, instructions: [] } }
@@ -87,15 +87,23 @@ describe('Of many conversations', () => {
   }
 
   it('the oldest are forgotten', async () => {
-    for (let each = 0; each <= 100; each += 1) keep(`${each}`)
+    for (let each = 0; each <= 1_000; each += 1) keep(`${each}`)
     expect(await recalled('0')).toEqual([])
-    expect(await recalled('100')).toEqual(['as sent'])
+    expect(await recalled('1')).toEqual(['as sent'])
+    expect(await recalled('1000')).toEqual(['as sent'])
+  })
+
+  it('less are remembered where they are long', async () => {
+    const long = 'x'.repeat(60_000)
+    for (let each = 0; each <= 300; each += 1) keep(`long ${each}`, {}, long)
+    expect(await recalled('long 0')).toEqual([])
+    expect(await recalled('long 300')).toEqual([long])
   })
 
   it('those of a key are kept, however many another has', async () => {
     keep('quiet', of('a'))
-    for (let each = 0; each <= 200; each += 1) keep(`${each}`, of('b'))
+    for (let each = 0; each <= 2_000; each += 1) keep(`${each}`, of('b'))
     expect(await recalled('quiet', of('a'))).toEqual(['as sent'])
-    expect(await recalled('200', of('b'))).toEqual(['as sent'])
+    expect(await recalled('2000', of('b'))).toEqual(['as sent'])
   })
 })

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto'
+import type { AgentRequest } from './agent-event.ts'
+
+/**
+ * As many keys as share the conversations. With one each, a first question would find no rules and tools in the cache;
+ * with one for all, a provider that serves some fifteen requests a minute from one cache would move on to another.
+ */
+const KEYS = 8
+
+/** For a provider that routes by it: the same in every turn of a conversation, and says nothing of it. */
+export function cacheKeyOf({ caller, conversationId, conversation }: AgentRequest): string {
+  const begin = conversationId ?? conversation.messages.find(({ role }) => role === 'user')?.content
+  const digest = createHash('sha256')
+    .update(JSON.stringify([caller?.key?.id, begin]))
+    .digest()
+  return `agent-server-${digest.readUInt8() % KEYS}`
+}
