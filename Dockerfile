@@ -4,8 +4,8 @@ ARG NODE_VERSION=26.10.0
 FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY client/package.json client/
-COPY minilm/package.json minilm/
+COPY packages/client/package.json packages/client/
+COPY packages/embedders/minilm/package.json packages/embedders/minilm/
 COPY packages/lib/package.json packages/lib/
 COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/

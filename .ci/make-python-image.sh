@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a stand-in for sandbox-image/ from this machine's own Python, where no registry of images is reached.
+# Makes a stand-in for packages/sandbox-image/ from this machine's own Python, where no registry of images is reached.
 # Usage: make-python-image.sh NAME:TAG
 set -euo pipefail
 tag=${1:?usage: make-python-image.sh NAME:TAG}

@@ -19,8 +19,8 @@ const FILES = [
   'README.md',
   'CHANGELOG.md',
 ]
-/** Folders whose modules become JavaScript, since Node.js loads no TypeScript from node_modules. */
-const PROGRAM = ['src', 'packages/*/src', 'client/src']
+/** Folders whose modules become JavaScript, as do the server's own packages: Node.js loads no TypeScript from node_modules. */
+const PROGRAM = ['src', 'packages/client/src']
 /** A module of the same package, wherever its path is written: in an import, or as the entry of a thread or process. */
 const MODULE_PATH = /(['"])(\.{1,2}\/[^'"\n]*)\.ts\1/g
 
@@ -52,9 +52,10 @@ async function ownManifests() {
   return manifests
 }
 
+type OwnManifests = Awaited<ReturnType<typeof ownManifests>>
+
 /** The path from the root that `@agent-server/<name><subpath>` means, as the package's `exports` tell it. */
-async function ownModules(): Promise<(name: string, subpath: string) => string> {
-  const manifests = await ownManifests()
+function ownModules(manifests: OwnManifests): (name: string, subpath: string) => string {
   return (name, subpath) => {
     const { exports = {} } = manifests.get(name) ?? {}
     const exported = exports[`.${subpath}`] ?? exports['./*']
@@ -74,8 +75,10 @@ function toJavaScript(text: string, path: string, own: (name: string, subpath: s
 
 /** Writes the server's package to the folder, laid out as the repository. */
 async function stage(folder: string): Promise<void> {
-  const own = await ownModules()
-  for (const part of PROGRAM) {
+  const manifests = await ownManifests()
+  const own = ownModules(manifests)
+  const packages = Array.from(manifests.keys(), (name) => `packages/${name}/src`)
+  for (const part of [...PROGRAM, ...packages]) {
     for await (const path of glob(`${part}/**/*.{ts,js,cjs,json,sql,py}`, { cwd: ROOT })) {
       const isProgram = /\.(?:ts|cjs)$/.test(path)
       const target = join(folder, path.replace(/\.ts$/, '.js'))
@@ -87,15 +90,17 @@ async function stage(folder: string): Promise<void> {
   for (const name of FILES) await cp(join(ROOT, name), join(folder, name), { recursive: true })
   await run(process.execPath, ['src/main.ts', 'prebuild-web-ui'], { cwd: ROOT, timeout: PACK_MS })
   await cp(join(ROOT, 'ui/dist'), join(folder, 'ui/dist'), { recursive: true })
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
+  await writeFile(
+    join(folder, 'package.json'),
+    `${JSON.stringify(await manifest(manifests), null, 2)}\n`,
+  )
 }
 
 /** What of package.json concerns those who install it, with the dependencies of the server's own packages. */
-async function manifest() {
+async function manifest(own: OwnManifests) {
   const whole = Manifest.parse(await readJSON('package.json'))
-  const own = await ownManifests()
   const dependencies = [whole, ...own.values()].flatMap((each) => Object.entries(each.dependencies))
-  const { version } = Versioned.parse(await readJSON('minilm/package.json'))
+  const { version } = Versioned.parse(await readJSON('packages/embedders/minilm/package.json'))
   const { name, description, license, type, engines, peerDependencies, peerDependenciesMeta } =
     whole
   return {
@@ -122,7 +127,7 @@ async function pack(folder: string, target: string): Promise<void> {
 /** The Python client's; needs Python with pip. */
 async function buildWheel(target: string): Promise<void> {
   const parameters = ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', target]
-  await run('python3', [...parameters, './client-python'], { cwd: ROOT, timeout: PACK_MS })
+  await run('python3', [...parameters, './packages/client-python'], { cwd: ROOT, timeout: PACK_MS })
 }
 
 /** Packs the server, its clients and its embedding model into the new folder `target`, with their checksums. */
@@ -133,7 +138,11 @@ async function packAll(target: string, withWheel: boolean): Promise<string[]> {
     await mkdir(dirname(target), { recursive: true })
     // Fails if it exists, so that the checksums are of this run's files only.
     await mkdir(target)
-    for (const folder of [staged, join(ROOT, 'client'), join(ROOT, 'minilm')])
+    for (const folder of [
+      staged,
+      join(ROOT, 'packages/client'),
+      join(ROOT, 'packages/embedders/minilm'),
+    ])
       await pack(folder, target)
     if (withWheel) await buildWheel(target)
     const names = (await readdir(target)).toSorted()

@@ -12,7 +12,7 @@ const RELEASE_DATE = /(?<="releaseDate": ")[^"]+/
 /** Where the version stands, and how often. The server's OpenAPI document takes it from package.json. */
 const PLACES: readonly { path: string; pattern: RegExp }[] = [
   { path: 'package.json', pattern: JSON_VERSION },
-  { path: 'client/package.json', pattern: JSON_VERSION },
+  { path: 'packages/client/package.json', pattern: JSON_VERSION },
   // Of the whole, of the root package, and of the client.
   {
     path: 'package-lock.json',
@@ -26,7 +26,7 @@ const PLACES: readonly { path: string; pattern: RegExp }[] = [
     path: 'package-lock.json',
     pattern: /(?<="name": "agent-server-client",\n {6}"version": ")[^"]+/,
   },
-  { path: 'client-python/pyproject.toml', pattern: /(?<=^version = ")[^"]+/m },
+  { path: 'packages/client-python/pyproject.toml', pattern: /(?<=^version = ")[^"]+/m },
   { path: 'deploy/kubernetes/kustomization.yaml', pattern: /(?<=^ {4}newTag: ).+/m },
 ]
 const CHANGELOG = 'CHANGELOG.md'

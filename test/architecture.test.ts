@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['commands', 'compose', 'app', 'config', 'first-start', 'telemetry', ...LEAVES],
   telemetry: ['lib'],
   commands: ['compose', ...ROOMS, 'stores', 'config', 'client', ...LEAVES],
-  // The package in client/, which imports nothing but its own.
+  // The package in packages/client/, which imports nothing but its own.
   client: [],
   compose: [
     'app',
@@ -207,7 +207,6 @@ function isProgram({ path }: SourceFile): boolean {
 }
 
 function layerOf(path: string): string {
-  if (path.startsWith('client/')) return 'client'
   if (path === 'packages/lib/src/errors.ts') return 'errors'
   if (path.startsWith('packages/')) return path.split('/')[1] ?? ''
   return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
@@ -256,7 +255,7 @@ function packageViolations(tree: readonly SourceFile[]): string[] {
 }
 
 function missingFiles(tree: readonly SourceFile[]): string[] {
-  const paths = new Set([...tree, ...sourceFiles('client/src')].map(({ path }) => path))
+  const paths = new Set(tree.map(({ path }) => path))
   return edges(tree)
     .filter(({ to }) => !paths.has(to))
     .map(({ from, to }) => `${from} imports ${to}, which does not exist`)

@@ -16,9 +16,7 @@ const OPEN = '@agent-server/lib'
 /** Loaded by a name that a setting completes. */
 const LOADED_BY_SETTING = ['@tesseract.js-data/eng']
 /** Where the doors of packages are used. */
-const everywhere = ['src', 'packages', 'test', 'scripts', 'bench', 'client', 'ui'].flatMap(
-  sourceFiles,
-)
+const everywhere = ['src', 'packages', 'test', 'scripts', 'bench', 'ui'].flatMap(sourceFiles)
 
 const closed = ownPackages.filter(({ name }) => name !== OPEN)
 const table = (packages: readonly OwnPackage[]) =>

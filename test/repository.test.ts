@@ -31,7 +31,7 @@ type LockedPackage = z.output<typeof LockedPackage>
 const Lock = z.object({ packages: z.record(z.string(), LockedPackage) })
 
 const { scripts, allowScripts, ...manifest } = Package.parse(JSON.parse(read('package.json')))
-const client = Package.parse({ allowScripts, ...JSON.parse(read('client/package.json')) })
+const client = Package.parse({ allowScripts, ...JSON.parse(read('packages/client/package.json')) })
 const others = Package.parse({
   allowScripts,
   ...JSON.parse(read(`${CLIENTS}/package.json`)),
@@ -95,7 +95,9 @@ describe('The repository', () => {
   })
 
   it('says what a suite needs, where one can be skipped', () => {
-    expect(sourceFiles('test').flatMap(({ text }) => unexplainedSkips(text))).toEqual([])
+    expect(
+      ['test', 'packages'].flatMap(sourceFiles).flatMap(({ text }) => unexplainedSkips(text)),
+    ).toEqual([])
   })
 })
 
@@ -119,7 +121,7 @@ describe('The packages', () => {
       /^- `(.+?)`(?: \((.+?)\))?: .{10,}$/gm,
     )
     const licenceOf = (name: string) =>
-      ['', 'client/', `${CLIENTS}/`]
+      ['', 'packages/client/', `${CLIENTS}/`]
         .map((folder) => locked.get(`${folder}node_modules/${name}`)?.license)
         .find(Boolean)
     // Optional packages are not locked.
@@ -301,9 +303,7 @@ function deadReferences(page: string, text: string): string[] {
     .filter(({ link, anchor = '' }) => !anchorsOf(link === page ? text : read(link)).has(anchor))
     .map(({ link, anchor }) => `${link}#${anchor}`)
   const paths = text
-    .matchAll(
-      /`((?:src|packages|client|client-python|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g,
-    )
+    .matchAll(/`((?:src|packages|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
     .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
   const named = text.matchAll(/npm run ([\w:-]+\w)/g).map(([, name = '']) => name)
   return [

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import { AgentServer, AgentServerError, type Fetch } from '../client/src/agent-server.ts'
+import { AgentServer, AgentServerError, type Fetch } from '../packages/client/src/agent-server.ts'
 
 /** The whole API, with the session's cookie in place of the key. */
 export const API = '/ui/api'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { AgentServer } from '../../client/src/agent-server.ts'
+import { AgentServer } from '../../packages/client/src/agent-server.ts'
 import type { CorpusDocument } from './corpus.ts'
 import { post, prepare } from './http-client.ts'
 import { KEY } from './server-process.ts'

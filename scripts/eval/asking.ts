@@ -1,4 +1,4 @@
-import type { AgentServer } from '../../client/src/agent-server.ts'
+import type { AgentServer } from '../../packages/client/src/agent-server.ts'
 import type { Answered } from '../../src/operator/evaluation/evaluate-answers.ts'
 import type { AskedQuestion, Place } from '../../src/operator/evaluation/judged.ts'
 import { TOP_K } from '../../src/operator/evaluation/measures.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AgentServer } from '../../client/src/agent-server.ts'
+import type { AgentServer } from '../../packages/client/src/agent-server.ts'
 import type { Collection, Entry, EntryFile } from './collection.ts'
 
 const REQUESTS_AT_ONCE = 16

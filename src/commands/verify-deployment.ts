@@ -1,7 +1,7 @@
 import { pause, untilAborted } from '@agent-server/lib/abort.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import { z } from 'zod'
-import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
+import { AgentServer, AuthenticationError } from '../../packages/client/src/agent-server.ts'
 import { type CommandContext, parseParameters } from './command.ts'
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { McpServer } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
-import { ConflictError } from '../../client/src/agent-server.ts'
+import { ConflictError } from '../../packages/client/src/agent-server.ts'
 import { openDirectory } from '../stores/sqlite/store-data.ts'
 import { clientOf } from '../support/client.ts'
 import { onlyLong } from '../support/long.ts'

@@ -5,7 +5,7 @@ import {
   ChatStream,
   StreamInterruptedError,
   UpstreamError,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StreamInterruptedError } from '../../client/src/agent-server.ts'
+import { StreamInterruptedError } from '../../packages/client/src/agent-server.ts'
 import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
 import { createCertificateAuthority, trust } from '../support/certificates.ts'
 import { clientOf } from '../support/client.ts'

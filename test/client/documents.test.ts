@@ -2,7 +2,11 @@ import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ConflictError, IngestionError, TimeoutError } from '../../client/src/agent-server.ts'
+import {
+  ConflictError,
+  IngestionError,
+  TimeoutError,
+} from '../../packages/client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'

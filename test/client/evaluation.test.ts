@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AgentServer, NotFoundError } from '../../client/src/agent-server.ts'
+import { AgentServer, NotFoundError } from '../../packages/client/src/agent-server.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const server = await startServer()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEvents, readLines } from '../../client/src/streams.ts'
+import { readEvents, readLines } from '../../packages/client/src/streams.ts'
 
 /** The bytes of a text, in pieces of so many. */
 function streamOf(text: string, size = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {

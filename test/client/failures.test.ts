@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { AgentServer, AgentServerError } from '../../client/src/agent-server.ts'
+import { AgentServer, AgentServerError } from '../../packages/client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

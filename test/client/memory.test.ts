@@ -8,7 +8,7 @@ import { isLong, long } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-const CLIENT = fileURLToPath(new URL('../../client/src/agent-server.ts', import.meta.url))
+const CLIENT = fileURLToPath(new URL('../../packages/client/src/agent-server.ts', import.meta.url))
 const DOCUMENTS = isLong ? 3_000 : 200
 /** Half of the documents' texts are 4 MB in the short form, and 60 MB in the long one. */
 const GROWTH = 2_500_000

@@ -11,10 +11,10 @@ import { importsOf, ROOT, sourceFiles } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const run = promisify(execFile)
-const CLIENT = fileURLToPath(new URL('client', ROOT))
+const CLIENT = fileURLToPath(new URL('packages/client', ROOT))
 const TYPESCRIPT = join(CLIENT, 'node_modules/typescript/bin/tsc')
 
-const files = sourceFiles('client/src')
+const files = sourceFiles('packages/client/src')
 const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'))
 
 describe('The client', () => {
@@ -27,9 +27,11 @@ describe('The client', () => {
     const strangers = imports.filter(
       ({ specifier }) => !specifier.startsWith('./') && !specifier.startsWith('../'),
     )
-    const core = strangers.filter(({ path }) => !path.startsWith('client/src/command-line/'))
+    const core = strangers.filter(
+      ({ path }) => !path.startsWith('packages/client/src/command-line/'),
+    )
     // The type of what is found at run time, where there is one.
-    expect(core).toEqual([{ path: 'client/src/upload.ts', specifier: 'node:fs' }])
+    expect(core).toEqual([{ path: 'packages/client/src/upload.ts', specifier: 'node:fs' }])
     expect(strangers.filter(({ specifier }) => !specifier.startsWith('node:'))).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { walkFolder } from '../../client/src/command-line/walk-folder.ts'
+import { walkFolder } from '../../packages/client/src/command-line/walk-folder.ts'
 import { folderOf, temporaryDirectory } from '../support/temporary-files.ts'
 
 const { signal } = new AbortController()

@@ -3,7 +3,7 @@ import {
   type AgentServer,
   AuthenticationError,
   NotFoundError,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 
 /** All that goes over the wire in a way of its own, wherever the server is. Its chat model is `extractive`; nothing is left behind. */
 export function itServesTheWholeClient(

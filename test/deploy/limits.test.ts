@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { StreamInterruptedError } from '../../client/src/agent-server.ts'
+import { StreamInterruptedError } from '../../packages/client/src/agent-server.ts'
 import { planDeployment } from '../../src/operator/deployment/plan.ts'
 import { aws } from '../../src/operator/deployment/targets/aws.ts'
 import { azure } from '../../src/operator/deployment/targets/azure.ts'

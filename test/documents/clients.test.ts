@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const PAGE = readPage('docs/guides/clients.md')
 const DIALECTS = readPage('docs/reference/dialects.md')
 const LOCAL = 'http://127.0.0.1:3000'
-const ENTRY = new URL('client/src/agent-server.ts', ROOT).href
+const ENTRY = new URL('packages/client/src/agent-server.ts', ROOT).href
 
 const typescript = blocksOf('ts')
 const javascript = blocksOf('js', DIALECTS)

@@ -59,7 +59,7 @@ const NOT_RUN = new Map([
     'docker compose up --build',
     'needs images; test/system/image.test.ts builds and runs the image',
   ],
-  ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
+  ['docker build --tag agent-server-sandbox packages/sandbox-image', 'needs a registry of images'],
   [
     `curl -G "$URL/documents" -H "Authorization: Bearer $KEY" -d title=report -d sort=title -d total=true --data-urlencode 'filter={"field":"year","lt":2020}'`,
     'needs a corpus; test/api/tidying.test.ts asks the same',

@@ -121,7 +121,7 @@ it.skipIf(multilingualInstalled)(
 )
 
 it.skipIf(!multilingualInstalled)(
-  'Documents in another language than English are found by meaning where the package for them is installed (needs multilingual-e5/README.md)',
+  'Documents in another language than English are found by meaning where the package for them is installed (needs packages/embedders/multilingual-e5/README.md)',
   async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'german', EMBEDDING_MODEL: '' })
     await server.ingest({ title: 'Arzt', text: 'The physician sees patients in the morning.' })

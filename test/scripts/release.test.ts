@@ -11,9 +11,9 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 const run = promisify(execFile)
 const FILES = [
   'package.json',
-  'client/package.json',
+  'packages/client/package.json',
   'package-lock.json',
-  'client-python/pyproject.toml',
+  'packages/client-python/pyproject.toml',
   'deploy/kubernetes/kustomization.yaml',
   'CHANGELOG.md',
 ]

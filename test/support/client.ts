@@ -1,4 +1,4 @@
-import { AgentServer, type AgentServerOptions } from '../../client/src/agent-server.ts'
+import { AgentServer, type AgentServerOptions } from '../../packages/client/src/agent-server.ts'
 import { TEST_KEY } from './server.ts'
 
 /** The project's own client of a server. */

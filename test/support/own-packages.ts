@@ -23,6 +23,7 @@ export const ownPackages: readonly OwnPackage[] = globSync('packages/*/package.j
   .toSorted()
   .map((path) => ({
     folder: dirname(path),
-    ...Manifest.parse(JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'))),
+    manifest: JSON.parse(readFileSync(new URL(path, ROOT), 'utf8')),
   }))
-  .filter(({ name }) => name.startsWith('@agent-server/'))
+  .filter(({ manifest }) => manifest.name.startsWith('@agent-server/'))
+  .map(({ folder, manifest }) => ({ folder, ...Manifest.parse(manifest) }))

@@ -25,7 +25,7 @@ export const NPM_START: readonly [string, ...string[]] = [
     .slice(1)
     .map((part: string) => part.replace(/^(\.\/)?(?=src\/)/, fileURLToPath(ROOT))),
 ]
-const COMMAND_LINE = new URL('../../client/src/command-line/main.ts', import.meta.url)
+const COMMAND_LINE = new URL('../../packages/client/src/command-line/main.ts', import.meta.url)
 /** The client's command line, to be followed by a command. */
 export const AGENT_SERVER = [process.execPath, fileURLToPath(COMMAND_LINE)] as const
 const START_MS = 60_000

@@ -14,7 +14,7 @@ import { hasProgram } from '../support/shell.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const run = promisify(execFile)
-const CLIENT = fileURLToPath(new URL('../../client', import.meta.url))
+const CLIENT = fileURLToPath(new URL('../../packages/client', import.meta.url))
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 /** What the client does in each: forms, JSON, a stream to its end, one that is left, a refusal. */

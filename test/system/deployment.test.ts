@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { AgentServer } from '../../client/src/agent-server.ts'
+import { AgentServer } from '../../packages/client/src/agent-server.ts'
 import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
 import { trust } from '../support/certificates.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -28,8 +28,7 @@ const PROJECT = [
   'scripts/prune-packages.mjs',
   'skills',
   'src',
-  'client',
-  'minilm',
+  'packages',
   'ui',
 ]
 /** An agent with a skill, a plugin that imports what lies beside it, and a form. */

@@ -66,7 +66,7 @@ describe.skipIf(!hasEngine())('Sandboxes in containers (needs a Docker engine)',
     const sandbox = createDockerSandbox({ limits: LIMITS, image, host, owner: 'nobody', log })
     const refusal = {
       code: 'sandbox_unavailable',
-      message: `The engine has no image ${image}: docker build --tag ${image} sandbox-image`,
+      message: `The engine has no image ${image}: docker build --tag ${image} packages/sandbox-image`,
     }
     await expect(sandbox.check(signal)).rejects.toMatchObject(refusal)
     await expect(sandbox.open(signal)).rejects.toMatchObject(refusal)

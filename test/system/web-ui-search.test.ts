@@ -49,7 +49,7 @@ async function runCopied(page: Page, button: string): Promise<string> {
   const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
   await expect.poll(copied).not.toBe('')
   const text = await copied()
-  const client = new URL('client/src/agent-server.ts', ROOT).href
+  const client = new URL('packages/client/src/agent-server.ts', ROOT).href
   const code = text.replace('agent-server-client', client)
   const command: [string, string[]] = text.startsWith('curl')
     ? ['sh', ['-c', text]]

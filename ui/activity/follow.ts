@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ActivityEvent } from '../../client/src/agent-server.ts'
+import type { ActivityEvent } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Run } from '../../client/src/agent-server.ts'
+import type { Run } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { StepView } from '../chat/steps.tsx'
 import { counted, formatDate, formatNumber, formatSeconds } from '../format.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { AgentCheck } from '../../client/src/agent-server.ts'
+import type { AgentCheck } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Status, type Tone } from '../parts/notes.tsx'
 

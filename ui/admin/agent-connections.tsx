@@ -1,4 +1,4 @@
-import type { Capabilities, McpTestResult } from '../../client/src/agent-server.ts'
+import type { Capabilities, McpTestResult } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { asSentence, counted, formatSeconds } from '../format.ts'
 import { Button } from '../parts/controls.tsx'

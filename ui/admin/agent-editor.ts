@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
+import type { AgentCheck, AgentFile } from '../../packages/client/src/agent-server.ts'
 import { attempt, client, isChangedMeanwhile } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'

@@ -1,4 +1,4 @@
-import type { Capabilities, SandboxReport } from '../../client/src/agent-server.ts'
+import type { Capabilities, SandboxReport } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { Button, Field } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'

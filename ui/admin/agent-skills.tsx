@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { SkillList } from '../../client/src/agent-server.ts'
+import type { SkillList } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted } from '../format.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'

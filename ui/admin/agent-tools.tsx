@@ -1,4 +1,4 @@
-import type { Tool } from '../../client/src/agent-server.ts'
+import type { Tool } from '../../packages/client/src/agent-server.ts'
 import type { CardState } from './agent-card.tsx'
 import type { AgentEditor } from './agent-editor.ts'
 import type { LoadedAgent } from './loaded-agent.ts'

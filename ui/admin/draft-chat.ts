@@ -4,7 +4,7 @@ import {
   type AgentQuestion,
   type ChatStream,
   type DraftFrame,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { readAnswerEvents } from '../chat/read-answer.ts'
 import { newTurn, type Turn } from '../chat/turns.ts'

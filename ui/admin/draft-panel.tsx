@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { DraftFrame } from '../../client/src/agent-server.ts'
+import type { DraftFrame } from '../../packages/client/src/agent-server.ts'
 import { QuestionField } from '../chat/question-field.tsx'
 import { ENDINGS, WholeAnswer } from '../chat/turn-view.tsx'
 import { spokenState } from '../chat/turns.ts'

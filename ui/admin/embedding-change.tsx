@@ -1,5 +1,10 @@
 import { useSignal } from '@preact/signals'
-import type { ModelTest, Readiness, Setting, SettingsPatch } from '../../client/src/agent-server.ts'
+import type {
+  ModelTest,
+  Readiness,
+  Setting,
+  SettingsPatch,
+} from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { formatNumber } from '../format.ts'
 import { Button, Field } from '../parts/controls.tsx'

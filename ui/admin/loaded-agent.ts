@@ -1,4 +1,4 @@
-import type { Capabilities, Tool } from '../../client/src/agent-server.ts'
+import type { Capabilities, Tool } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { usePolled } from '../poll.ts'
 import { serverState } from './server-state.ts'

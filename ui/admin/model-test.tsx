@@ -1,4 +1,4 @@
-import type { ModelTest } from '../../client/src/agent-server.ts'
+import type { ModelTest } from '../../packages/client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 

@@ -1,4 +1,4 @@
-import type { ModelTestRequest } from '../../client/src/agent-server.ts'
+import type { ModelTestRequest } from '../../packages/client/src/agent-server.ts'
 
 /** What one choice fills in: where a server is, or which model needs none. */
 interface Preset {

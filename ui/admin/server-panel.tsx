@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ServerState, Setting, Settings } from '../../client/src/agent-server.ts'
+import type { ServerState, Setting, Settings } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { Button, Choice } from '../parts/controls.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'

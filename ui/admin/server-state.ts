@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ServerState } from '../../client/src/agent-server.ts'
+import type { ServerState } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 
 const POLL_MS = 1_000

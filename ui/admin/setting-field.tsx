@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals'
-import type { Setting } from '../../client/src/agent-server.ts'
+import type { Setting } from '../../packages/client/src/agent-server.ts'
 import { formatBytes, formatNumber } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Prose } from '../parts/notes.tsx'

@@ -1,6 +1,6 @@
 import { computed, signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Settings, SettingsPatch } from '../../client/src/agent-server.ts'
+import type { Settings, SettingsPatch } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'

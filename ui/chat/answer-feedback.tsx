@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Feedback } from '../../client/src/agent-server.ts'
+import type { Feedback } from '../../packages/client/src/agent-server.ts'
 import { attempt } from '../api.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { Icon } from '../parts/icon.tsx'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { ChatStream } from '../../client/src/agent-server.ts'
+import type { ChatStream } from '../../packages/client/src/agent-server.ts'
 import { attempt, client, messageOf } from '../api.ts'
 import { closeReader } from '../reader/reader.tsx'
 import { replaceRoute } from '../route.ts'

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { Citation, Hit } from '../../client/src/agent-server.ts'
+import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { openReader } from '../reader/reader.tsx'
 import { renderMarkdown } from './markdown.ts'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Conversation } from '../../client/src/agent-server.ts'
+import type { Conversation } from '../../packages/client/src/agent-server.ts'
 import { attempt } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'

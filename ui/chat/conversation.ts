@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { ChatRequest, Conversation } from '../../client/src/agent-server.ts'
+import type { ChatRequest, Conversation } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { replaceRoute } from '../route.ts'

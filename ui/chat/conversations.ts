@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Conversation } from '../../client/src/agent-server.ts'
+import type { Conversation } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { tellTabs } from './other-tabs.ts'

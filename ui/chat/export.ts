@@ -1,4 +1,4 @@
-import type { Conversation } from '../../client/src/agent-server.ts'
+import type { Conversation } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'
 import { saveFile } from '../parts/save-file.ts'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Feedback } from '../../client/src/agent-server.ts'
+import type { Feedback } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { tellTabs } from './other-tabs.ts'
 

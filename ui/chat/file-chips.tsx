@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { cancel, clearFinished, isOpen, retryFailed, type Upload } from '../documents/uploads.ts'
 import { asSentence } from '../format.ts'
 import { Button } from '../parts/controls.tsx'

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { attempt, client, messageOf } from '../api.ts'
 import { addFiles, type ChosenFile, isOpen, type Upload, uploads } from '../documents/uploads.ts'
 import { counted } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
+import type { ChatEvent, ChatStream } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import type { Turn } from './turns.ts'
 

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Artifact, Hit } from '../../client/src/agent-server.ts'
+import type { Artifact, Hit } from '../../packages/client/src/agent-server.ts'
 import { API, attempt } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { placeOf } from '../parts/chunk-facts.tsx'

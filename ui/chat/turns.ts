@@ -4,7 +4,7 @@ import type {
   Citation,
   ConversationItem,
   Hit,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 
 /** A call of a tool, and its answer once there is one. */
 export interface Step {

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import type { Approval, Resume } from '../../client/src/agent-server.ts'
+import type { Approval, Resume } from '../../packages/client/src/agent-server.ts'
 import { Button, Form } from '../parts/controls.tsx'
 import { nameOfTool } from './step-words.ts'
 

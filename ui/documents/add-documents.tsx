@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { NewDocument } from '../../client/src/agent-server.ts'
+import type { NewDocument } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'

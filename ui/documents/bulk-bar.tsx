@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { counted, formatNumber } from '../format.ts'
 import { Button, Form } from '../parts/controls.tsx'

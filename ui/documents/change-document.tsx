@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
+import type { Document, DocumentSort } from '../../packages/client/src/agent-server.ts'
 import { formatBytes, formatDate, formatNumber } from '../format.ts'
 import { typeName } from './file-types.ts'
 

@@ -1,4 +1,4 @@
-import type { Document, DocumentPatch } from '../../client/src/agent-server.ts'
+import type { Document, DocumentPatch } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 
 export type MetadataValue = string | number | boolean

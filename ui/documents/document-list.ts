@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { addressOf, readShown, type ShownDocuments, selectionOf } from './shown-documents.ts'

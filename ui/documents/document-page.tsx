@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Chunk, Document } from '../../client/src/agent-server.ts'
+import type { Chunk, Document } from '../../packages/client/src/agent-server.ts'
 import { API, attempt, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'

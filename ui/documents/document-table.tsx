@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Document, DocumentSort } from '../../client/src/agent-server.ts'
+import type { Document, DocumentSort } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'

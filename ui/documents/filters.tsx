@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
-import type { DocumentStatus, Readiness } from '../../client/src/agent-server.ts'
+import type { DocumentStatus, Readiness } from '../../packages/client/src/agent-server.ts'
 import { formatNumber } from '../format.ts'
 import { bound, Choice, Field } from '../parts/controls.tsx'
 import { replaceAddress } from '../route.ts'

@@ -1,4 +1,4 @@
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Status, type Tone } from '../parts/notes.tsx'
 

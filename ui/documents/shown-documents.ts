@@ -1,4 +1,8 @@
-import type { DocumentSort, DocumentStatus, Filter } from '../../client/src/agent-server.ts'
+import type {
+  DocumentSort,
+  DocumentStatus,
+  Filter,
+} from '../../packages/client/src/agent-server.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { href } from '../route.ts'
 

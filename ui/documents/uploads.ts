@@ -1,6 +1,9 @@
 import { computed, signal } from '@preact/signals'
-import { AgentServerError, type DocumentBatchResult } from '../../client/src/agent-server.ts'
-import { randomKey } from '../../client/src/retry.ts'
+import {
+  AgentServerError,
+  type DocumentBatchResult,
+} from '../../packages/client/src/agent-server.ts'
+import { randomKey } from '../../packages/client/src/retry.ts'
 import { client, messageOf, uploadingClient } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import { guardUnsaved } from '../unsaved.ts'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Document } from '../../client/src/agent-server.ts'
+import type { Document } from '../../packages/client/src/agent-server.ts'
 import { client, isChangedMeanwhile, messageOf } from '../api.ts'
 import { bound } from '../parts/controls.tsx'
 import { saveFacts, typedValue } from './document-facts.ts'

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { LocalModelServers } from '../../client/src/agent-server.ts'
+import type { LocalModelServers } from '../../packages/client/src/agent-server.ts'
 import { begin } from '../admin/server-state.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'

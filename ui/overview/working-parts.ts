@@ -3,7 +3,7 @@ import type {
   Readiness,
   RunSummary,
   WatchedFolder,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 import { outcomeOf } from '../activity/run-view.tsx'
 import { asSentence, counted, formatDate, formatNumber } from '../format.ts'
 import type { Tone } from '../parts/notes.tsx'

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { AgentCheck, AgentVersions } from '../../client/src/agent-server.ts'
+import type { AgentCheck, AgentVersions } from '../../packages/client/src/agent-server.ts'
 import { Mistakes } from '../admin/agent-card.tsx'
 import { agentEditor as editor } from '../admin/agent-editor.ts'
 import { AgentForms } from '../admin/agent-forms.tsx'

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { strToU8, zipSync } from 'fflate'
 import { useEffect } from 'preact/hooks'
-import type { Deployment, DeploymentTargets } from '../../client/src/agent-server.ts'
+import type { Deployment, DeploymentTargets } from '../../packages/client/src/agent-server.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
 import { Button, bound, Field, Form } from '../parts/controls.tsx'

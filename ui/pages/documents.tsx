@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { Document, Readiness } from '../../client/src/agent-server.ts'
+import type { Document, Readiness } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { AddDocuments } from '../documents/add-documents.tsx'
 import { BulkBar, retryIn } from '../documents/bulk-bar.tsx'

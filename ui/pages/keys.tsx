@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ApiKey, ApiKeyCreated } from '../../client/src/agent-server.ts'
+import type { ApiKey, ApiKeyCreated } from '../../packages/client/src/agent-server.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
 import { formatDate, formatNumber } from '../format.ts'

@@ -1,6 +1,10 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { ModelTest, ModelTestRequest, Setting } from '../../client/src/agent-server.ts'
+import type {
+  ModelTest,
+  ModelTestRequest,
+  Setting,
+} from '../../packages/client/src/agent-server.ts'
 import { EmbeddingChange } from '../admin/embedding-change.tsx'
 import { Found } from '../admin/model-test.tsx'
 import { PRESETS, SERVERLESS } from '../admin/presets.ts'

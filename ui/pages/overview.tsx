@@ -4,7 +4,7 @@ import type {
   Readiness,
   RunSummary,
   WatchedFolder,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { attempt, client, session } from '../api.ts'

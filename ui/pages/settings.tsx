@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Setting } from '../../client/src/agent-server.ts'
+import type { Setting } from '../../packages/client/src/agent-server.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { type Draft, useSettings } from '../admin/settings-draft.ts'
 import { bound, Form } from '../parts/controls.tsx'

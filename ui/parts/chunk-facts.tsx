@@ -1,4 +1,4 @@
-import type { Citation, Hit } from '../../client/src/agent-server.ts'
+import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 
 type Place = Pick<
   Hit,

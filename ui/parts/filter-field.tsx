@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import type { Filter } from '../../client/src/agent-server.ts'
+import type { Filter } from '../../packages/client/src/agent-server.ts'
 import { bound, Field } from './controls.tsx'
 
 const EXAMPLE = '{"field": "language", "eq": "en"}'

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../client/src/agent-server.ts'
+import type { Chunk } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import type { Place, PlaceInDocument } from './document-text.tsx'
 import type { Pdf } from './pdf.ts'

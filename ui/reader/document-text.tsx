@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
+import { type Document, NotFoundError } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Button } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'

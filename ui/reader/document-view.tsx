@@ -1,6 +1,6 @@
 import { type Signal, signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { AgentServerError, type Document } from '../../client/src/agent-server.ts'
+import { AgentServerError, type Document } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Choice } from '../parts/controls.tsx'
 import { Status } from '../parts/notes.tsx'

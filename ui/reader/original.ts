@@ -1,4 +1,4 @@
-import { type Document, NotFoundError } from '../../client/src/agent-server.ts'
+import { type Document, NotFoundError } from '../../packages/client/src/agent-server.ts'
 import { client } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { Pdf } from './pdf.ts'

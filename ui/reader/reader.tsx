@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Citation, Hit } from '../../client/src/agent-server.ts'
+import type { Citation, Hit } from '../../packages/client/src/agent-server.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'

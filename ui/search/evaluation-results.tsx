@@ -1,4 +1,4 @@
-import type { EvaluationComparison, EvaluationRun } from '../../client/src/agent-server.ts'
+import type { EvaluationComparison, EvaluationRun } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Button } from '../parts/controls.tsx'
 import { Status } from '../parts/notes.tsx'

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { EvaluationRun } from '../../client/src/agent-server.ts'
+import type { EvaluationRun } from '../../packages/client/src/agent-server.ts'
 import { counted } from '../format.ts'
 import { Button, bound, boundBox, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status, type Tone } from '../parts/notes.tsx'

@@ -4,7 +4,7 @@ import type {
   EvaluationReport,
   EvaluationRun,
   NewEvaluationRun,
-} from '../../client/src/agent-server.ts'
+} from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { formatDate } from '../format.ts'
 import { onSignOut } from '../session.ts'

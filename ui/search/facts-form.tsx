@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { JudgedQuestion } from '../../client/src/agent-server.ts'
+import type { JudgedQuestion } from '../../packages/client/src/agent-server.ts'
 import { attempt, client } from '../api.ts'
 import { counted } from '../format.ts'
 import { Button, bound, Form } from '../parts/controls.tsx'

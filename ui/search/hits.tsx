@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Hit } from '../../client/src/agent-server.ts'
+import type { Hit } from '../../packages/client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
 import { ChunkFacts, ChunkText } from '../parts/chunk-facts.tsx'
 import { Button, bound, Form } from '../parts/controls.tsx'

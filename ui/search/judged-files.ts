@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import { strFromU8, unzipSync } from 'fflate'
-import type { NewJudgedLine } from '../../client/src/agent-server.ts'
+import type { NewJudgedLine } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { phase } from '../session.ts'
 import { readJudged } from './beir.ts'

@@ -1,5 +1,9 @@
 import { signal } from '@preact/signals'
-import type { EvaluationRun, QueryRequest, QueryResponse } from '../../client/src/agent-server.ts'
+import type {
+  EvaluationRun,
+  QueryRequest,
+  QueryResponse,
+} from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'

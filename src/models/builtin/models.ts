@@ -34,7 +34,7 @@ export const MULTILINGUAL_E5: BuiltinModel = {
   setting: 'builtin-multilingual',
   name: 'builtin/multilingual-e5-small',
   package: 'agent-server-multilingual-e5',
-  remedy: 'make and install it as multilingual-e5/README.md says',
+  remedy: 'make and install it as packages/embedders/multilingual-e5/README.md says',
   tokenizer: 'unigram',
   window: 512,
   prefixes: { query: 'query: ', document: 'passage: ' },

@@ -7,7 +7,7 @@ import { multilingualInstalled } from '../../support/multilingual-e5.ts'
 const signal = new AbortController().signal
 
 describe.skipIf(!multilingualInstalled)(
-  'A package of the multilingual model (needs multilingual-e5/README.md)',
+  'A package of the multilingual model (needs packages/embedders/multilingual-e5/README.md)',
   () => {
     const embedder = multilingualInstalled
       ? createBuiltinEmbedder({ model: MULTILINGUAL_E5 })
@@ -49,7 +49,7 @@ it.skipIf(multilingualInstalled)(
   'The multilingual model says what to do where its package is missing (needs it to be missing)',
   () => {
     expect(() => createBuiltinEmbedder({ model: MULTILINGUAL_E5 })).toThrow(
-      'EMBEDDING_MODEL=builtin-multilingual requires the package agent-server-multilingual-e5, which is not installed: make and install it as multilingual-e5/README.md says',
+      'EMBEDDING_MODEL=builtin-multilingual requires the package agent-server-multilingual-e5, which is not installed: make and install it as packages/embedders/multilingual-e5/README.md says',
     )
   },
 )

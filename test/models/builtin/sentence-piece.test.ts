@@ -33,14 +33,14 @@ describe('A vocabulary of a few pieces', () => {
 })
 
 describe.skipIf(!multilingualInstalled)(
-  'The vocabulary of the package (needs multilingual-e5/README.md)',
+  'The vocabulary of the package (needs packages/embedders/multilingual-e5/README.md)',
   () => {
     const vocabulary = multilingualInstalled
       ? readFileSync(`${findPackage(MULTILINGUAL_E5)}/vocabulary.tsv`, 'utf8')
       : ''
     const { tokenize } = createUnigramTokenizer(vocabulary)
     const file = new URL('../../fixtures/sentence-piece.json', import.meta.url)
-    /** Made by multilingual-e5/tokenizer-cases.py, with the reference; 10,000 more were equal. */
+    /** Made by packages/embedders/multilingual-e5/tokenizer-cases.py, with the reference; 10,000 more were equal. */
     const cases = z
       .array(z.tuple([z.string(), z.array(z.int())]))
       .parse(JSON.parse(readFileSync(file, 'utf8')))

@@ -7,7 +7,7 @@ import { createTokenizer } from '../../../src/models/builtin/word-piece.ts'
 const vocabulary = createRequire(import.meta.url).resolve('agent-server-minilm/vocab.txt')
 const tokenizer = createTokenizer(readFileSync(vocabulary, 'utf8').trimEnd().split('\n'))
 
-/** Made by minilm/tokenizer-cases.py, with the reference; 20,000 more were equal. */
+/** Made by packages/embedders/minilm/tokenizer-cases.py, with the reference; 20,000 more were equal. */
 const cases = z
   .array(z.tuple([z.string(), z.array(z.int())]))
   .parse(

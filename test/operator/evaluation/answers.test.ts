@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AgentServer } from '../../../client/src/agent-server.ts'
+import { AgentServer } from '../../../packages/client/src/agent-server.ts'
 import { createAsking } from '../../../scripts/eval/asking.ts'
 import { ingestCollection } from '../../../scripts/eval/ingest.ts'
 import { judgeAt } from '../../../scripts/eval/judge-model.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AgentServer } from '../../../client/src/agent-server.ts'
+import { AgentServer } from '../../../packages/client/src/agent-server.ts'
 import { createAsking } from '../../../scripts/eval/asking.ts'
 import { ingestCollection } from '../../../scripts/eval/ingest.ts'
 import { evaluateSearch } from '../../../src/operator/evaluation/evaluate-search.ts'

@@ -38,9 +38,12 @@ export function ppOcrDirectory(): string {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`))
   } catch (cause) {
-    throw new SetupError(`OCR=pp-ocr requires the package ${PACKAGE}: see pp-ocr/README.md`, {
-      cause,
-    })
+    throw new SetupError(
+      `OCR=pp-ocr requires the package ${PACKAGE}: see packages/pp-ocr/README.md`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -3,7 +3,7 @@ import { ppOcrInstalled } from '../../../../test/support/pp-ocr.ts'
 import { ppOcrDirectory } from '../../src/recognition/pp-ocr.ts'
 import { describeRecognition } from './recognition.contract.ts'
 
-describe.skipIf(!ppOcrInstalled)('A package of models (needs pp-ocr/README.md)', () => {
+describe.skipIf(!ppOcrInstalled)('A package of models (needs packages/pp-ocr/README.md)', () => {
   describeRecognition('PP-OCR', {
     kind: 'pp-ocr',
     directory: ppOcrInstalled ? ppOcrDirectory() : '',

@@ -280,7 +280,7 @@ function messageFor(error: unknown, image: string): string {
     return 'This user is not allowed to use the container engine: add it to the group docker'
   }
   if (hasStatus(error, MISSING)) {
-    return `The engine has no image ${image}: docker build --tag ${image} sandbox-image`
+    return `The engine has no image ${image}: docker build --tag ${image} packages/sandbox-image`
   }
   return 'The container engine could not start a sandbox; see the log'
 }

@@ -55,6 +55,7 @@ const files = new Map([
 const sums = await readFile(here('SHA256SUMS'), 'utf8')
 for (const [name, content] of files) {
   const digest = createHash('sha256').update(content).digest('hex')
-  if (!sums.includes(`${digest}  ${name}\n`)) throw new Error(`${name} is not the original: ${digest}`)
+  if (!sums.includes(`${digest}  ${name}\n`))
+    throw new Error(`${name} is not the original: ${digest}`)
   await writeFile(here(name), content)
 }

@@ -1,7 +1,7 @@
 """Writes texts with the numbers that the reference tokenizer gives them, as JSON: test/fixtures/sentence-piece.json.
 
     python3.11 -m venv venv && venv/bin/pip install sentencepiece==0.2.3 protobuf
-    venv/bin/python tokenizer-cases.py [how many texts of random signs, 100] > ../test/fixtures/sentence-piece.json
+    venv/bin/python tokenizer-cases.py [how many texts of random signs, 100] > ../../../test/fixtures/sentence-piece.json
 
 The reference is SentencePiece with its normalisation `nmt_nfkc` and the pieces and scores in vocabulary.tsv;
 `npm run format` gives the lines their form. With 10000 the tests compare as many; the texts are the same on every

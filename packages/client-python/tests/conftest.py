@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NODE = ROOT / "node_modules/node/bin/node"
 KEY = "a-key-for-tests-only"
 

@@ -12,7 +12,7 @@ from conftest import KEY, ROOT, RunningServer
 PAGES = [
     ROOT / "docs/guides/clients.md",
     ROOT / "docs/reference/dialects.md",
-    ROOT / "client-python/README.md",
+    ROOT / "packages/client-python/README.md",
 ]
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{number}")

@@ -1,7 +1,7 @@
 """Writes texts with the numbers that the reference tokenizer gives them, as JSON: test/fixtures/word-piece.json.
 
     python3.11 -m venv venv && venv/bin/pip install tokenizers==0.23.3
-    venv/bin/python tokenizer-cases.py <tokenizer.json> [how many texts of random signs, 100] > ../test/fixtures/word-piece.json
+    venv/bin/python tokenizer-cases.py <tokenizer.json> [how many texts of random signs, 100] > ../../../test/fixtures/word-piece.json
 
 tokenizer.json is in the package that make.py takes the weights from; `npm run format` gives the lines their form. With
 10000 the tests compare as many; the texts are the same on every machine.

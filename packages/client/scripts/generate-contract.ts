@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { startLocalServer } from '../../scripts/eval/local-server.ts'
+import { startLocalServer } from '../../../scripts/eval/local-server.ts'
 import { contractTypes } from './contract-types.ts'
 import { refusedFiles } from './refused-files.ts'
 
