@@ -3,7 +3,7 @@ import type { SearchMode } from '../schemas/query.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
 
 export interface ChunkQuery {
-  /** `dense` ignores the terms and `lexical` the vector; `hybrid` fuses what both find. */
+  /** `dense` ignores the terms and `lexical` the vector; `hybrid` fuses both rankings. */
   mode: SearchMode
   terms: QueryTerms
   /** A unit vector, perhaps still being computed; undefined if there is none, which makes the search lexical. */
@@ -72,7 +72,7 @@ export interface ChunkIndex {
    */
   open(signal?: AbortSignal): Promise<boolean>
   /** Which part of a shared index has disappeared, or `replaced` if someone else has recreated it. */
-  lost(signal?: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
+  lost(signal?: AbortSignal): Promise<'lexical' | 'vectors' | 'replaced' | undefined>
   /**
    * Adds one chunk per key; once it resolves, the next search finds them. A key already present is replaced; if a
    * key is given twice, the last chunk counts. The arrays still belong to the caller.
@@ -85,10 +85,8 @@ export interface ChunkIndex {
   /** Removes keys; unknown ones are ignored. Once it resolves, the next search does not return them. */
   remove(keys: readonly number[]): Promise<void>
   /**
-   * The best chunks. A filter has the same meaning as in the document store. While a vector is computed, the words are
-   * searched. Lexical search uses pseudo-relevance feedback; next to vectors that gains nothing (measured, see
-   * docs/internals/retrieval-quality.md), so hybrid search uses it only if a candidate has no vector. Throws the abort reason of
-   * `signal`.
+   * The best chunks. A filter has the same meaning as in the document store. Lexical search runs while the vector is
+   * computed. Throws the abort reason of `signal`.
    */
   search(query: ChunkQuery, signal?: AbortSignal): Promise<Found>
   /** The keys of all vectors held, ascending. */

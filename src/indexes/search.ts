@@ -11,7 +11,7 @@ export interface Scope {
   filter?: Filter | undefined
 }
 
-export interface WordQuery extends Scope {
+export interface LexicalQuery extends Scope {
   terms: QueryTerms
   limit: number
 }
@@ -21,29 +21,23 @@ export interface VectorQuery extends Scope {
   limit: number
 }
 
-/** The searches of which an index is capable; `createSearch` combines them. Matches are sorted, the best first. */
+/** The searches that an index offers, which `createSearch` combines. Matches are sorted, best first. */
 export interface Stages {
   /** How the index restricts a search to what a filter accepts: by itself, or to keys. */
   scopeOf(filter: Filter, signal?: AbortSignal): Promise<Scope>
   /** BM25. A scope restricts the matches but does not affect their scores. */
-  words(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]>
-  /**
-   * BM25 with pseudo-relevance feedback: other terms of the best chunks raise the score of chunks that contain them. The
-   * best chunk keeps its place, since it is the most likely to be what was asked for. A query that only a few chunks
-   * match is answered without: it names something specific, which other terms would only push down.
-   */
-  wordsWithFeedback(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  lexical(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /** The chunks with the nearest vectors; scores are cosines accurate to about 0.01. */
   nearest(query: VectorQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /** Lexical matches fused with those of `nearest`, see fusion.ts. */
   fuse(
     lexical: readonly IndexMatch[],
-    query: WordQuery & VectorQuery,
+    query: LexicalQuery & VectorQuery,
     signal?: AbortSignal,
   ): Promise<Omit<Found, 'degraded'>>
 }
 
-/** How often a search is repeated because documents in its scope were replaced before the index was asked. */
+/** How often a search is repeated because documents in its scope were replaced before it reached the index. */
 const MAX_REPEATS = 3
 
 /** The search of an index over its stages. */
@@ -69,38 +63,23 @@ function isSame(some: Uint32Array, others: Uint32Array | undefined): boolean {
   return some.length === others?.length && some.every((key, place) => key === others[place])
 }
 
-function createRanking({ words, wordsWithFeedback, nearest, fuse }: Stages) {
-  const lexical = async (query: WordQuery, signal?: AbortSignal) => {
-    const matches = await wordsWithFeedback(query, signal)
-    const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
-    return { candidates, exhausted: matches.length < query.limit }
-  }
-
-  const dense = async (query: VectorQuery, signal?: AbortSignal) => {
+function createRanking({ lexical, nearest, fuse }: Stages) {
+  const byVectors = async (query: VectorQuery, signal?: AbortSignal) => {
     const matches = await nearest(query, signal)
     const candidates = matches.map(({ key, score }) => ({ key, score, dense: score }))
     return { candidates, exhausted: matches.length < query.limit }
   }
 
-  const hybrid = async (
-    query: WordQuery & VectorQuery,
-    matches: readonly IndexMatch[],
+  /** Undefined while the index rebuilds lost vectors; it may still have the terms. */
+  const withVectors = async (
+    query: LexicalQuery & VectorQuery,
+    matches: readonly IndexMatch[] | undefined,
     signal?: AbortSignal,
   ) => {
-    const fused = await fuse(matches, query, signal)
-    if (fused.candidates.every((each) => each.dense !== undefined)) return fused
-    return fuse(await wordsWithFeedback(query, signal), query, signal)
-  }
-
-  /** While the index rebuilds lost vectors, its words may be there. */
-  const unlessLost = async (
-    byWords: (degraded: boolean) => Promise<Found>,
-    search: Promise<Omit<Found, 'degraded'>>,
-  ): Promise<Found> => {
     try {
-      return { ...(await search), degraded: false }
+      return await (matches ? fuse(matches, query, signal) : byVectors(query, signal))
     } catch (error) {
-      if (error instanceof AppError && error.code === 'index_unavailable') return byWords(true)
+      if (error instanceof AppError && error.code === 'index_unavailable') return undefined
       throw error
     }
   }
@@ -109,14 +88,19 @@ function createRanking({ words, wordsWithFeedback, nearest, fuse }: Stages) {
     { mode, vector: embedding, ...query }: ChunkQuery & Scope,
     signal?: AbortSignal,
   ): Promise<Found> => {
-    const byWords = async (degraded: boolean) => ({ ...(await lexical(query, signal)), degraded })
-    if (mode === 'lexical' || !embedding) return byWords(false)
-    const isDense = mode === 'dense'
+    if (mode === 'lexical' || !embedding) {
+      return { ...byTerms(await lexical(query, signal), query.limit), degraded: false }
+    }
     // Lexical search need not wait for the embedder, which may be slow to reach.
-    const searched = isDense ? [] : words(query, signal)
-    const [vector, matches] = await Promise.all([embedding, searched])
-    if (!vector) return byWords(true)
-    const asked = { ...query, vector }
-    return unlessLost(byWords, isDense ? dense(asked, signal) : hybrid(asked, matches, signal))
+    const searching = mode === 'dense' ? undefined : lexical(query, signal)
+    const [vector, matches] = await Promise.all([embedding, searching])
+    const ranking = vector && (await withVectors({ ...query, vector }, matches, signal))
+    if (ranking) return { ...ranking, degraded: false }
+    return { ...byTerms(matches ?? (await lexical(query, signal)), query.limit), degraded: true }
   }
+}
+
+function byTerms(matches: readonly IndexMatch[], limit: number): Omit<Found, 'degraded'> {
+  const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
+  return { candidates, exhausted: matches.length < limit }
 }

@@ -124,30 +124,6 @@ export function describeChunkIndex(
       })
     })
 
-    describe('search with feedback', () => {
-      /** Chunks that all contain `wing`, the later ones being longer; the first four and one more also `flutter`. */
-      const chunks = Object.fromEntries(
-        Array.from({ length: 40 }, (_, i) => [
-          i + 1,
-          { wing: 1, [i < 4 || i === 29 ? 'flutter' : 'pad']: 2, filler: i },
-        ]),
-      )
-      it('raises chunks with other terms of the best ones, of which the first stays first', async () => {
-        await addTo(index, { ...chunks, 90: ['wing'] })
-        const found = await keysFor(index, ['wing'], 50)
-        expect(found[0]).toBe(90)
-        expect(found.indexOf(30)).toBeLessThan(found.indexOf(5))
-        expect(new Set(found)).toEqual(new Set([...Object.keys(chunks).map(Number), 90]))
-      })
-
-      it('answers what few chunks match as they are, and nothing for nothing', async () => {
-        await addTo(index, chunks)
-        await addTo(index, { 50: ['few', 'a', 'b'], 51: ['few', 'a'], 52: ['few'] })
-        expect(await keysFor(index, ['few'])).toEqual([52, 51, 50])
-        expect(await keysFor(index, ['nothing'])).toEqual([])
-      })
-    })
-
     describe('add', () => {
       it('replaces a key that is present, so that its former terms no longer find it', async () => {
         await addTo(index, { 1: ['old'], 2: ['old'] })

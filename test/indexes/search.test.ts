@@ -9,7 +9,7 @@ const terms: QueryTerms = { terms: Uint32Array.of(1), counts: Float32Array.of(1)
 const matchesOf = (...keys: number[]) => keys.map((key) => ({ key, score: 10 - key }))
 const VECTOR = Float32Array.of(1)
 
-/** The words find the keys 1 to 3, vectors the key 4; a diary of the stages that were asked. */
+/** The lexical search finds the keys 1 to 3, vectors the key 4; `events` lists the stages that ran. */
 function createForTest({
   embedded = [1, 2, 3, 4],
   ...stages
@@ -26,8 +26,7 @@ function createForTest({
   const nearest: Stages['nearest'] = stages.nearest ?? (() => note('nearest', matchesOf(4)))
   const search = createSearch({
     scopeOf: async () => ({}),
-    words: ({ limit }) => note(`words, ${limit}`, matchesOf(1, 2, 3)),
-    wordsWithFeedback: () => note('feedback', matchesOf(1, 2, 3)),
+    lexical: ({ limit }) => note(`lexical, ${limit}`, matchesOf(1, 2, 3)),
     fuse: (lexical, query, signal) => {
       const near = async () => (await nearest(query, signal)).map(({ key }) => key)
       const termCount = query.terms.terms.length
@@ -45,35 +44,35 @@ const keysOf = ({ candidates }: { candidates: readonly IndexMatch[] }) =>
   candidates.map(({ key }) => key)
 
 describe('A search of an index', () => {
-  it('searches the words while the question is embedded', async () => {
+  it('runs the lexical search while the question is embedded', async () => {
     const { promise, resolve } = Promise.withResolvers<Float32Array<ArrayBuffer>>()
     const { ask, events } = createForTest()
     const asked = ask({ vector: promise })
     await new Promise((done) => setImmediate(done))
-    expect(events).toEqual(['words, 10'])
+    expect(events).toEqual(['lexical, 10'])
     resolve(VECTOR)
     const found = await asked
     expect(keysOf(found)).toContain(4)
     expect(found).toMatchObject({ exhausted: true, degraded: false })
-    expect(events).toEqual(['words, 10', 'nearest'])
+    expect(events).toEqual(['lexical, 10', 'nearest'])
   })
 
-  it('learns from the words where a candidate lacks its vector', async () => {
+  it('keeps a candidate that lacks its vector, and searches no second time', async () => {
     const { ask, events } = createForTest({ embedded: [1, 2, 4] })
     expect(keysOf(await ask())).toHaveLength(4)
-    expect(events).toEqual(['words, 10', 'nearest', 'feedback', 'nearest'])
+    expect(events).toEqual(['lexical, 10', 'nearest'])
   })
 
-  it('is lexical without a vector in sight, each score being that of the words', async () => {
+  it('is lexical without a vector, with the lexical scores', async () => {
     const { ask, events } = createForTest()
     const candidates = matchesOf(1, 2, 3).map((match) => ({ ...match, lexical: match.score }))
     const expected = { candidates, exhausted: true, degraded: false }
     expect(await ask({ mode: 'lexical', vector: new Promise(() => undefined) })).toEqual(expected)
     expect(await ask({ vector: undefined })).toEqual(expected)
-    expect(events).toEqual(['feedback', 'feedback'])
+    expect(events).toEqual(['lexical, 10', 'lexical, 10'])
   })
 
-  it('is dense where it is asked to be, and does not search the words', async () => {
+  it('is dense in dense mode, and runs no lexical search', async () => {
     const { ask, events } = createForTest()
     const expected = [{ key: 4, score: 6, dense: 6 }]
     expect((await ask({ mode: 'dense' })).candidates).toEqual(expected)
@@ -114,7 +113,7 @@ describe('A filter', () => {
     const scopes: unknown[] = []
     const { ask } = createForTest({
       scopeOf: async (asked) => ({ filter: asked }),
-      async words(query) {
+      async lexical(query) {
         scopes.push(query.filter)
         return []
       },
@@ -142,7 +141,7 @@ describe('A filter', () => {
         resolved += 1
         return { only: Uint32Array.of(key) }
       },
-      async wordsWithFeedback({ only }) {
+      async lexical({ only }) {
         if (key <= most) key += 1
         return only?.includes(key) ? [{ key, score: 1 }] : []
       },

@@ -88,7 +88,7 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
     await remove('vectors')
     expect(await index.lost()).toBe('vectors')
     await remove()
-    expect(await index.lost()).toBe('words')
+    expect(await index.lost()).toBe('lexical')
     expect(await index.open()).toBe(true)
     expect(await index.lost()).toBeUndefined()
     expect(await index.keys()).toHaveLength(0)

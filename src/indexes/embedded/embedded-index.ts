@@ -66,8 +66,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
 function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'matchingKeys'>): Stages {
   return {
     scopeOf: async (filter, signal) => ({ only: await source.matchingKeys(filter, signal) }),
-    words: (query, signal) => answered(thread.call('words', query), signal),
-    wordsWithFeedback: (query, signal) => answered(thread.call('wordsWithFeedback', query), signal),
+    lexical: (query, signal) => answered(thread.call('lexical', query), signal),
     nearest: (query, signal) => answered(thread.call('nearest', query), signal),
     fuse: (lexical, { vector, terms, only, limit }, signal) => {
       const termCount = terms.terms.length

@@ -99,11 +99,11 @@ async function readManifest<Content>(
   return manifest
 }
 
-/** Reads the whole file, or its first bytes, into a buffer of its own. */
-export async function readWhole(path: string, first?: number): Promise<Uint8Array<ArrayBuffer>> {
+/** Reads the whole file into a buffer of its own. */
+export async function readWhole(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
-    const bytes = new Uint8Array(first ?? (await file.stat()).size)
+    const bytes = new Uint8Array((await file.stat()).size)
     let at = 0
     for (let read = -1; read !== 0; at += read) read = (await file.read(bytes, at)).bytesRead
     return bytes
@@ -120,10 +120,7 @@ export async function checksumOf(path: string): Promise<number> {
 }
 
 /** Writes a file; resolves when the content is synced to disk. */
-export async function writeDurably(
-  path: string,
-  content: string | Uint8Array | AsyncIterable<Uint8Array>,
-): Promise<void> {
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'w')
   try {
     await file.writeFile(content)

@@ -4,7 +4,7 @@ import { notify, serveThread, transferring } from '@agent-server/lib/processes/t
 import type { IndexMatch, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import { toMatches } from '../ranking.ts'
-import type { VectorQuery, WordQuery } from '../search.ts'
+import type { LexicalQuery, VectorQuery } from '../search.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { createChanges } from './changes.ts'
 import { createLexicalIndex } from './lexical.ts'
@@ -43,10 +43,7 @@ const methods = {
       vectors.remove(keys)
     }),
 
-  words: ({ terms, limit, only }: WordQuery) => toMatches(index.search(terms, limit, only)),
-
-  wordsWithFeedback: ({ terms, limit, only }: WordQuery) =>
-    toMatches(index.searchWithFeedback(terms, limit, only)),
+  lexical: ({ terms, limit, only }: LexicalQuery) => toMatches(index.search(terms, limit, only)),
 
   nearest: (query: VectorQuery) => toMatches(vectors.nearest(query)),
 

@@ -14,19 +14,12 @@ export interface Segment {
   readonly header: Uint32Array<ArrayBuffer>
   readonly keys: Uint32Array<ArrayBuffer>
   readonly lengths: Uint32Array<ArrayBuffer>
-  /**
-   * Offsets, in 32-bit words, of the chunks' records, which follow `bytes` in the file, and the end of the last one.
-   * Set when the segment is written, see chunk-terms.ts.
-   */
-  readonly records: Uint32Array<ArrayBuffer>
   readonly terms: Uint32Array<ArrayBuffer>
   readonly offsets: Uint32Array<ArrayBuffer>
   readonly ordinals: Uint16Array<ArrayBuffer>
   readonly counts: Uint8Array<ArrayBuffer>
   /** 1 at the ordinal of each removed chunk; undefined until the first removal. */
   removed: Uint8Array<ArrayBuffer> | undefined
-  /** Descriptor of the open file that holds `bytes`, followed by the records; undefined until it is written. */
-  file: number | undefined
   live: number
   /** Sum of the lengths of the live chunks. */
   liveLength: number
@@ -197,13 +190,12 @@ export function excludedBy({ keys, removed }: Segment, only: Uint32Array): Uint8
 }
 
 function byteLength({ chunks, terms, postings }: SegmentSize): number {
-  return HEADER_BYTES + 8 * chunks + 4 * (chunks + 1) + 4 * terms + 4 * (terms + 1) + 3 * postings
+  return HEADER_BYTES + 8 * chunks + 4 * terms + 4 * (terms + 1) + 3 * postings
 }
 
 function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSize): Segment {
   const lengthsAt = HEADER_BYTES + 4 * chunks
-  const recordsAt = lengthsAt + 4 * chunks
-  const termsAt = recordsAt + 4 * (chunks + 1)
+  const termsAt = lengthsAt + 4 * chunks
   const offsetsAt = termsAt + 4 * terms
   const ordinalsAt = offsetsAt + 4 * (terms + 1)
   const countsAt = ordinalsAt + 2 * postings
@@ -212,13 +204,11 @@ function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSiz
     header: new Uint32Array(bytes, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT),
     keys: new Uint32Array(bytes, HEADER_BYTES, chunks),
     lengths: new Uint32Array(bytes, lengthsAt, chunks),
-    records: new Uint32Array(bytes, recordsAt, chunks + 1),
     terms: new Uint32Array(bytes, termsAt, terms),
     offsets: new Uint32Array(bytes, offsetsAt, terms + 1),
     ordinals: new Uint16Array(bytes, ordinalsAt, postings),
     counts: new Uint8Array(bytes, countsAt, postings),
     removed: undefined,
-    file: undefined,
     live: chunks,
     liveLength: 0,
   }

@@ -1,17 +1,14 @@
-import { closeSync, openSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { inSlices } from '@agent-server/lib/processes/thread.ts'
 import type { Part } from './changes.ts'
-import { placeRecords, recordsOf } from './chunk-terms.ts'
 import { type IndexFilesOptions, openIndexFiles, readWhole, writeDurably } from './index-files.ts'
 import type { LexicalIndex } from './lexical.ts'
 import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
 import { HEADER, MAX_CHUNKS, readSegment, removeChunk, type Segment } from './segment.ts'
 
 const SEGMENTS = {
-  format: 2,
+  format: 3,
   manifestName: 'manifest.json',
   numbered: /^(\d+)\.segment$/,
   messages: {
@@ -24,8 +21,6 @@ const SEGMENTS = {
 interface Manifest {
   segments: {
     file: string
-    /** Size of the part that is held in memory: the segment, without the records that follow it. */
-    bytes: number
     /** The ordinals of its removed chunks. */
     removed: number[]
   }[]
@@ -38,9 +33,9 @@ export async function openSnapshot(options: IndexFilesOptions) {
   const { directory, notify } = options
   const files = await openIndexFiles<Manifest>(SEGMENTS, options)
   const written = new Map<Segment, string>()
-  for (const { file, bytes, removed } of files.content?.segments ?? []) {
+  for (const { file, removed } of files.content?.segments ?? []) {
     try {
-      const segment = await readSegmentFile(join(directory, file), bytes)
+      const segment = await readSegmentFile(join(directory, file))
       for (const ordinal of removed) removeChunk(segment, ordinal)
       written.set(segment, file)
     } catch (error) {
@@ -65,13 +60,10 @@ export async function openSnapshot(options: IndexFilesOptions) {
       }
       const entries = segments.map((segment) => ({
         file: written.get(segment) ?? '',
-        bytes: segment.bytes.byteLength,
         removed: removedFrom(segment),
       }))
       for (const segment of written.keys()) {
-        if (segments.includes(segment)) continue
-        written.delete(segment)
-        closeFile(segment)
+        if (!segments.includes(segment)) written.delete(segment)
       }
       await files.save({ segments: entries }, [...written.values()])
     },
@@ -116,11 +108,6 @@ export function createLexicalPart(index: LexicalIndex, snapshot: Snapshot): Part
   }
 }
 
-function closeFile(segment: Segment): void {
-  if (segment.file !== undefined) closeSync(segment.file)
-  segment.file = undefined
-}
-
 function removedFrom({ removed }: Segment): number[] {
   const ordinals: number[] = []
   removed?.forEach((isRemoved, ordinal) => {
@@ -129,8 +116,6 @@ function removedFrom({ removed }: Segment): number[] {
   return ordinals
 }
 
-/** Chunks whose records are built at a time; each time takes memory for them and a pass over all postings. */
-const CHUNKS_PER_PART = 8_192
 /** Bytes checked between two yields. */
 const BYTES_PER_STEP = 2 ** 20
 /** The checksum covers everything after it. */
@@ -138,29 +123,17 @@ const CHECKED_FROM = (HEADER.checksum + 1) * Uint32Array.BYTES_PER_ELEMENT
 
 /** Resolves when the segment is on disk. The file does not contain `removed`; removals are in the manifest. */
 async function writeSegmentFile(path: string, segment: Segment): Promise<void> {
-  await inSlices(placeRecords(segment))
   segment.header[HEADER.checksum] = await inSlices(checksum(segment))
-  await writeDurably(path, partsOf(segment))
-  segment.file = openSync(path, 'r')
+  await writeDurably(path, new Uint8Array(segment.bytes))
 }
 
-async function* partsOf(segment: Segment): AsyncGenerator<Uint8Array> {
-  yield new Uint8Array(segment.bytes)
-  const chunks = segment.keys.length
-  for (let from = 0; from < chunks; from += CHUNKS_PER_PART)
-    yield inSlices(recordsOf(segment, from, Math.min(from + CHUNKS_PER_PART, chunks)))
-}
-
-/** Throws if the file is missing or damaged; the records are not verified until they are read. */
-async function readSegmentFile(path: string, bytes: number): Promise<Segment> {
-  const segment = readSegment((await readWhole(path, bytes)).buffer)
-  const records = segment?.records.at(-1) ?? 0
-  if (!segment || (await stat(path)).size !== bytes + 4 * records)
-    throw new Error('the file is cut short or no segment')
+/** Throws if the file is missing or damaged. */
+async function readSegmentFile(path: string): Promise<Segment> {
+  const segment = readSegment((await readWhole(path)).buffer)
+  if (!segment) throw new Error('the file is cut short or no segment')
   if (segment.header[HEADER.checksum] !== (await inSlices(checksum(segment)))) {
     throw new Error('the checksum does not match')
   }
-  segment.file = openSync(path, 'r')
   return segment
 }
 

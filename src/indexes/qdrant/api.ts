@@ -20,10 +20,7 @@ export type SparseVector = Schemas['SparseVector']
 export type AliasChange = Strict<Schemas['AliasOperations']>
 
 export interface PointQuery
-  extends Pick<
-    Strict<Schemas['QueryRequest']>,
-    'filter' | 'params' | 'with_payload' | 'with_vector' | 'offset'
-  > {
+  extends Pick<Strict<Schemas['QueryRequest']>, 'filter' | 'params' | 'with_payload' | 'offset'> {
   query: number[] | SparseVector
   using: string
   limit: number

@@ -1,11 +1,10 @@
 import { batched, forEachBatch } from '@agent-server/lib/batches.ts'
 import { z } from 'zod'
 import type { IndexMatch } from '../chunk-index.ts'
-import type { WeighedMatch } from '../feedback.ts'
 import { byScore } from '../ranking.ts'
 import type { Scope } from '../search.ts'
 import type { PayloadFilter, PointQuery, SparseVector } from './api.ts'
-import { pathOf, TERMS } from './collections.ts'
+import { pathOf } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
 import { type Payload, type PayloadOf, toPayloadFilter } from './payload.ts'
 
@@ -26,18 +25,6 @@ const Key = z.int().min(0).max(MAX_KEY)
 const Matches = z
   .object({ points: z.array(z.object({ id: Key, score: z.number() })) })
   .transform(({ points }) => points.map(({ id, score }): IndexMatch => ({ key: id, score })))
-const Sparse = z.object({ indices: z.array(z.int()), values: z.array(z.number()) })
-const WeighedMatches = z
-  .object({
-    points: z.array(
-      z.object({ id: Key, score: z.number(), vector: z.object({ [TERMS]: Sparse }) }),
-    ),
-  })
-  .transform(({ points }) =>
-    points.map(({ id, score, vector: { terms } }): WeighedMatch => {
-      return { key: id, score, terms: terms.indices, weights: terms.values }
-    }),
-  )
 const Change = z.object({ status: z.string() })
 const Page = z.object({
   points: z.array(z.object({ id: Key })),
@@ -103,12 +90,6 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       return call({ method: 'POST', path: `${path}/query`, body, result: Matches }, signal)
     },
 
-    /** With the terms of each match. */
-    queryTerms(query: PointQuery, signal?: AbortSignal) {
-      const body = { ...query, with_vector: [TERMS] }
-      return call({ method: 'POST', path: `${path}/query`, body, result: WeighedMatches }, signal)
-    },
-
     /** Ascending. */
     async keys() {
       const keys: number[] = []
@@ -139,14 +120,14 @@ const MAX_NAMED = 200_000
  * The best matches of a search, best first. Splits it into several queries if `only` has too many keys for one; scores
  * within a collection are comparable.
  */
-export async function bestOf<Match extends IndexMatch>(
+export async function bestOf(
   { only, filter, limit }: Scope & { limit: number },
-  ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<Match[]>,
-): Promise<Match[]> {
+  ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
+): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
   const filters = filter ? [toPayloadFilter(filter)] : filtersFor(only)
   const parts = filters.map((each) => (each ? { filter: each } : {}))
-  const found = new Map<number, Match>()
+  const found = new Map<number, IndexMatch>()
   for (const part of parts) {
     for await (const match of inPages(limit + SPARE, (page) => ask({ ...page, ...part }))) {
       found.set(match.key, match)
@@ -156,10 +137,10 @@ export async function bestOf<Match extends IndexMatch>(
 }
 
 /** The first `limit` matches, fetched in pages of at most `MAX_MATCHES`. */
-async function* inPages<Match>(
+async function* inPages(
   limit: number,
-  ask: (page: { limit: number; offset?: number }) => Promise<Match[]>,
-): AsyncGenerator<Match> {
+  ask: (page: { limit: number; offset?: number }) => Promise<IndexMatch[]>,
+): AsyncGenerator<IndexMatch> {
   for (let offset = 0; offset < limit; offset += MAX_MATCHES) {
     const page = Math.min(MAX_MATCHES, limit - offset)
     const matches = await ask({ limit: page, ...(offset > 0 && { offset }) })

@@ -126,7 +126,8 @@ function indexOn(
     async check(signal) {
       const part = await lost(signal)
       if (!part || part === 'replaced') return
-      throw unavailable(`The search index has lost its ${part}, which will be added again`)
+      const name = part === 'lexical' ? 'words' : part
+      throw unavailable(`The search index has lost its ${name}, which will be added again`)
     },
 
     async close() {
@@ -151,8 +152,7 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
       if (keys && (await canFilter(keys, signal))) return { filter }
       return { only: await source.matchingKeys(filter, signal) }
     },
-    words: async (query, signal) => opened().terms.search(query, signal),
-    wordsWithFeedback: async (query, signal) => opened().terms.searchWithFeedback(query, signal),
+    lexical: async (query, signal) => opened().terms.search(query, signal),
     nearest: async (query, signal) => opened().vectors.nearest(query, signal),
     fuse: (lexical, query, signal) => {
       const { vectors } = opened()
@@ -174,7 +174,7 @@ async function findLost(
     identityOf(collections, termsName, signal),
     held && identityOf(collections, vectorsName, signal),
   ])
-  if (terms === undefined) return 'words'
+  if (terms === undefined) return 'lexical'
   if (held && dense === undefined) return 'vectors'
   return terms === about.made && dense === held?.made ? undefined : 'replaced'
 }

@@ -1,6 +1,5 @@
 import type { ChunkMetadata, IndexMatch } from '../chunk-index.ts'
-import { FEEDBACK_CHUNKS, keepFirst, MIN_RESCORED, rescoreByOthers } from '../feedback.ts'
-import type { WordQuery } from '../search.ts'
+import type { LexicalQuery } from '../search.ts'
 import { lengthNorm, type QueryTerms, type TermBatch, termWeight } from '../term-batch.ts'
 import type { SparseVector } from './api.ts'
 import { TERMS } from './collections.ts'
@@ -36,29 +35,13 @@ export function createTermsPart(points: Points, indexes: PayloadIndexes) {
       await points.setPayloads(keys, createPayloads(metadata))
     },
 
-    async search(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
+    async search(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if (query.terms.terms.length === 0) return []
       const asked = { query: toSparse(query.terms), using: TERMS }
       const best = bestOf(query, (where) => points.query({ ...asked, ...where }, signal))
       return indexes.passOn(query, best)
     },
-
-    /** Asks for the terms of the matches with the matches, so that feedback takes no second request. */
-    async searchWithFeedback(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
-      if (query.terms.terms.length === 0) return []
-      const asked = { query: toSparse(query.terms), using: TERMS }
-      const deep = { ...query, limit: Math.max(query.limit, MIN_RESCORED) }
-      const best = bestOf(deep, (where) => points.queryTerms({ ...asked, ...where }, signal))
-      const found = await indexes.passOn(query, best)
-      const [first] = found
-      if (!first || found.length < FEEDBACK_CHUNKS) return found.slice(0, query.limit).map(toMatch)
-      return keepFirst(first.key, rescoreByOthers(query.terms, found), query.limit)
-    },
   }
-}
-
-function toMatch({ key, score }: IndexMatch): IndexMatch {
-  return { key, score }
 }
 
 function toSparse({ terms, counts }: QueryTerms): SparseVector {

@@ -91,8 +91,8 @@ export function createReconciliation(dependencies: Dependencies) {
     },
     progress: () => progress,
     /** Marks a part of the index as lost: searches that need it are refused until the next run. */
-    lost(part: 'words' | 'vectors') {
-      const state = part === 'words' ? 'rebuilding' : 'adding-vectors'
+    lost(part: 'lexical' | 'vectors') {
+      const state = part === 'lexical' ? 'rebuilding' : 'adding-vectors'
       move({ state, done: 0, total: 0, held: 0 })
     },
     /** For readiness, and before a search: throws AppError `index_not_ready` until keyword search finds every chunk. */
@@ -226,7 +226,7 @@ const LOOK_MS = 3_000
 
 interface WatchDependencies {
   /** Which part is gone, or that the index was replaced; throws if that cannot be determined. */
-  lost(signal: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
+  lost(signal: AbortSignal): Promise<'lexical' | 'vectors' | 'replaced' | undefined>
   reconciliation: Pick<ReturnType<typeof createReconciliation>, 'lost'>
   /** Recreates what is gone and adds what is missing. */
   heal(): Promise<void>

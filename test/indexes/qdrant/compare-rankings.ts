@@ -14,8 +14,8 @@ export const hasCollections = existsSync(COLLECTIONS)
 const analyser = createAnalyser('english')
 
 /**
- * How good the rankings of a judged collection are by the embedded index and by another one, with feedback, as nDCG@10
- * of every `step`th query.
+ * How good the rankings of a judged collection are by the embedded index and by another one, as nDCG@10 of every
+ * `step`th query.
  */
 export async function compareRankings(
   collection: 'cranfield' | 'cacm',

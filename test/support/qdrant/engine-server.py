@@ -90,7 +90,6 @@ class Collection:
             query=to_query(body),
             filter=to_filter(body),
             params=to_parameters(body),
-            with_vector=body.get("with_vector", False),
         )
         found = self.shard.query(request)
         return {"points": [to_match(each) for each in found]}
@@ -137,12 +136,7 @@ def to_vector(value):
 
 
 def to_match(point):
-    match = {"id": point.id, "version": 1, "score": point.score}
-    if not point.vector:
-        return match
-    sparse = {name: each for name, each in point.vector.items() if isinstance(each, edge.SparseVector)}
-    vector = {name: {"indices": each.indices, "values": each.values} for name, each in sparse.items()}
-    return {**match, "vector": vector}
+    return {"id": point.id, "version": 1, "score": point.score}
 
 
 def to_point(body):

@@ -107,9 +107,7 @@ const CALLS: Record<string, Call> = {
     if (beyond) return beyond
     const points = collection.query(query)
     if (typeof points === 'string') return refuse(points)
-    const vectorOf = (id: number) =>
-      query.with_vector && { vector: collection.points.get(id)?.vector }
-    return ok({ points: points.map((point) => ({ ...withVersion(point), ...vectorOf(point.id) })) })
+    return ok({ points: points.map(withVersion) })
   },
 }
 

@@ -17,7 +17,6 @@ export const Query = z.object({
   limit: z.int().min(1),
   offset: z.int().min(0).default(0),
   filter: z.unknown().optional(),
-  with_vector: z.array(z.string()).optional(),
 })
 export type Query = z.output<typeof Query>
 
