@@ -175,7 +175,7 @@ export function pathOf(collection: string): string {
 }
 
 /** Increment when older or newer servers could not use the collections. */
-const LAYOUT = 4
+const LAYOUT = 5
 // Stored with every collection and part of its name: must never change.
 export const TERMS = 'terms'
 export const DENSE = 'vectors'

@@ -9,11 +9,8 @@ import { bestOf, type Points, pointsOf } from './points.ts'
 
 /** Per request; several are sent at once. */
 const BATCH_CHUNKS = 128
-/**
- * The chunk length, in terms, that the stored weights take for the mean, in every collection: between that of abstracts
- * (50 to 100) and of documentation (170). Measured, see docs/internals/qdrant.md.
- */
-const MEAN_LENGTH = 80
+/** The mean chunk length, in terms, that the stored weights assume in every collection. Measured, see docs/internals/qdrant.md. */
+const MEAN_LENGTH = 54
 const NORM = lengthNorm(1, MEAN_LENGTH)
 
 /** The terms of chunks, each chunk stored as a sparse vector of BM25 weights, which Qdrant multiplies by their idf. */
