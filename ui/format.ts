@@ -1,8 +1,12 @@
 const NUMBER = new Intl.NumberFormat('en')
 const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' })
 const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB']
 
 export const formatNumber = (value: number) => NUMBER.format(value)
+
+/** A day such as 2026-12-11, which is one everywhere. */
+export const formatDay = (day: string) => DAY.format(new Date(day))
 
 export const formatDate = (iso: string) => DATE.format(new Date(iso))
 

@@ -6,11 +6,15 @@ import { isMissing } from '@agent-server/lib/files.ts'
 import { checkProcess } from '@agent-server/lib/processes/child-process.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
 import { z } from 'zod'
-import { AgentServer, ConnectionError } from '../../packages/client/src/agent-server.ts'
+import {
+  AgentServer,
+  ConnectionError,
+  type ModelTest,
+} from '../../packages/client/src/agent-server.ts'
 import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { checkDatabase } from '../compose/stores.ts'
-import type { Config } from '../config.ts'
+import { type Config, EXTRACTIVE } from '../config.ts'
 import { type Command, parseParameters } from './command.ts'
 
 const ANSWER_MS = 10_000
@@ -26,6 +30,8 @@ interface Finding {
   words: string
   /** Present if the part does not work. */
   remedy?: string | undefined
+  /** Whether it works, but not for long. */
+  isWarning?: boolean
 }
 
 /**
@@ -42,8 +48,9 @@ export const runDoctor: Command = async (context) => {
     return 2
   }
   let failed = 0
-  const report = ({ part, words, remedy }: Finding) => {
-    stderr.write(`${remedy ? 'FAILED' : 'ok    '} ${part.padEnd(14)} ${words}\n`)
+  const report = ({ part, words, remedy, isWarning }: Finding) => {
+    const state = remedy ? 'FAILED' : isWarning ? 'WARN  ' : 'ok    '
+    stderr.write(`${state} ${part.padEnd(14)} ${words}\n`)
     if (!remedy) return
     stderr.write(`       ${''.padEnd(14)} → ${remedy}\n`)
     failed += 1
@@ -141,7 +148,7 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
   const client = new AgentServer({ baseURL, apiKey: config.SERVER_API_KEY, maxRetries: 0 })
   const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]) }
   try {
-    const { status, checks, degraded } = await client.admin.readiness(options)
+    const { status, checks, degraded, warnings = [] } = await client.admin.readiness(options)
     const parts = Object.entries(checks).map(([part, { state, milliseconds, message }]) => ({
       part,
       words: state === 'ok' ? `works (${milliseconds} ms)` : 'does not work',
@@ -150,7 +157,7 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
     return [
       { part: 'server', words: `${baseURL} is ${status}${degraded ? ', degraded' : ''}` },
       ...parts,
-      await checkChatModel(client, signal),
+      ...(await checkModels(client, warnings, signal)),
     ]
   } catch (error) {
     if (!(error instanceof ConnectionError)) {
@@ -167,19 +174,52 @@ async function checkServer(config: Config, signal: AbortSignal): Promise<Finding
   }
 }
 
-/** Has the running server ask its chat model as a chat would. */
-async function checkChatModel({ admin }: AgentServer, signal: AbortSignal): Promise<Finding> {
+/** Has the running server ask its chat model as a chat would; and says which models are closed soon. */
+async function checkModels(
+  { admin }: AgentServer,
+  warnings: readonly { message: string }[],
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const part = 'chat model'
+  const notices = new Set(warnings.map(({ message }) => message))
+  const closing = () => [...notices].map((words) => ({ part: 'models', words, isWarning: true }))
   try {
     const options = { signal, timeout: MODEL_MS }
-    const { model, ok, milliseconds, error } = await admin.models.test({ kind: 'chat' }, options)
-    if (ok) return { part, words: `${model} answers (${milliseconds} ms)` }
+    const test = await admin.models.test({ kind: 'chat' }, options)
+    const { model, ok, error, warning } = test
+    if (warning) notices.add(warning)
+    if (ok) return [{ part, words: describeTest(test) }, ...closing()]
     const remedy = `${error ?? 'see the log'}; docs/reference/errors.md has what each failure means`
-    return { part, words: `${model} does not answer`, remedy }
+    return [{ part, words: `${model} does not answer`, remedy }, ...closing()]
   } catch (error) {
     signal.throwIfAborted()
-    return { part, words: 'could not be asked', remedy: messageOf(error) }
+    return [{ part, words: 'could not be asked', remedy: messageOf(error) }, ...closing()]
   }
+}
+
+const TOOLS = { called: 'calls tools', ignored: 'calls no tool', none: 'takes no tools' }
+const IMAGES = { seen: 'sees images', ignored: 'ignores images', none: 'takes no images' }
+const REASONING = {
+  none: 'shows no reasoning',
+  summary: 'sums up its reasoning',
+  text: 'shows its reasoning',
+}
+
+function describeTest({ model, milliseconds, chat }: ModelTest): string {
+  const answers = `${model} answers (${milliseconds} ms)`
+  if (!chat || model === EXTRACTIVE) return answers
+  const { api, window, tools, images, reasoning, tokensPerSecond, promptTokens } = chat
+  const estimated = chat.promptTokensEstimated ? 'some ' : ''
+  const facts = [
+    api && `by ${api}`,
+    `window of ${window} tokens`,
+    TOOLS[tools],
+    IMAGES[images],
+    reasoning && REASONING[reasoning],
+    tokensPerSecond !== undefined && `${tokensPerSecond} tokens a second`,
+    promptTokens !== undefined && `a first question is ${estimated}${promptTokens} tokens`,
+  ]
+  return `${answers}: ${facts.filter(Boolean).join(', ')}`
 }
 
 function whyNotFree({ HOST, PORT }: Config): Promise<string | undefined> {

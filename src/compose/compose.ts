@@ -22,6 +22,7 @@ import type { Phase, Restart } from '../operator/admin/server-state.ts'
 import { createClientDocuments } from '../operator/keys/client-documents.ts'
 import { createKeys } from '../operator/keys/keys.ts'
 import { type Activity, createActivity } from '../operator/ops/activity.ts'
+import { createClosingModels } from '../operator/ops/closing-models.ts'
 import { createReadiness, notLaunched } from '../operator/ops/readiness.ts'
 import { createRunHistory } from '../operator/ops/runs.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
@@ -29,7 +30,7 @@ import type { OpenedStore } from '../stores/opened-store.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { checkNextStart, type Knowledge, openKnowledge } from './knowledge.ts'
-import { createModel, createReranker, embeddingModel } from './models.ts'
+import { createModel, createReranker, embeddingModel, servedModels } from './models.ts'
 import { createProcessChecks, processesOf } from './processes.ts'
 
 /** What the process passes in. */
@@ -56,11 +57,7 @@ export async function compose(
   parts: ProcessParts,
 ) {
   const { environment, given, signal, restart, activity } = parts
-  const loaded = await loadConfiguration(config.AGENT_CONFIG, config.SERVER_MODE)
-  const { AGENT_CONFIG: file } = config
-  if (loaded.found) log.info({ file }, 'agent configuration loaded')
-  else if (environment.AGENT_CONFIG) log.warn({ file }, NO_AGENT_FILE)
-  else log.info({ file }, 'using the default agent')
+  const loaded = await loadAgentFile(config, environment, log)
   // Closed in reverse order; also if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const model = createModel(config, log)
@@ -98,6 +95,8 @@ export async function compose(
     sandbox: agent.usedSandbox,
     log,
   })
+  const closingModels = createClosingModels({ models: servedModels(config), log })
+  opened.defer(closingModels.close)
   const services = {
     metrics,
     ...access.services,
@@ -125,7 +124,7 @@ export async function compose(
       phase: { state: 'running' },
       checkStart: (next) => checkNextStart(next, config, store),
     }),
-    readiness: composeReadiness({ knowledge, search, processes, loaded, log }),
+    readiness: composeReadiness({ knowledge, search, processes, loaded, closingModels, log }),
   }
   const kept = opened.move()
   return {
@@ -136,6 +135,7 @@ export async function compose(
       agent.start()
       await knowledge.start()
       intake.start()
+      closingModels.start()
     },
     /** Warns of processes that cannot be started here. */
     warn: processes.warn,
@@ -144,15 +144,29 @@ export async function compose(
   }
 }
 
+async function loadAgentFile(
+  { AGENT_CONFIG: file, SERVER_MODE }: Config,
+  environment: Environment,
+  log: FastifyBaseLogger,
+): Promise<LoadedConfiguration> {
+  const loaded = await loadConfiguration(file, SERVER_MODE)
+  if (loaded.found) log.info({ file }, 'agent configuration loaded')
+  else if (environment.AGENT_CONFIG) log.warn({ file }, NO_AGENT_FILE)
+  else log.info({ file }, 'using the default agent')
+  return loaded
+}
+
 interface ReadinessParts {
   knowledge: Knowledge
   search: ReturnType<typeof createSearch>
   processes: ReturnType<typeof createProcessChecks>
   loaded: LoadedConfiguration
+  closingModels: ReturnType<typeof createClosingModels>
   log: FastifyBaseLogger
 }
 
-function composeReadiness({ knowledge, search, processes, loaded, log }: ReadinessParts) {
+function composeReadiness(parts: ReadinessParts) {
+  const { knowledge, search, processes, loaded, closingModels, log } = parts
   const { store, index, reconciliation, backlog, ingestion, nextModel } = knowledge
   return createReadiness({
     checks: {
@@ -174,6 +188,7 @@ function composeReadiness({ knowledge, search, processes, loaded, log }: Readine
     contexts: knowledge.contexts?.progress,
     pictures: knowledge.pictures?.progress,
     reEmbedding: nextModel?.progress,
+    warnings: closingModels.warnings,
     stage: () => reconciliation.progress().state,
     counts: store.counts,
     log,

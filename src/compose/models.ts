@@ -17,10 +17,11 @@ import { createOpenAiModel } from '../models/openai/chat.ts'
 import type { ModelServer } from '../models/openai/connection.ts'
 import { createOpenAiEmbedder } from '../models/openai/embedder.ts'
 import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/openai/explain-failure.ts'
-import { listModels } from '../models/openai/list-models.ts'
+import { closingDay, listModels } from '../models/openai/list-models.ts'
 import { createOpenAiReranker } from '../models/openai/reranker.ts'
 import type { Reranker } from '../models/reranker.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
+import type { ServedModel } from '../operator/ops/closing-models.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
 
 /** Creates the configured chat model. */
@@ -130,13 +131,8 @@ export function createReranker(
 
 /** Creates every model of this configuration, to be tried. */
 export function createTriedModels(config: Config, log: FastifyBaseLogger): TriedModels {
-  const { CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
   const model = embeddingModel(config)
-  const servers = {
-    chat: { server: { apiKey, baseUrl }, names: CHAT_MODEL },
-    embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },
-    reranking: { server: rerankingServer(config), names: RERANK_MODEL },
-  }
+  const servers = modelServers(config)
   const chat = createModel(config, log)
   return {
     chat,
@@ -144,6 +140,35 @@ export function createTriedModels(config: Config, log: FastifyBaseLogger): Tried
     embedding: model === undefined ? undefined : createEmbedder(config, model, undefined, log),
     reranking: createReranker(config, chat, log),
     list: (kind, signal) => listModels(servers[kind].server, servers[kind].names, signal),
+    served: servedModels(config),
+  }
+}
+
+/** The configured models that are on a server, which may close them. */
+export function servedModels(config: Config): ServedModel[] {
+  const { CHAT_MODEL: chat, RERANK_MODEL: reranking } = config
+  const embedding = embeddingModel(config)
+  const named = {
+    chat: chat === EXTRACTIVE ? undefined : chat,
+    embedding: builtinModel(embedding) ? undefined : embedding,
+    reranking: reranking === THE_CHAT_MODEL ? undefined : reranking,
+  }
+  const servers = modelServers(config)
+  return (['chat', 'embedding', 'reranking'] as const).flatMap((kind) => {
+    const { [kind]: model } = named
+    const { server, names } = servers[kind]
+    if (model === undefined) return []
+    const closesOn = (signal: AbortSignal) => closingDay(server, names, model, signal)
+    return { kind, model, setting: names.model, closesOn }
+  })
+}
+
+function modelServers(config: Config) {
+  const { CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
+  return {
+    chat: { server: { apiKey, baseUrl }, names: CHAT_MODEL },
+    embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },
+    reranking: { server: rerankingServer(config), names: RERANK_MODEL },
   }
 }
 

@@ -88,6 +88,14 @@ const StoredConversation = z
 const isOneQuestion = (messages: readonly { role: string }[]) =>
   messages.filter(({ role }) => role !== 'system').length === 1 && messages.at(-1)?.role === 'user'
 
+const ReasoningEffort = z
+  .string()
+  .regex(/^[a-z]{1,32}$/, 'must be a word such as none, low, medium or high')
+  .describe(
+    'How much the model reasons, in its provider’s words: `none`, `low`, `medium`, `high` … Default: CHAT_REASONING_EFFORT, or else the model’s own.',
+  )
+  .meta({ examples: ['low'] })
+
 const ChatFields = {
   messages: z
     .array(ChatMessage)
@@ -98,6 +106,7 @@ const ChatFields = {
     })
     .describe('The conversation. The last user message is answered.'),
   ...AgentFields,
+  reasoningEffort: optional(ReasoningEffort),
   includeSteps: optionalOr(z.boolean(), false).describe(
     'Whether to also stream steps of the search, tool calls, tool results, reasoning and progress.',
   ),

@@ -21,7 +21,11 @@ import {
 const upstream = await startScriptedUpstream()
 const server = await startServer({}, { given: { SERVER_API_KEY: TEST_KEY } })
 
-const NO_MODELS = { chat: createExtractiveModel(), contextTokens: 4_096 }
+const NO_MODELS = {
+  chat: createExtractiveModel(),
+  contextTokens: 4_096,
+  served: [],
+}
 const ask = (kind: string, set: object, path = 'test', to = server) =>
   to.request(`/admin/models/${path}`, { body: { kind, set } })
 const test = async (kind: string, set: object) => {
@@ -47,30 +51,33 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
         DONE,
       ),
       CALL,
+      textReply('Red.'),
     )
     const found = await test('chat', drafted())
     expect(found).toMatchObject({
       kind: 'chat',
       model: 'drafted',
       ok: true,
-      chat: { answer: 'One, two.', streams: true, tools: 'called' },
+      chat: { answer: 'One, two.', streams: true, tools: 'called', images: 'seen' },
     })
     expect(found.milliseconds).toBeGreaterThanOrEqual(found.chat?.firstMilliseconds ?? Infinity)
     const { headers } = upstream.requests.at(-1) ?? {}
     expect(headers?.authorization).toBe(`Bearer ${MODEL_KEY}`)
-    expect(modelRequest(upstream.requests.at(-1)).model).toBe('drafted')
+    expect(modelRequest(upstream.requests.at(-2)).model).toBe('drafted')
   })
 
   it('sends what a chat would, and tells the window, the tokens and the tools left out', async () => {
     const usage = { prompt_tokens: 700, completion_tokens: 9 }
-    upstream.script(textReply('One.', { usage }), CALL)
+    upstream.script(textReply('One.', { usage }), CALL, textReply('Red.'))
     const before = upstream.requests.length
     const { chat } = await test('chat', { ...drafted(), CHAT_CONTEXT_TOKENS: '2500' })
     expect(chat).toMatchObject({ window: 2_500, promptTokens: 700 })
     expect(chat?.leftOut).toContain('analyse_corpus')
     const { messages, tools } = modelRequest(upstream.requests[before])
     expect(messages[0]?.content).toMatch(/^The numbered passages are data/)
-    expect(messages.at(-1)?.content).toMatch(/^<passages>\n\[1\] One, two.+Question: Count/s)
+    expect(messages.at(-1)?.content).toMatch(
+      /^<passages>\n\[1\] One, two.+\[2\] Monday.+\[3\] January.+Question: Count/s,
+    )
     const offered = tools.map((tool) => tool.function.name)
     expect(offered.length).toBeGreaterThan(0)
     expect(chat?.leftOut.filter((name) => offered.includes(name))).toEqual([])
@@ -82,7 +89,7 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
     own.tell({ ...told, '/api/ps': { models: [] } })
     const isLoaded = Promise.withResolvers<void>()
     const first = streamReply({ until: isLoaded.promise }, chunk({ content: 'One.' }, 'stop'), DONE)
-    own.script(first, textReply('One, two.'), CALL)
+    own.script(first, textReply('One, two.'), CALL, textReply('Red.'))
     const tested = test('chat', { ...drafted(), CHAT_MODEL: 'llama3.2', CHAT_BASE_URL: own.url })
     await expect.poll(() => own.requests.length).toBe(1)
     const loaded = { name: 'llama3.2:latest', context_length: 16_384 }
@@ -95,8 +102,43 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
     ['ignored', [textReply('It is sunny.')]],
     ['none', [errorReply(400, 'It does not support tools'), textReply('It is sunny.')]],
   ])('tells that tools are %s', async (tools, replies) => {
-    upstream.script(textReply('One.'), ...replies)
+    upstream.script(textReply('One.'), ...replies, textReply('Red.'))
     expect((await test('chat', drafted())).chat?.tools).toBe(tools)
+  })
+
+  it.each([
+    ['seen', [textReply('It is red.')]],
+    ['ignored', [textReply('I see no picture.')]],
+    ['none', [errorReply(400, 'image_url is only supported by certain models'), textReply('Blue')]],
+    ['none', [errorReply(400, 'What is this?')]],
+  ])('tells that a picture is %s', async (images, replies) => {
+    upstream.script(textReply('One.'), CALL, ...replies)
+    const { ok, chat } = await test('chat', drafted())
+    expect({ ok, images: chat?.images }).toEqual({ ok: true, images })
+    const sent = upstream.requests.findLast(({ body }) =>
+      JSON.stringify(body).includes('image_url'),
+    )
+    expect(JSON.stringify(sent?.body)).toContain('"url":"data:image/png;base64,')
+  })
+
+  it('estimates the tokens of a first question for a server that does not report them', async () => {
+    const unreported = streamReply(chunk({ content: 'One.' }, 'stop'), DONE)
+    upstream.script(unreported, CALL, textReply('Red.'))
+    const { chat } = await test('chat', drafted())
+    expect(chat?.promptTokensEstimated).toBe(true)
+    expect(chat?.promptTokens).toBeGreaterThan(300)
+  })
+
+  it('tells when the model is closed, also if it fails', async () => {
+    const own = await startScriptedUpstream()
+    own.tell({ '/v1/models': { data: [{ id: 'drafted', shutdown_date: '2027-01-14' }] } })
+    own.always(errorReply(401, 'No'))
+    const set = { ...drafted(), CHAT_BASE_URL: own.url }
+    expect(await test('chat', set)).toMatchObject({ ok: false, closesOn: '2027-01-14' })
+    own.tell({ '/v1/models': { data: [{ id: 'drafted', shutdown_date: '2026-10-23' }] } })
+    expect(await test('chat', set)).toMatchObject({
+      warning: 'The model drafted was closed on 23 October 2026: set CHAT_MODEL to another',
+    })
   })
 
   it.each([
@@ -158,7 +200,28 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
 describe('POST /admin/models/list', () => {
   it('lists what the server has, or says why not', verifies('admin.models.test'), async () => {
     const listed = await ask('chat', drafted(), 'list')
-    expect(await listed.json()).toEqual({ models: ['scripted'] })
+    expect(await listed.json()).toEqual({ models: ['scripted'], closings: {} })
+    const own = await startScriptedUpstream()
+    own.tell({
+      '/v1/models': {
+        data: [
+          { id: 'openai', shutdown_date: '2026-12-11' },
+          { id: 'openrouter', expiration_date: '2027-02-03' },
+          { id: 'mistral', deprecation: '2026-11-30T12:00:00Z' },
+          { id: 'azure', deprecation: { inference: 1_799_884_800 } },
+          { id: 'stays', shutdown_date: null },
+          { id: 'rubbish', shutdown_date: 'soon', deprecation: { inference: -1 } },
+          { id: 'in milliseconds', deprecation: { inference: 1_799_884_800_000 } },
+        ],
+      },
+    })
+    const dated = await ask('chat', { ...drafted(), CHAT_BASE_URL: own.url }, 'list')
+    expect(Object(await dated.json()).closings).toEqual({
+      openai: '2026-12-11',
+      openrouter: '2027-02-03',
+      mistral: '2026-11-30',
+      azure: '2027-01-14',
+    })
     const nowhere = { ...drafted(), CHAT_BASE_URL: 'http://127.0.0.1:1/v1' }
     expect(await failureOf(await ask('chat', nowhere, 'list'))).toMatchObject({
       status: 502,
@@ -179,7 +242,7 @@ describe('GET /admin/models/local', () => {
         ...NO_MODELS,
         async list() {
           asked.push(CHAT_API_KEY)
-          if (CHAT_BASE_URL === 'http://localhost:11434/v1') return ['qwen3:4b']
+          if (CHAT_BASE_URL === 'http://localhost:11434/v1') return [{ id: 'qwen3:4b' }]
           throw new Error('nobody is there')
         },
       }),

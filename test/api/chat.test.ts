@@ -39,6 +39,16 @@ describe('POST /chat', () => {
     },
   )
 
+  it('passes on how much the model should reason, and nothing unless it is told', async () => {
+    const messages = [{ role: 'user', content: 'Who builds dams?' }]
+    await readChat(await server.request('/chat', { body: { messages, reasoningEffort: 'low' } }))
+    expect(lastRequest()?.body).toMatchObject({ reasoning_effort: 'low' })
+    await readChat(await server.request('/chat', { body: { messages } }))
+    expect(lastRequest()?.body).not.toHaveProperty('reasoning_effort')
+    const refused = await server.request('/chat', { body: { messages, reasoningEffort: 'Low!' } })
+    expect(await failureOf(refused)).toMatchObject({ status: 400, param: 'reasoningEffort' })
+  })
+
   it(
     'retrieves for the latest user message',
     verifies('chat.latest-message', 'message.role'),

@@ -7,8 +7,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { runDoctor } from '../../src/commands/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 async function examine(environment: Record<string, string>) {
   const said: string[] = []
@@ -56,6 +58,28 @@ it('says why the chat model does not answer, without its key', async () => {
   expect(said).toMatch(/\n1 failed\n$/)
   expect(said).not.toContain(MODEL_KEY)
   expect(code).toBe(1)
+})
+
+it('describes the chat model, and warns of models that close soon', async () => {
+  const upstream = await startScriptedUpstream()
+  const closesOn = new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10)
+  upstream.tell({ '/v1/models': { data: [{ id: 'scripted', shutdown_date: closesOn }] } })
+  upstream.script(
+    textReply('One.', { usage: { prompt_tokens: 6_430, completion_tokens: 2 } }),
+    toolCallReply({ name: 'look_up_weather', arguments: { city: 'Oslo' } }),
+    textReply('Red.'),
+  )
+  const given = modelAt(upstream, { SERVER_API_KEY: TEST_KEY })
+  const { url } = await startServer(given, { given })
+  const { code, said } = await examine(await settings(Number(new URL(url).port)))
+  expect(said).toMatch(
+    /^ok +chat model +scripted answers \(\d+ ms\): .*window of 32768 tokens, calls tools, sees images,.* a first question is 6430 tokens$/m,
+  )
+  expect(said).toMatch(
+    /^WARN +models +The model scripted closes on .* \(in 9 days\): set CHAT_MODEL to another$/m,
+  )
+  expect(said).toMatch(/\nEverything works\n$/)
+  expect(code).toBe(0)
 })
 
 it('says that no server runs, and what to do', async () => {

@@ -8,11 +8,14 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** Answers every request on a free port; it closes itself, but in a hook. */
+/** Answers every request on a free port but those for a list of models, which it lacks; it closes itself, but in a hook. */
 export async function serveScripted(
   answer: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<ScriptedServer> {
-  const server = createServer((incoming, response) => void answer(incoming, response))
+  const server = createServer((incoming, response) => {
+    if (incoming.method !== 'GET') void answer(incoming, response)
+    else response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
+  })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const close = async () => {

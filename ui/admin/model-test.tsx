@@ -1,5 +1,5 @@
 import type { ModelTest } from '../../packages/client/src/agent-server.ts'
-import { formatSeconds } from '../format.ts'
+import { formatDay, formatNumber, formatSeconds } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 
 const TOOLS = {
@@ -8,21 +8,44 @@ const TOOLS = {
   none: 'does not support tools',
 }
 
+const IMAGES = {
+  seen: 'sees images',
+  ignored: 'accepts images but did not see the one it was shown',
+  none: 'does not accept images',
+}
+
+const REASONING = {
+  none: 'shows no reasoning',
+  summary: 'shows summaries of its reasoning',
+  text: 'shows its reasoning',
+}
+
+const APIS = {
+  responses: 'Responses API',
+  'chat-completions': 'chat completions',
+  messages: 'Messages API',
+}
+
 function chatFacts(chat: NonNullable<ModelTest['chat']>) {
-  const { firstMilliseconds, promptTokens, streams, tokensPerSecond, tools, window } = chat
+  const { api, firstMilliseconds, promptTokens, streams, tokensPerSecond, reasoning } = chat
+  const estimated = chat.promptTokensEstimated ? 'about ' : ''
   return [
+    api && APIS[api],
     firstMilliseconds !== undefined && `first words after ${formatSeconds(firstMilliseconds)}`,
     streams ? 'streams' : 'does not stream',
     tokensPerSecond !== undefined && `writes ${tokensPerSecond} tokens a second`,
-    TOOLS[tools],
-    `window of ${window} tokens`,
-    promptTokens !== undefined && `the first question uses ${promptTokens}`,
+    TOOLS[chat.tools],
+    IMAGES[chat.images],
+    reasoning && REASONING[reasoning],
+    `window of ${formatNumber(chat.window)} tokens`,
+    promptTokens !== undefined &&
+      `a first question costs ${estimated}${formatNumber(promptTokens)} tokens`,
   ]
 }
 
 /** What a model did when it was asked. */
 export function Found({
-  test: { ok, error, model, milliseconds, chat, embedding, reranking },
+  test: { ok, error, model, milliseconds, closesOn, warning, chat, embedding, reranking },
 }: {
   test: ModelTest
 }) {
@@ -30,6 +53,7 @@ export function Found({
     formatSeconds(milliseconds),
     ...(chat ? chatFacts(chat) : []),
     embedding && `${embedding.dimension} dimensions`,
+    closesOn && !warning && `the provider closes it on ${formatDay(closesOn)}`,
     reranking && (reranking.ranksRight ? 'ranks correctly' : 'ranks the wrong passage first'),
   ]
   return (
@@ -37,6 +61,7 @@ export function Found({
       <Status tone={ok ? 'good' : 'bad'}>
         {model} {ok ? 'works' : 'fails'}: {facts.filter(Boolean).join(', ')}
       </Status>
+      {warning && <Status tone="bad">{warning}</Status>}
       {chat && chat.leftOut.length > 0 && (
         <p class="hint">The window has no room for these tools: {chat.leftOut.join(', ')}.</p>
       )}

@@ -12,6 +12,7 @@ interface Preset {
 /** Where well-known servers are. */
 export const PRESETS: readonly Preset[] = [
   { name: 'OpenAI', url: 'https://api.openai.com/v1' },
+  { name: 'Anthropic', url: 'https://api.anthropic.com/v1' },
   { name: 'Ollama, on this machine', url: 'http://localhost:11434/v1', key: 'none' },
   { name: 'vLLM, on this machine', url: 'http://localhost:8000/v1', key: 'none' },
   { name: 'LM Studio, on this machine', url: 'http://localhost:1234/v1', key: 'none' },

@@ -1,10 +1,17 @@
+import type { Signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { chosenFiles } from '../documents/dropped-files.ts'
 import { Button, boundBox, Field, Form } from '../parts/controls.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import { ask, refusal, stop } from './answering.ts'
-import { conversationId, EFFORTS, isAnswering, settings } from './conversation.ts'
+import {
+  conversationId,
+  EFFORTS,
+  isAnswering,
+  REASONING_EFFORTS,
+  settings,
+} from './conversation.ts'
 import { draftOf, picturesOf, putBack } from './draft.ts'
 import { FileChips } from './file-chips.tsx'
 import { awaitsFiles } from './files.ts'
@@ -111,19 +118,12 @@ function Settings() {
       <div class="settings-fields asked">
         <div class="stack">
           <TopKField value={settings.topK} />
-          <Field label="Search effort">
-            <select
-              value={settings.effort.value}
-              onChange={({ currentTarget }) => {
-                settings.effort.value =
-                  EFFORTS.find((effort) => effort === currentTarget.value) ?? 'low'
-              }}
-            >
-              {EFFORTS.map((effort) => (
-                <option key={effort}>{effort}</option>
-              ))}
-            </select>
-          </Field>
+          <Chooser label="Search effort" options={EFFORTS} value={settings.effort} />
+          <Chooser
+            label="Reasoning effort"
+            options={REASONING_EFFORTS}
+            value={settings.reasoningEffort}
+          />
         </div>
         <FilterField text={settings.filter} />
         <label class="check">
@@ -132,5 +132,31 @@ function Settings() {
         </label>
       </div>
     </details>
+  )
+}
+
+function Chooser<Option extends string>({
+  label,
+  options,
+  value,
+}: {
+  label: string
+  options: readonly Option[]
+  value: Signal<Option>
+}) {
+  return (
+    <Field label={label}>
+      <select
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          const chosen = options.find((option) => option === currentTarget.value)
+          if (chosen !== undefined) value.value = chosen
+        }}
+      >
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </Field>
   )
 }

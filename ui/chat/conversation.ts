@@ -19,9 +19,12 @@ export const turns = computed(() => branchTo(allTurns.value, leaf.value))
 export const isAnswering = computed(() => turns.value.some(({ state }) => state === 'answering'))
 /** How often to search for a question. */
 export const EFFORTS = ['low', 'medium', 'high'] as const
+/** How much the model reasons; the first is as configured. */
+export const REASONING_EFFORTS = ['default', 'none', 'low', 'medium', 'high'] as const
 export const settings = {
   topK: signal(''),
   effort: signal<(typeof EFFORTS)[number]>('low'),
+  reasoningEffort: signal<(typeof REASONING_EFFORTS)[number]>('default'),
   filter: signal(''),
   showsSteps: signal(true),
 }
@@ -124,6 +127,9 @@ export function askedWith(): Partial<ChatRequest> {
   return {
     ...(settings.topK.value !== '' && { topK: Number(settings.topK.value) }),
     ...(settings.effort.value !== 'low' && { effort: settings.effort.value }),
+    ...(settings.reasoningEffort.value !== 'default' && {
+      reasoningEffort: settings.reasoningEffort.value,
+    }),
     ...(filter && { filter }),
     includeSteps: settings.showsSteps.value,
   }

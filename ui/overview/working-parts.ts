@@ -63,6 +63,7 @@ export function partsOf(
   const parts = [
     chatPart(capabilities, last),
     retrievalPart(capabilities),
+    ...warningParts(readiness),
     ...checkParts(readiness),
     ...documentsPart(readiness),
     ...folders.map(folderPart),
@@ -170,6 +171,16 @@ function checkParts({ checks }: Readiness): Part[] {
       ? { name, tone: 'good', state: 'Works' }
       : { name, tone: 'bad', state: 'Fails', detail: message, remedy, page }
   })
+}
+
+function warningParts({ warnings = [] }: Readiness): Part[] {
+  return warnings.map(({ model, message }) => ({
+    name: `Model: ${model}`,
+    tone: 'bad',
+    state: 'Closing',
+    detail: asSentence(message),
+    page: 'models',
+  }))
 }
 
 function sandboxPart({ sandbox }: Capabilities): Part {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type {
   ModelTest,
   ModelTestRequest,
+  ProviderModels,
   Setting,
 } from '../../packages/client/src/agent-server.ts'
 import { EmbeddingChange } from '../admin/embedding-change.tsx'
@@ -12,7 +13,7 @@ import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
 import { useWork } from '../admin/work.tsx'
 import { client } from '../api.ts'
-import { counted } from '../format.ts'
+import { counted, formatDay } from '../format.ts'
 import { Button, Field, Form } from '../parts/controls.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -30,7 +31,14 @@ const ROLES: readonly Role[] = [
     kind: 'chat',
     title: 'Chat',
     hint: 'Writes the answers. The model extractive quotes the documents and needs no key.',
-    names: ['CHAT_MODEL', 'CHAT_BASE_URL', 'CHAT_API_KEY', 'CHAT_CONTEXT_TOKENS'],
+    names: [
+      'CHAT_MODEL',
+      'CHAT_BASE_URL',
+      'CHAT_API_KEY',
+      'CHAT_API',
+      'CHAT_REASONING_EFFORT',
+      'CHAT_CONTEXT_TOKENS',
+    ],
   },
   {
     kind: 'embedding',
@@ -82,7 +90,7 @@ function RoleForm({
   draft: Signal<Draft>
 }) {
   const test = useWork<ModelTest>()
-  const list = useWork<string[]>()
+  const list = useWork<ProviderModels>()
   const [model, url, key] = names
   const request = () => ({ kind, ...changesOf(draft.value) })
   const listId = `models-${kind}`
@@ -119,8 +127,8 @@ function RoleForm({
         return setting && <SettingField key={name} {...{ setting, draft }} {...suggestions} />
       })}
       <datalist id={listId}>
-        {list.result.value?.map((name) => (
-          <option key={name} value={name} />
+        {list.result.value?.models.map((name) => (
+          <option key={name} value={name} label={closingOf(list.result.value, name)} />
         ))}
       </datalist>
       <div class="row">
@@ -141,7 +149,7 @@ function RoleForm({
           disabled={list.isBusy.value}
           onClick={() => {
             test.failure.value = ''
-            void list.run(() => client.admin.models.list(request()))
+            void list.run(() => client.admin.models.offer(request()))
           }}
         >
           List models
@@ -151,13 +159,39 @@ function RoleForm({
         )}
         {list.result.value && (
           <span class="hint" role="status">
-            {counted(list.result.value.length, 'model')} found, and suggested in {model}.
+            {counted(list.result.value.models.length, 'model')} found, and suggested in {model}.
           </span>
         )}
       </div>
+      {list.result.value && <Closings closings={list.result.value.closings} />}
       <ErrorNote message={test.failure.value || list.failure.value} />
       {test.result.value && <Found test={test.result.value} />}
       {children}
     </section>
+  )
+}
+
+/** Beside a suggested name. */
+function closingOf(offer: ProviderModels | undefined, name: string): string | undefined {
+  const day = offer?.closings[name]
+  return day && `${name} (closes on ${formatDay(day)})`
+}
+
+function Closings({ closings }: Pick<ProviderModels, 'closings'>) {
+  const entries = Object.entries(closings).toSorted(([, one], [, other]) =>
+    one.localeCompare(other),
+  )
+  if (entries.length === 0) return null
+  return (
+    <details>
+      <summary>{counted(entries.length, 'model')} to be closed by the provider</summary>
+      <ul>
+        {entries.map(([name, day]) => (
+          <li key={name}>
+            <code>{name}</code> on {formatDay(day)}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }

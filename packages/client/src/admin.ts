@@ -314,8 +314,12 @@ class ModelTests {
 
   /** Lists the models that the provider says it has. */
   list(request: ModelTestRequest, options?: RequestOptions): Call<ProviderModels['models']> {
-    const answer = this.#ask<ProviderModels>('/admin/models/list', request, options)
-    return mapCall(answer, ({ models }) => models)
+    return mapCall(this.offer(request, options), ({ models }) => models)
+  }
+
+  /** The same, with the days on which those close of which that is announced. */
+  offer(request: ModelTestRequest, options?: RequestOptions): Call<ProviderModels> {
+    return this.#ask('/admin/models/list', request, options)
   }
 
   /** Finds Ollama and LM Studio on the server's machine. */

@@ -134,6 +134,7 @@ export interface components {
             messages: components["schemas"]["ChatMessage"][];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
+            reasoningEffort?: string | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
              * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
@@ -1229,6 +1230,7 @@ export interface components {
             messages: components["schemas"]["ChatMessage"][];
             minScore?: number | null;
             mode?: ("hybrid" | "lexical" | "dense") | null;
+            reasoningEffort?: string | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
              * @description Whether a follow-up that cannot be understood alone is rewritten before the search. The chat model rewrites it as a standalone question in a separate call, which counts towards the usage; without a generating model, it is searched for together with the previous questions.
@@ -2871,12 +2873,32 @@ export interface components {
             chat?: {
                 /** @description What the model answered. */
                 answer: string;
+                /**
+                 * @description How the server is asked: see CHAT_API. Absent for a model without one.
+                 * @enum {string}
+                 */
+                api?: "responses" | "chat-completions" | "messages";
                 /** @description Time to the first words of the answer, in milliseconds. */
                 firstMilliseconds?: number;
+                /**
+                 * @description `seen`: the model told the colour of a picture. `ignored`: it accepted the picture but told something else. `none`: it does not accept images.
+                 * @enum {string}
+                 */
+                images: "seen" | "ignored" | "none";
                 /** @description Enabled tools left out of a chat because the context window is too small. */
                 leftOut: string[];
-                /** @description Prompt tokens of a chat’s first question, with the rules, the tools and one passage. */
+                /** @description Prompt tokens of a chat’s first question, with the rules, the tools and three passages. */
                 promptTokens?: number;
+                /**
+                 * @description Set if the server does not report them, so that they are estimated.
+                 * @constant
+                 */
+                promptTokensEstimated?: true;
+                /**
+                 * @description What the model showed of its reasoning; absent if it is not known.
+                 * @enum {string}
+                 */
+                reasoning?: "none" | "summary" | "text";
                 /** @description Whether the model streams its answers. */
                 streams: boolean;
                 /** @description Tokens that the model generates per second. */
@@ -2889,6 +2911,11 @@ export interface components {
                 /** @description Size of the context window in tokens, as far as it is known. */
                 window: number;
             };
+            /**
+             * Format: date
+             * @description The day on which the model is closed, as its server’s list or its provider has announced it; absent if none is known.
+             */
+            closesOn?: string;
             /** @description The results for an embedding model. */
             embedding?: {
                 /** @description Number of dimensions of its embeddings. */
@@ -2914,6 +2941,8 @@ export interface components {
                 /** @description The relevance of each test passage. */
                 scores: number[];
             };
+            /** @description That the model closes within 60 days or has closed, and what to do. */
+            warning?: string;
         };
         /**
          * @description Use `set` and `clear` to test settings before saving them.
@@ -3654,6 +3683,10 @@ export interface components {
             type: "progress";
         };
         ProviderModels: {
+            /** @description The day on which a model is closed, by its name, if that is announced. */
+            closings: {
+                [key: string]: string;
+            };
             /** @description The names of the models that the provider offers. */
             models: string[];
         };
@@ -3805,6 +3838,23 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "not_ready";
+            /** @description What works but will not for long; `status` does not depend on it. A model is named from 60 days before it closes. */
+            warnings?: {
+                /**
+                 * Format: date
+                 * @description The day on which it is closed, or was.
+                 */
+                closesOn: string;
+                /**
+                 * @description `model_closes`: its provider closes a model.
+                 * @enum {string}
+                 */
+                code: "model_closes";
+                /** @description What happens, when, and what to do. */
+                message: string;
+                /** @description Name of the model. */
+                model: string;
+            }[];
         };
         /** @description The next fragment of the model’s reasoning. Only with `includeSteps`. */
         ReasoningDeltaFrame: {

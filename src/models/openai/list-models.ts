@@ -4,7 +4,8 @@ import {
   objectOf,
   parseJson,
 } from '@agent-server/lib/text/json.ts'
-import { askJson, clientOf, type ModelServer, readAnswerText } from './connection.ts'
+import { announcedClosing, dayIn } from '../model-closings.ts'
+import { askJson, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { unreadable } from './failures.ts'
 
@@ -13,15 +14,25 @@ const DEADLINE_MS = 15_000
 const MAX_ANSWER_BYTES = 8 * 2 ** 20
 const MAX_MODELS = 2_000
 
-/** The names of a server's models, at most 2,000. Throws AppError `upstream_*`, or the abort reason of `signal`. */
+/** A model in a server's list. */
+export interface ListedModel {
+  id: string
+  /** The day on which it is closed, as the list or else its provider has announced it. */
+  closesOn?: string | undefined
+}
+
+/** A server's models, at most 2,000. Throws AppError `upstream_*`, or the abort reason of `signal`. */
 export async function listModels(
   server: ModelServer,
   names: UpstreamNames,
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<ListedModel[]> {
   try {
     const models = await readModels(server, signal)
-    return models.flatMap(({ id }) => nonEmptyString(id) ?? []).slice(0, MAX_MODELS)
+    return models.slice(0, MAX_MODELS).flatMap((model) => {
+      const id = nonEmptyString(model.id)
+      return id === undefined ? [] : { id, closesOn: closingOf(id, model, server) }
+    })
   } catch (error) {
     signal.throwIfAborted()
     const asked = { names: { ...names, path: '/models' }, model: 'any', apiKey: server.apiKey }
@@ -29,9 +40,35 @@ export async function listModels(
   }
 }
 
+/** Of the list as OpenAI, OpenRouter, Mistral and Azure write it. */
+function closingOf(id: string, listed: JsonObject, { baseUrl }: ModelServer): string | undefined {
+  const { shutdown_date, expiration_date, deprecation } = listed
+  const { inference } = objectOf(deprecation)
+  const days = [shutdown_date, expiration_date, inference, deprecation].map(dayIn)
+  const told = days.find((day) => day !== undefined)
+  // A list that has the field and no date knows of none.
+  return told ?? (shutdown_date === null ? undefined : announcedClosing(id, baseUrl))
+}
+
+/**
+ * The day on which a model is closed, from its server's list or, if that does not tell, as its provider has announced
+ * it. Throws only the abort reason of `signal`.
+ */
+export async function closingDay(
+  server: ModelServer,
+  names: UpstreamNames,
+  model: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const listed = await listModels(server, names, signal).catch(() => [])
+  signal.throwIfAborted()
+  const found = listed.find(({ id }) => id === model)
+  return found ? found.closesOn : announcedClosing(model, server.baseUrl)
+}
+
 async function readModels(server: ModelServer, signal: AbortSignal): Promise<JsonObject[]> {
-  const client = await clientOf(server)
-  const list = (stop: AbortSignal) => client.models.list({ signal: stop }).asResponse()
+  // Without the SDK, which would be loaded for this alone: the server also asks when it starts.
+  const list = (stop: AbortSignal) => askJson(server, '/models', undefined, stop)
   const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
   const answer = await readAnswerText(list, bounds, signal)
   const { data } = objectOf(parseJson(answer))

@@ -1,17 +1,10 @@
 import { withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { createCitations } from '../../agent/citations/citations.ts'
-import { fitPrompt, type PromptOptions } from '../../agent/run/prompt.ts'
-import { createWindow, type ModelWindow } from '../../agent/run/window.ts'
-import { toModelTool } from '../../agent/tools/discover-tools.ts'
-import type { ToolRegistry } from '../../agent/tools/registry.ts'
-import {
-  type ChatModel,
-  type ModelRequest,
-  type ModelTool,
-  PromptTooLong,
-} from '../../models/chat-model.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import type { ChatModel } from '../../models/chat-model.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
+import { closingNotice } from '../../models/model-closings.ts'
 import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import type {
   LocalModelServers,
@@ -20,12 +13,14 @@ import type {
   ModelTest,
   ModelTestRequest,
 } from '../../schemas/operator/admin.ts'
+import type { ServedModel } from '../ops/closing-models.ts'
+import { type ConversationBeginning, tryChat } from './chat-trial.ts'
 import type { SettingsService } from './settings.ts'
 
 /** The deadline for a whole trial of one model; loading the model first may take most of a minute. */
 const TRIAL_MS = 90_000
-/** UTF-16 code units of an answer that are shown. */
-const MAX_ANSWER = 2_000
+/** How long the day of the model's closing is waited for, once the model is tried. */
+const CLOSING_MS = 5_000
 
 /** Model servers that people run on their own machine, on the ports that they use by default. */
 const LOCAL_SERVERS = [
@@ -44,13 +39,14 @@ export interface TriedModels {
   /** Absent if none is configured. */
   embedding?: Embedder | undefined
   reranking?: Reranker | undefined
-  list(kind: ModelKind, signal: AbortSignal): Promise<string[]>
+  list(kind: ModelKind, signal: AbortSignal): Promise<OfferedModel[]>
+  /** Those that their server may close. */
+  served: readonly ServedModel[]
 }
 
-/** What every conversation begins with. */
-export interface ConversationBeginning {
-  prompt: PromptOptions
-  tools: Pick<ToolRegistry, 'offering'>
+interface OfferedModel {
+  id: string
+  closesOn?: string | undefined
 }
 
 interface Dependencies {
@@ -59,7 +55,7 @@ interface Dependencies {
   createModels: (environment: Record<string, string | undefined>) => TriedModels
   /** Absent while there is no agent; a chat is then tried without tools. */
   beginning?: ConversationBeginning | undefined
-  log: Parameters<typeof createWindow>[0]['log']
+  log: Pick<Log, 'warn'>
 }
 
 export type ModelTrials = ReturnType<typeof createModelTrials>
@@ -90,7 +86,15 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
         .catch(explain)
         .finally(() => models.embedding?.close?.())
       const milliseconds = Math.round(performance.now() - begun)
-      return { kind, model: model.name, ok: outcome.error === undefined, milliseconds, ...outcome }
+      const closing = await closingOf(kind, models, signal)
+      return {
+        kind,
+        model: model.name,
+        ok: outcome.error === undefined,
+        milliseconds,
+        ...closing,
+        ...outcome,
+      }
     },
 
     /** The servers among `LOCAL_SERVERS` that respond, each with its models. */
@@ -102,7 +106,8 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
         const models = createModels({ ...environment, ...asked, EMBEDDING_MODEL: 'none' })
         const late = () => new Error(`${baseUrl} did not respond within ${LOCAL_MS} ms`)
         const list = (stop: AbortSignal) => models.list('chat', stop)
-        return { name, baseUrl, models: await withDeadline(LOCAL_MS, list, late, signal) }
+        const listed = await withDeadline(LOCAL_MS, list, late, signal)
+        return { name, baseUrl, models: listed.map(({ id }) => id) }
       }
       const asked = LOCAL_SERVERS.map((server) =>
         Promise.any(LOCAL_HOSTS.map((host) => listOf(server, host))),
@@ -112,11 +117,32 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
       return { servers: found.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) }
     },
 
-    /** The names of the models that the upstream server lists. Throws AppError `upstream_*`. */
+    /** The models that the upstream server lists, and when those close that do. Throws AppError `upstream_*`. */
     async list(request: ModelTestRequest, signal: AbortSignal): Promise<ModelList> {
-      return { models: await (await modelsWith(request)).list(request.kind, signal) }
+      const listed = await (await modelsWith(request)).list(request.kind, signal)
+      const closings = listed.flatMap(({ id, closesOn }) => (closesOn ? [[id, closesOn]] : []))
+      return { models: listed.map(({ id }) => id), closings: Object.fromEntries(closings) }
     },
   }
+}
+
+async function closingOf(
+  kind: ModelKind,
+  { served }: TriedModels,
+  signal: AbortSignal,
+): Promise<Pick<ModelTest, 'closesOn' | 'warning'>> {
+  const found = served.find((one) => one.kind === kind)
+  if (!found) return {}
+  const work = (stop: AbortSignal) => found.closesOn(stop)
+  const late = () => new Error('The list of models takes too long')
+  const closesOn = await ignore(
+    withDeadline(CLOSING_MS, work, late, signal),
+    'the model was tried, whether its closing is known or not',
+  )
+  signal.throwIfAborted()
+  if (closesOn === undefined) return {}
+  const warning = closingNotice({ ...found, closesOn })
+  return { closesOn, ...(warning && { warning }) }
 }
 
 type Outcome = Pick<ModelTest, 'chat' | 'embedding' | 'reranking' | 'error'>
@@ -138,133 +164,7 @@ async function tryModel(
   const { embedding, reranking } = models
   if (kind === 'embedding' && embedding) return { embedding: await tryEmbedder(embedding, signal) }
   if (kind === 'reranking' && reranking) return { reranking: await tryReranker(reranking, signal) }
-  return { chat: await tryChat(models, means, signal) }
-}
-
-const PASSAGE = {
-  id: 'numbers',
-  documentId: 'numbers',
-  title: 'Numbers',
-  text: 'One, two, three, four, five, six, seven, eight, nine, ten.',
-  score: 1,
-  start: 0,
-  end: 58,
-}
-const COUNT = 'Count from one to ten, in words, separated by commas.'
-const WEATHER: ModelTool = {
-  name: 'look_up_weather',
-  description: 'The weather of a city at this moment.',
-  parameters: {
-    type: 'object',
-    properties: { city: { type: 'string' } },
-    required: ['city'],
-  },
-}
-
-/** Maximum requests until a first question fits, as in a chat. */
-const MAX_FITS = 4
-
-/** Asks a first question as a chat would, then for a call of a tool. */
-async function tryChat(
-  { chat: model, contextTokens }: TriedModels,
-  { beginning, log }: Pick<Dependencies, 'beginning' | 'log'>,
-  signal: AbortSignal,
-): Promise<ModelTest['chat']> {
-  const window = createWindow({ model, contextTokens, log })
-  await window.learn(signal)
-  const assumed = window.size()
-  let first = await askFirst(model, beginning, window, signal)
-  // Some servers tell the window only now that they have loaded the model.
-  await window.learn(signal)
-  if (window.size() !== assumed) first = await askFirst(model, beginning, window, signal)
-  const { answer, firstMilliseconds, promptTokens, batches, leftOut } = first
-  const plain = {
-    answer,
-    ...(firstMilliseconds !== undefined && { firstMilliseconds }),
-    ...(promptTokens !== undefined && { promptTokens }),
-    ...(model.speed !== undefined && { tokensPerSecond: Math.round(model.speed * 10) / 10 }),
-    streams: batches > 1,
-    window: window.size(),
-    leftOut,
-  }
-  if (!model.supportsTools) return { ...plain, leftOut: [], tools: 'none' }
-  const messages = [{ role: 'user' as const, content: 'What is the weather in Oslo? Look it up.' }]
-  const { calls } = await ask(
-    model,
-    { messages, tools: [WEATHER], sampling: {}, chunks: [] },
-    signal,
-  )
-  // `supportsTools` is read again, since it may only become known when the model is asked.
-  return { ...plain, tools: calls > 0 ? 'called' : model.supportsTools ? 'ignored' : 'none' }
-}
-
-/** The answer to a first question, fitted again where the model refuses it as too long. */
-async function askFirst(
-  model: ChatModel,
-  beginning: ConversationBeginning | undefined,
-  window: ModelWindow,
-  signal: AbortSignal,
-) {
-  const messages = [{ role: 'user' as const, content: COUNT }]
-  const citations = createCitations()
-  const chunks = citations.add([PASSAGE])
-  for (let fits = 1; ; fits += 1) {
-    let leftOut: string[] = []
-    const { bytes, ...fitted } = fitPrompt(
-      {
-        prompt: '',
-        ...beginning?.prompt,
-        conversation: { messages, instructions: [] },
-        hasExample: model.generates,
-        chunks,
-        citations,
-        added: [],
-        recalled: new Map(),
-        sampling: {},
-        clientTools: [],
-        offered(tokens) {
-          if (!beginning || !model.supportsTools) return []
-          const offering = beginning.tools.offering(tokens)
-          leftOut = offering.leftOut
-          return offering.offered.map(toModelTool)
-        },
-      },
-      window,
-    )
-    const request: ModelRequest = {
-      messages: fitted.messages,
-      tools: fitted.tools,
-      // A call would be no answer.
-      ...(fitted.tools.length > 0 && { toolChoice: 'none' }),
-      sampling: {},
-      chunks: [PASSAGE],
-    }
-    try {
-      return { ...(await ask(model, request, signal)), leftOut }
-    } catch (error) {
-      if (!(error instanceof PromptTooLong) || fits === MAX_FITS) throw error
-      window.refused(bytes, error)
-    }
-  }
-}
-
-async function ask(model: ChatModel, request: ModelRequest, signal: AbortSignal) {
-  const begun = performance.now()
-  const found = { answer: '', batches: 0, calls: 0 }
-  let firstMilliseconds: number | undefined
-  let promptTokens: number | undefined
-  for await (const events of model.stream(request, signal)) {
-    const text = events.map((one) => (one.type === 'text-delta' ? one.text : '')).join('')
-    if (text) {
-      firstMilliseconds ??= Math.round(performance.now() - begun)
-      found.batches += 1
-    }
-    found.answer = (found.answer + text).slice(0, MAX_ANSWER)
-    found.calls += events.filter(({ type }) => type === 'tool-call').length
-    const end = events.at(-1)
-    if (end?.type === 'finish') promptTokens = end.usage?.promptTokens
-  }
-  return { ...found, firstMilliseconds, promptTokens }
+  return { chat: await tryChat(models.chat, models.contextTokens, means, signal) }
 }
 
 async function tryEmbedder(embedder: Embedder, signal: AbortSignal) {

@@ -26,6 +26,8 @@ interface Dependencies {
   pictures?: (() => NonNullable<Readiness['pictures']>) | undefined
   /** Present while the vectors of another model are being made. */
   reEmbedding?: (() => NonNullable<Readiness['reEmbedding']>) | undefined
+  /** What works but will not for long. */
+  warnings?: () => NonNullable<Readiness['warnings']>
   counts: () => Promise<StoreCounts>
   /** The stage of startup; results found at another stage are outdated. */
   stage?: () => string
@@ -48,6 +50,7 @@ export function createReadiness({
   contexts,
   pictures,
   reEmbedding,
+  warnings = () => [],
   counts,
   stage = () => '',
   log,
@@ -92,6 +95,13 @@ export function createReadiness({
       Object.entries(named).map(async ([name, check]) => [name, await ask(name, check)] as const),
     )
 
+  const progress = () => ({
+    ...(embeddings && { embeddings: embeddings() }),
+    ...(contexts && { contexts: contexts() }),
+    ...(pictures && { pictures: pictures() }),
+    ...(reEmbedding && { reEmbedding: reEmbedding() }),
+  })
+
   const look = async (): Promise<Readiness> => {
     const others = {
       ...(ingestion && { ingestion }),
@@ -99,16 +109,15 @@ export function createReadiness({
       ...(reranker && { reranker }),
     }
     const [results, optional] = await Promise.all([askAll(checks), askAll(others)])
+    const told = warnings()
     const ready = results.every(([, { state }]) => state === 'ok')
     return {
       status: ready ? 'ready' : 'not_ready',
       checks: Object.fromEntries([...results, ...optional]),
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
-      ...(embeddings && { embeddings: embeddings() }),
-      ...(contexts && { contexts: contexts() }),
-      ...(pictures && { pictures: pictures() }),
-      ...(reEmbedding && { reEmbedding: reEmbedding() }),
+      ...(told.length > 0 && { warnings: told }),
+      ...progress(),
     }
   }
   const lookForStrangers = keepForStrangers(look, stage)

@@ -59,12 +59,23 @@ export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true }
     examples: [{ kind: 'chat', set: { CHAT_MODEL: 'gpt-6.1-terra' } }],
   })
 
+const CLOSES_ON = z.iso
+  .date()
+  .describe(
+    'The day on which the model is closed, as its server’s list or its provider has announced it; absent if none is known.',
+  )
+
 export const ModelTest = z
   .object({
     kind: z.enum(['chat', 'embedding', 'reranking']).describe('Which model was tested.'),
     model: z.string().describe('Name of the model.'),
     ok: z.boolean().describe('Whether the test succeeded.'),
     milliseconds: z.number().describe('Duration of the whole test.'),
+    closesOn: CLOSES_ON.optional(),
+    warning: z
+      .string()
+      .optional()
+      .describe('That the model closes within 60 days or has closed, and what to do.'),
     error: z.string().optional().describe('What failed and how to fix it.'),
     chat: z
       .object({
@@ -74,18 +85,35 @@ export const ModelTest = z
           .optional()
           .describe('Time to the first words of the answer, in milliseconds.'),
         streams: z.boolean().describe('Whether the model streams its answers.'),
+        api: z
+          .enum(['responses', 'chat-completions', 'messages'])
+          .optional()
+          .describe('How the server is asked: see CHAT_API. Absent for a model without one.'),
         tools: z
           .enum(['called', 'ignored', 'none'])
           .describe(
             '`called`: the model calls tools. `ignored`: the model was offered a tool but did not call it. `none`: the model does not support tools.',
           ),
+        images: z
+          .enum(['seen', 'ignored', 'none'])
+          .describe(
+            '`seen`: the model told the colour of a picture. `ignored`: it accepted the picture but told something else. `none`: it does not accept images.',
+          ),
+        reasoning: z
+          .enum(['none', 'summary', 'text'])
+          .optional()
+          .describe('What the model showed of its reasoning; absent if it is not known.'),
         window: z.int().describe('Size of the context window in tokens, as far as it is known.'),
         promptTokens: z
           .int()
           .optional()
           .describe(
-            'Prompt tokens of a chat’s first question, with the rules, the tools and one passage.',
+            'Prompt tokens of a chat’s first question, with the rules, the tools and three passages.',
           ),
+        promptTokensEstimated: z
+          .literal(true)
+          .optional()
+          .describe('Set if the server does not report them, so that they are estimated.'),
         tokensPerSecond: z
           .number()
           .optional()
@@ -113,6 +141,9 @@ export const ModelTest = z
 export const ModelList = z
   .object({
     models: z.array(z.string()).describe('The names of the models that the provider offers.'),
+    closings: z
+      .record(z.string(), z.iso.date())
+      .describe('The day on which a model is closed, by its name, if that is announced.'),
   })
   .meta({ id: 'ProviderModels' })
 

@@ -39,6 +39,19 @@ export const Readiness = z
       '`lexical`: BM25 only. `hybrid`: BM25 combined with embeddings.',
     ),
     degraded: DEGRADED,
+    warnings: z
+      .array(
+        z.object({
+          code: z.enum(['model_closes']).describe('`model_closes`: its provider closes a model.'),
+          model: z.string().describe('Name of the model.'),
+          closesOn: z.iso.date().describe('The day on which it is closed, or was.'),
+          message: z.string().describe('What happens, when, and what to do.'),
+        }),
+      )
+      .optional()
+      .describe(
+        'What works but will not for long; `status` does not depend on it. A model is named from 60 days before it closes.',
+      ),
     embeddings: z
       .object({
         state: z

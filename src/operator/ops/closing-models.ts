@@ -1,0 +1,74 @@
+import { pause } from '@agent-server/lib/abort.ts'
+import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { closingNotice } from '../../models/model-closings.ts'
+import type { ModelKind } from '../../schemas/operator/admin.ts'
+import type { Readiness } from '../../schemas/operator/ops.ts'
+
+/** A configured model that its server may close. */
+export interface ServedModel {
+  kind: ModelKind
+  model: string
+  /** The variable that names it. */
+  setting: string
+  /** The day on which it is closed, if that is announced. Throws only the abort reason. */
+  closesOn(signal: AbortSignal): Promise<string | undefined>
+}
+
+/** The first look is after the start's own work; later ones are in case something is announced. */
+const FIRST_MS = 1_000
+const AGAIN_MS = 86_400_000
+
+type Warning = NonNullable<Readiness['warnings']>[number]
+
+interface Dependencies {
+  models: readonly ServedModel[]
+  log: Pick<Log, 'warn'>
+}
+
+/** Follows which of the models in use are about to be closed, and logs each once. */
+export function createClosingModels({ models, log }: Dependencies) {
+  const closing = new AbortController()
+  const days = new Map<ServedModel, string>()
+  let work: Promise<void> | undefined
+
+  const warningOf = (served: ServedModel): Warning[] => {
+    const { model, setting } = served
+    const closesOn = days.get(served)
+    const message = closesOn && closingNotice({ model, setting, closesOn })
+    return message ? [{ code: 'model_closes', model, closesOn, message }] : []
+  }
+
+  async function look(logged: Set<string>): Promise<void> {
+    for (const served of models) {
+      const day = await served.closesOn(closing.signal)
+      if (day === undefined) days.delete(served)
+      else days.set(served, day)
+      for (const { message, model, closesOn } of warningOf(served)) {
+        const what = `${served.kind} ${closesOn}`
+        if (!logged.has(what)) log.warn({ model, closesOn }, message)
+        logged.add(what)
+      }
+    }
+  }
+
+  async function follow(): Promise<void> {
+    const logged = new Set<string>()
+    for (let wait = FIRST_MS; ; wait = AGAIN_MS) {
+      await pause(wait, closing.signal)
+      await look(logged)
+    }
+  }
+
+  return {
+    start(): void {
+      if (models.length > 0) work = ignore(follow(), 'only the signal ends it')
+    },
+    /** Of those that close within the time of a notice, as far as is known. */
+    warnings: (): Warning[] => models.flatMap(warningOf),
+    async close(): Promise<void> {
+      closing.abort(new Error('The server is closing'))
+      await work
+    },
+  }
+}
