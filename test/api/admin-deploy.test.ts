@@ -15,7 +15,9 @@ describe('POST /admin/deploy', () => {
     verifies('admin.deploy'),
     async () => {
       const AGENT_CONFIG = fileURLToPath(new URL('agent.json', ROOT))
-      const server = await startServer({ AGENT_CONFIG, CHAT_MODEL: 'm', CHAT_API_KEY: SECRET })
+      const model = { CHAT_MODEL: 'm', CHAT_API_KEY: SECRET }
+      // Without what it does in the background, such as asking OpenAI for its models.
+      const server = await startServer({ AGENT_CONFIG, ...model }, { begin: false })
       const deploy = async (target: string) => {
         const response = await server.request('/admin/deploy', { body: { target } })
         return Deployment.parse(await response.json())

@@ -1288,9 +1288,13 @@ class Chat1(TypedDict):
     answer: str
     firstMilliseconds: NotRequired[float]
     streams: bool
+    api: NotRequired[Literal['responses', 'chat-completions', 'messages']]
     tools: Literal['called', 'ignored', 'none']
+    images: Literal['seen', 'ignored', 'none']
+    reasoning: NotRequired[Literal['none', 'summary', 'text']]
     window: int
     promptTokens: NotRequired[int]
+    promptTokensEstimated: NotRequired[Literal[True]]
     tokensPerSecond: NotRequired[float]
     leftOut: list[str]
 
@@ -1309,6 +1313,8 @@ class ModelTest(TypedDict):
     model: str
     ok: bool
     milliseconds: float
+    closesOn: NotRequired[str]
+    warning: NotRequired[str]
     error: NotRequired[str]
     chat: NotRequired[Chat1]
     embedding: NotRequired[Embedding]
@@ -1545,6 +1551,7 @@ class ProgressFrame(TypedDict):
 
 class ProviderModels(TypedDict):
     models: list[str]
+    closings: dict[str, str]
 
 
 Rating: TypeAlias = Literal['up', 'down']
@@ -1554,6 +1561,13 @@ class Checks(TypedDict):
     state: Literal['ok', 'failed']
     milliseconds: float
     message: NotRequired[str]
+
+
+class Warning1(TypedDict):
+    code: Literal['model_closes']
+    model: str
+    closesOn: str
+    message: str
 
 
 class Embeddings4(TypedDict):
@@ -1602,6 +1616,7 @@ class Readiness(TypedDict):
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
     degraded: NotRequired[Literal[True]]
+    warnings: NotRequired[list[Warning1]]
     embeddings: NotRequired[Embeddings4]
     contexts: NotRequired[Contexts]
     pictures: NotRequired[Pictures1]
@@ -3289,6 +3304,7 @@ class AgentQuestion(TypedDict):
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
+    reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     text: str
 
@@ -3358,6 +3374,7 @@ class ChatRequest(TypedDict):
     effort: NotRequired[Literal['low', 'medium', 'high'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
+    reasoningEffort: NotRequired[str | None]
     includeSteps: NotRequired[bool | None]
     conversation: NotRequired[Conversation1 | None]
 
