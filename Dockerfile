@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
 COPY packages/lib/package.json packages/lib/
+COPY packages/office-tools/package.json packages/office-tools/
 COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/
 # Nothing that the server needs has an install script, so none may run.

@@ -38,7 +38,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: ['http', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
-  agent: ['knowledge', 'readers', ...SEAMS, ...LEAVES],
+  agent: ['knowledge', 'office-tools', 'readers', ...SEAMS, ...LEAVES],
   knowledge: ['readers', ...SEAMS, ...LEAVES],
   stores: LEAVES,
   indexes: LEAVES,
@@ -53,6 +53,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // What a sandbox is called, and what its verification reports, is in answers.
   schemas: ['sandboxes', 'errors', 'lib'],
   // Of packages/, each a layer; the core may be packages' neighbour, never their foundation.
+  'office-tools': ['readers', 'errors', 'lib'],
   readers: ['errors', 'lib'],
   lib: ['errors'],
   errors: [],

@@ -1,11 +1,10 @@
 import { filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { FormField, FormKind, Forms } from '@agent-server/office-tools'
 import { z } from 'zod'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import type { FormField, FormKind } from '../forms/form.ts'
-import type { Forms } from '../forms/forms.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { getVisible, unservedReason } from './tool-files.ts'
 

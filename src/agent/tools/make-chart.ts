@@ -5,8 +5,8 @@ import {
   type ChartRow,
   type Charts,
   MAX_CHART_ROWS,
-  toSpecification,
-} from '../charts/charts.ts'
+  toChartSpecification,
+} from '@agent-server/office-tools'
 import { keyKindOf } from '../tables/look-up.ts'
 import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { safeFileName } from './artifacts.ts'
@@ -32,7 +32,7 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
     deadlineMs: DEADLINE_MS,
     async run(request, context, signal) {
       const { rows, sources } = await dataOf(request, tables, context, signal)
-      const specification = toSpecification(request, rows)
+      const specification = toChartSpecification(request, rows)
       const { svg, png } = await charts.render(specification, signal)
       const name = safeFileName(request.title ?? 'chart')
       const json = JSON.stringify(specification, undefined, 2)

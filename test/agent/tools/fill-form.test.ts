@@ -1,6 +1,5 @@
+import type { FormKind, FormResult, Forms, FormValues } from '@agent-server/office-tools'
 import { describe, expect, it } from 'vitest'
-import type { FormKind, FormResult, FormValues } from '../../../src/agent/forms/form.ts'
-import type { Forms } from '../../../src/agent/forms/forms.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'
 import { hitOf } from '../run/hit.ts'

@@ -1,7 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { ChartSpecification, Charts } from '@agent-server/office-tools'
 import { describe, expect, it } from 'vitest'
-import type { Charts } from '../../../src/agent/charts/charts.ts'
-import type { ChartSpecification } from '../../../src/agent/charts/render.ts'
 import type { TableAnswer } from '../../../src/agent/tables/tables.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { makeChart } from '../../../src/agent/tools/make-chart.ts'

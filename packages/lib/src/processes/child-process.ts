@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, globSync, realpathSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,18 +24,24 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 /** The packages beside this one, where it is itself installed. */
 const INSTALLED = basename(dirname(ROOT)) === 'node_modules' ? ['..'] : []
 
+let readableFiles: readonly string[] | undefined
+
 /** All that our child processes may read: the program and its packages, but not the keys and data beside them. */
-export const PROGRAM_FILES = [
-  ...['src', 'packages', 'node_modules', 'package.json'],
-  // Where the links to the server's own packages lead, if node_modules is itself a link.
-  'node_modules/@agent-server/lib',
-  ...INSTALLED,
-]
-  .map((path) => join(ROOT, path))
-  // A package that is installed need not have packages of its own.
-  .filter((path) => existsSync(path))
-  // Node.js checks both a symbolic link and where it leads.
-  .flatMap((path) => [...new Set([path, realpathSync(path)])])
+export function programFiles(): readonly string[] {
+  // Not at the start: such a process loads this module, too, and may not look for all of them.
+  readableFiles ??= [
+    ...['src', 'packages', 'node_modules', 'package.json'],
+    // Where the links to the server's own packages lead, if node_modules is itself a link.
+    ...globSync('node_modules/@agent-server/*', { cwd: ROOT }),
+    ...INSTALLED,
+  ]
+    .map((path) => join(ROOT, path))
+    // A package that is installed need not have packages of its own.
+    .filter((path) => existsSync(path))
+    // Node.js checks both a symbolic link and where it leads.
+    .flatMap((path) => [...new Set([path, realpathSync(path)])])
+  return readableFiles
+}
 
 export interface ProcessLimits {
   /** The maximum size of its JavaScript heap. */
@@ -76,7 +82,7 @@ export function startProcess<Message>(
   { onStart, onMessage, onEnd }: ProcessHandlers<Message>,
 ) {
   const readable = [
-    ...PROGRAM_FILES,
+    ...programFiles(),
     fileURLToPath(new URL('.', job?.module ?? entry)),
     ...(directory === undefined ? [] : [directory]),
     ...files,
@@ -172,7 +178,7 @@ export async function checkProcess(entry: URL): Promise<void> {
 function deniedIn(words: string): string | undefined {
   if (!words.includes('--allow-fs-read')) return undefined
   const [, path = 'a file'] = /resource: '([^']*)'/.exec(words) ?? []
-  return `may not read ${path}: it can only read ${PROGRAM_FILES.join(', ')}, so the packages must be installed there`
+  return `may not read ${path}: it can only read ${programFiles().join(', ')}, so the packages must be installed there`
 }
 
 export interface Job extends ProcessLimits {

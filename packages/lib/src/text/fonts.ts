@@ -10,14 +10,16 @@ const dejaVu = (name: string) => require.resolve(`dejavu-fonts-ttf/ttf/${name}.t
 const PACKAGES = [
   {
     name: '@embedpdf/fonts-sc',
-    signs: /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}]/u,
+    characters: /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}]/u,
   },
-  { name: '@embedpdf/fonts-kr', signs: /\p{sc=Hangul}/u },
+  { name: '@embedpdf/fonts-kr', characters: /\p{sc=Hangul}/u },
 ]
 
 /** What to install for characters that no installed font has; empty if that would not help. */
-export function fontHint(signs: readonly string[]): string {
-  const needed = PACKAGES.filter((one) => signs.some((sign) => one.signs.test(sign)))
+export function fontHint(characters: readonly string[]): string {
+  const needed = PACKAGES.filter((one) =>
+    characters.some((character) => one.characters.test(character)),
+  )
   const names = needed.map(({ name }) => name).filter((name) => packagePath(name) === undefined)
   return names.length === 0 ? '' : `; the server needs: npm install ${names.join(' ')}`
 }
@@ -49,7 +51,7 @@ export const FONT_FILES = {
 export interface LoadedFont {
   bytes: Uint8Array
   /** Whether the font has a glyph for a character (one code point). */
-  has(sign: string): boolean
+  has(character: string): boolean
 }
 
 /** Loads the font at a path. Throws for a file of several fonts. */
@@ -57,12 +59,12 @@ export async function loadFont(path: string): Promise<LoadedFont> {
   const bytes = await readFile(path)
   const font = fontkit.create(bytes)
   if ('fonts' in font) throw new Error(`${path} holds several fonts`)
-  return { bytes, has: (sign) => font.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0) }
+  return { bytes, has: (character) => font.hasGlyphForCodePoint(character.codePointAt(0) ?? 0) }
 }
 
 const MAX_LISTED = 10
 
 /** The characters as text; if there are many, only the first ten. */
-export function listSigns(signs: readonly string[]): string {
-  return signs.slice(0, MAX_LISTED).join(' ') + (signs.length > MAX_LISTED ? ' …' : '')
+export function listCharacters(characters: readonly string[]): string {
+  return characters.slice(0, MAX_LISTED).join(' ') + (characters.length > MAX_LISTED ? ' …' : '')
 }

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import {
   checkProcess,
   jobsAtOnce,
-  PROGRAM_FILES,
+  programFiles,
   runJob,
 } from '@agent-server/lib/processes/child-process.ts'
 import { JobCrashed, JobExhausted } from '@agent-server/lib/processes/job.ts'
@@ -196,10 +196,10 @@ const holds = (outer: string, inner: string) => !relative(outer, inner).split(se
 
 it('A process of ours may read the program, and neither the settings nor the data beside it', () => {
   for (const path of ['src/main.ts', 'node_modules/zod/package.json', 'package.json']) {
-    expect(PROGRAM_FILES.some((readable) => holds(readable, join(root, path)))).toBe(true)
+    expect(programFiles().some((readable) => holds(readable, join(root, path)))).toBe(true)
   }
   for (const path of ['.env', 'data/agent-server.db', 'agent.json', 'skills/briefing/SKILL.md']) {
-    expect(PROGRAM_FILES.filter((readable) => holds(readable, join(root, path)))).toEqual([])
+    expect(programFiles().filter((readable) => holds(readable, join(root, path)))).toEqual([])
   }
 })
 
@@ -214,7 +214,7 @@ it('A process of ours may read packages behind a symbolic link', async () => {
     new URL('../packages/lib/src/processes/child-process.ts', source).href
   )
   const limits = { heapMegabytes: 256, residentMegabytes: 1_000, deadlineMs: 60_000 }
-  const module = new URL('agent/forms/fill.ts', source)
+  const module = new URL('../packages/office-tools/src/forms/docx-form.ts', source)
   const job = { task: 'The job', module, run: 'nothing', ...limits }
   // It is there: only the function is not.
   await expect(runJob(job, {}, new AbortController().signal)).rejects.toThrow(/failed: TypeError/)

@@ -1,13 +1,13 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
-import { ChartRequest, type ChartRow, toSpecification } from '../../../src/agent/charts/charts.ts'
+import { ChartRequest, type ChartRow, toChartSpecification } from '../../src/charts/charts.ts'
 
 const ROWS: ChartRow[] = [
   { city: 'Rome', n: 3, day: '2026-01-01', open: true },
   { city: 'Oslo', n: 5, day: '2026-01-02T10:00:00', open: null },
 ]
 const specify = (more: object, rows = ROWS) =>
-  toSpecification(ChartRequest.parse({ mark: 'bar', rows, ...more }), rows)
+  toChartSpecification(ChartRequest.parse({ mark: 'bar', rows, ...more }), rows)
 const channel = (x: object, rows = ROWS) => specify({ x }, rows).encoding
 
 describe('The specification of a chart', () => {

@@ -2,7 +2,7 @@ import {
   FONT_FILES,
   fontHint,
   type LoadedFont,
-  listSigns,
+  listCharacters,
   loadFont,
 } from '@agent-server/lib/text/fonts.ts'
 
@@ -29,35 +29,37 @@ export function toDrawn(text: string): string {
 
 export async function loadFormFonts() {
   const fonts = await Promise.all(PATHS.map(loadFont))
-  const missing = (font: LoadedFont, text: string) =>
-    distinct(text, (sign) => sign.trim() !== '' && !font.has(sign))
+  const missingFrom = (font: LoadedFont, text: string) =>
+    distinct(text, (character) => character.trim() !== '' && !font.has(character))
   const best = (text: string) => {
-    const ranked = fonts.map((font) => ({ font, lacks: missing(font, toDrawn(text)) }))
-    return ranked.reduce((one, other) => (other.lacks.length < one.lacks.length ? other : one))
+    const ranked = fonts.map((font) => ({ font, missing: missingFrom(font, toDrawn(text)) }))
+    return ranked.reduce((one, other) => (other.missing.length < one.missing.length ? other : one))
   }
 
   return {
     /** The font that draws the text. */
     fontFor: (text: string): LoadedFont => best(text).font,
     /** Whether that is the first font, which draws most texts. */
-    isUsual: (text: string) => best(text).font === fonts[0],
+    isDefault: (text: string) => best(text).font === fonts[0],
     /** Why the text would not be drawn as written; undefined if it would. */
     mistakeIn(text: string): string | undefined {
-      const unchecked = distinct(toDrawn(text), (sign) => !CHECKED.test(sign))
-      if (unchecked.length > 0) return `the script of ${listSigns(unchecked)} cannot be drawn`
-      const loose = distinct(toDrawn(text), (sign) => LOOSE_MARK.test(sign))
+      const unchecked = distinct(toDrawn(text), (character) => !CHECKED.test(character))
+      if (unchecked.length > 0) return `the script of ${listCharacters(unchecked)} cannot be drawn`
+      const loose = distinct(toDrawn(text), (character) => LOOSE_MARK.test(character))
       if (loose.length > 0)
-        return `the marks ${listSigns(loose)} cannot be set over or under letters`
-      const { lacks } = best(text)
-      if (lacks.length === 0) return undefined
-      const unknown = lacks.filter((sign) => fonts.every((font) => missing(font, sign).length > 0))
+        return `the marks ${listCharacters(loose)} cannot be placed above or below letters`
+      const { missing } = best(text)
+      if (missing.length === 0) return undefined
+      const unknown = missing.filter((character) =>
+        fonts.every((font) => missingFrom(font, character).length > 0),
+      )
       if (unknown.length > 0)
-        return `the font has no sign for ${listSigns(unknown)}${fontHint(unknown)}`
-      return `no one font has a sign for all of it: ${listSigns(lacks)} needs another`
+        return `the font has no glyph for ${listCharacters(unknown)}${fontHint(unknown)}`
+      return `no single font has a glyph for all of it: ${listCharacters(missing)} needs another`
     },
   }
 }
 
-function distinct(text: string, isMeant: (sign: string) => boolean): string[] {
-  return [...new Set(text)].filter(isMeant)
+function distinct(text: string, matches: (character: string) => boolean): string[] {
+  return [...new Set(text)].filter(matches)
 }

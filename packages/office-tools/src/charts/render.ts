@@ -1,6 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
-import { FONT_FILES, fontHint, listSigns, loadFont } from '@agent-server/lib/text/fonts.ts'
+import { FONT_FILES, fontHint, listCharacters, loadFont } from '@agent-server/lib/text/fonts.ts'
 import { Resvg } from '@resvg/resvg-js'
 import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
@@ -66,11 +66,11 @@ function refusingLoader(): ReturnType<typeof vega.loader> {
   return { ...vega.loader(), load: refuse, sanitize, http: refuse, file: refuse }
 }
 
-const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
-/** Large files, which are only read for characters that the usual fonts lack. */
-const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
+const DEFAULT_FONTS = [FONT_FILES.sans, FONT_FILES.sansBold]
+/** Large files, which are only read for characters that the default fonts lack. */
+const LARGE_FONTS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
 /** White space, control and format characters and variation selectors, which have no glyph of their own. */
-const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
+const WITHOUT_GLYPH = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
 
 /**
  * The font files that together have every character of the texts in a drawing. Throws `Refusal` with the characters
@@ -78,17 +78,17 @@ const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
  */
 export async function fontsFor(svg: string): Promise<string[]> {
   const texts = svg.replaceAll(/<[^>]*>/g, '')
-  let missing = [...new Set(texts)].filter((sign) => !WITHOUT_SIGN.test(sign))
+  let missing = [...new Set(texts)].filter((character) => !WITHOUT_GLYPH.test(character))
   const files: string[] = []
-  for (const file of [...USUAL, ...OTHERS]) {
-    if (missing.length === 0 && files.length >= USUAL.length) break
+  for (const file of [...DEFAULT_FONTS, ...LARGE_FONTS]) {
+    if (missing.length === 0 && files.length >= DEFAULT_FONTS.length) break
     const font = await loadFont(file)
-    const left = missing.filter((sign) => !font.has(sign))
-    if (USUAL.includes(file) || left.length < missing.length) files.push(file)
-    missing = left
+    const stillMissing = missing.filter((character) => !font.has(character))
+    if (DEFAULT_FONTS.includes(file) || stillMissing.length < missing.length) files.push(file)
+    missing = stillMissing
   }
   if (missing.length === 0) return files
   throw new Refusal(
-    `There is no sign for ${listSigns(missing)} to draw the chart with: name these things otherwise${fontHint(missing)}`,
+    `There is no glyph for ${listCharacters(missing)} to draw the chart with: rename these things${fontHint(missing)}`,
   )
 }

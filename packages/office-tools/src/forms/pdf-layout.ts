@@ -35,11 +35,11 @@ export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
       return
     }
     const drawn = toDrawn(text)
-    const given = sizeOf(field)
+    const formSize = sizeOf(field)
     field.setText(drawn)
-    // Drawing stores the size that it chose, which is why the given size is read before.
+    // Drawing stores the size that it chose, which is why the form's size is read before.
     field.updateAppearances(font)
-    if (!fonts.isUsual(text)) layOut(field, { text: drawn, given }, font)
+    if (!fonts.isDefault(text)) layOut(field, { text: drawn, formSize }, font)
     // The stored value is the text as given, regardless of how it was broken into lines.
     field.acroField.setValue(PDFHexString.fromText(text))
   }
@@ -65,7 +65,7 @@ async function embed(document: PDFDocument, { bytes }: LoadedFont): Promise<PDFF
 /** Lays out a text again, since the library breaks lines only at spaces, and assumes the proportions of Latin fonts. */
 function layOut(
   field: PDFTextField,
-  { text, given }: { text: string; given: number },
+  { text, formSize }: { text: string; formSize: number },
   font: PDFFont,
 ): void {
   const frame = field.acroField.getWidgets()[0]?.getRectangle()
@@ -81,7 +81,7 @@ function layOut(
   }
   const most = field.isMultiline() ? MAX_FONT_POINTS : Math.floor(frame.height * MAX_FONT_SHARE)
   const size = largestThatFits(
-    field.isMultiline() ? given || most : Math.min(given || most, most),
+    field.isMultiline() ? formSize || most : Math.min(formSize || most, most),
     fits,
   )
   field.setFontSize(size)
@@ -129,18 +129,18 @@ function breakLine(line: string, fits: (line: string) => boolean): string[] {
 function piecesOf(line: string): string[] {
   const pieces: string[] = []
   let before = ''
-  for (const sign of line) {
+  for (const character of line) {
     const last = pieces.length - 1
-    if (last >= 0 && !mayBreak(before, sign)) pieces[last] += sign
-    else pieces.push(sign)
-    before = sign
+    if (last >= 0 && !mayBreak(before, character)) pieces[last] += character
+    else pieces.push(character)
+    before = character
   }
   return pieces
 }
 
-function mayBreak(before: string, sign: string): boolean {
-  if (CLOSING.test(sign) || OPENING.test(before) || /\s/.test(sign)) return false
-  return /\s/.test(before) || UNSPACED.test(before) || UNSPACED.test(sign)
+function mayBreak(before: string, character: string): boolean {
+  if (CLOSING.test(character) || OPENING.test(before) || /\s/.test(character)) return false
+  return /\s/.test(before) || UNSPACED.test(before) || UNSPACED.test(character)
 }
 
 // The package exports a function, but its types declare a default export.

@@ -3,16 +3,16 @@ import { runJob } from '@agent-server/lib/processes/child-process.ts'
 import { JobExhausted } from '@agent-server/lib/processes/job.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
+import { hasFonts } from '../../../../test/support/fonts.ts'
+import { long, onlyLong, someOf } from '../../../../test/support/long.ts'
+import { createRunnerHere } from '../../../../test/support/run-job.ts'
 import {
   ChartRequest,
   createCharts,
   RENDERING,
-  toSpecification,
-} from '../../../src/agent/charts/charts.ts'
-import { fontsFor } from '../../../src/agent/charts/render.ts'
-import { hasFonts } from '../../support/fonts.ts'
-import { long, onlyLong, someOf } from '../../support/long.ts'
-import { createRunnerHere } from '../../support/run-job.ts'
+  toChartSpecification,
+} from '../../src/charts/charts.ts'
+import { fontsFor } from '../../src/charts/render.ts'
 
 const { signal } = new AbortController()
 const charts = createCharts(createRunnerHere())
@@ -24,7 +24,7 @@ const ROWS = [
 const request = (more: object) => ChartRequest.parse({ mark: 'bar', rows: ROWS, ...more })
 const draw = (more: object) => {
   const asked = request(more)
-  return charts.render(toSpecification(asked, asked.rows ?? []), signal)
+  return charts.render(toChartSpecification(asked, asked.rows ?? []), signal)
 }
 /** Width and height of a PNG, from its header. */
 function sizeOf(png: Uint8Array): number[] {
@@ -68,7 +68,7 @@ describe('a chart', () => {
   })
 
   it('takes the type of a channel from the values', () => {
-    const { encoding } = toSpecification(request({ x: { field: 'day' }, y, color: x }), ROWS)
+    const { encoding } = toChartSpecification(request({ x: { field: 'day' }, y, color: x }), ROWS)
     expect(encoding).toMatchObject({
       x: { type: 'temporal' },
       y: { type: 'quantitative' },
@@ -83,7 +83,7 @@ describe('a chart', () => {
   })
 
   it('names the columns that there are where one is not', () => {
-    expect(() => toSpecification(request({ x: { field: 'nothing' } }), ROWS)).toThrow(
+    expect(() => toChartSpecification(request({ x: { field: 'nothing' } }), ROWS)).toThrow(
       /no column "nothing", only region, amount, day/,
     )
   })
@@ -158,14 +158,14 @@ describe('The fonts of a chart', () => {
       ['symbols', 'ok ☺ 😀 ✓', USUAL],
       ...(hasFonts ? FAR_EAST : []),
       ['nothing', '', USUAL],
-      ['signs without form', 'a\u200d\ufe0f\u200f b', USUAL],
-    ])('hold every sign of its texts: %s', async (_case, text, names) => {
+      ['characters without form', 'a\u200d\ufe0f\u200f b', USUAL],
+    ])('hold every character of its texts: %s', async (_case, text, names) => {
       expect((await fontsFor(drawing(text))).map((path) => basename(path))).toEqual(names)
     })
 
     it.each([
-      ['สวัสดี', 'There is no sign for ส ว ั ด ี to draw the chart with: name these things otherwise'],
-      ['Ω 🦜', 'There is no sign for 🦜 to'],
+      ['สวัสดี', 'There is no glyph for ส ว ั ด ี to draw the chart with: rename these things'],
+      ['Ω 🦜', 'There is no glyph for 🦜 to'],
       ['अआइईउऊऋएऐओऔक', 'अ आ इ ई उ ऊ ऋ ए ऐ ओ … to'],
     ])('that none has are told: %s', async (text, expected) => {
       await expect(fontsFor(drawing(text))).rejects.toThrow(expected)
@@ -179,7 +179,7 @@ describe('The fonts of a chart', () => {
       const more = { x: { field: 'city' }, y: { field: 'n' } }
       const request = ChartRequest.parse({ mark: 'bar', rows, ...more, width: 200, height: 100 })
       const { signal } = new AbortController()
-      return createCharts(createRunnerHere()).render(toSpecification(request, rows), signal)
+      return createCharts(createRunnerHere()).render(toChartSpecification(request, rows), signal)
     }
 
     it('is drawn with its words: each gives another picture', async () => {

@@ -9,7 +9,7 @@ import {
 } from '@cantoo/pdf-lib'
 
 export interface DrawnText {
-  /** Numbers of the glyphs in their font, from left to right; nought is the box of a sign that is missing. */
+  /** Numbers of the glyphs in their font, from left to right; nought is the box of a character that is missing. */
   glyphs: number[]
   /** What the glyphs stand for, from left to right. */
   text: string
@@ -28,25 +28,25 @@ export async function drawnText(bytes: Uint8Array, name: string): Promise<DrawnT
     context.lookup(appearance.dict.get(PDFName.of('Resources')), PDFDict).get(PDFName.of('Font')),
     PDFDict,
   )
-  const signsIn = (fontName: string) => {
+  const charactersIn = (fontName: string) => {
     const font = context.lookup(fonts.get(PDFName.of(fontName)), PDFDict)
     const toUnicode = streamOf(context.lookup(font.get(PDFName.of('ToUnicode'))))
     return signsOf(Buffer.from(decodePDFRawStream(toUnicode).decode()).toString('latin1'))
   }
-  let signs = new Map<number, string>()
+  let characters = new Map<number, string>()
   const drawn: [number, string][] = []
   let strings = 0
   for (const [, fontName, hex = ''] of content.matchAll(/\/(\S+) [\d.]+ Tf|<([0-9A-Fa-f]*)> Tj/g)) {
-    if (fontName !== undefined) signs = signsIn(fontName)
+    if (fontName !== undefined) characters = charactersIn(fontName)
     else strings += 1
     for (const digits of hex.match(/.{4}/g) ?? []) {
       const glyph = Number.parseInt(digits, 16)
-      drawn.push([glyph, signs.get(glyph) ?? '\ufffd'])
+      drawn.push([glyph, characters.get(glyph) ?? '\ufffd'])
     }
   }
   return {
     glyphs: drawn.map(([glyph]) => glyph),
-    text: drawn.map(([, sign]) => sign).join(''),
+    text: drawn.map(([, character]) => character).join(''),
     lines: strings,
     size: Number(/ ([\d.]+) Tf/.exec(content)?.[1]),
   }

@@ -1,9 +1,9 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { getDocument } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
-import { openPdfForm } from '../../../src/agent/forms/pdf-form.ts'
-import { hasFonts } from '../../support/fonts.ts'
-import { long, someOf } from '../../support/long.ts'
+import { hasFonts } from '../../../../test/support/fonts.ts'
+import { long, someOf } from '../../../../test/support/long.ts'
+import { openPdfForm } from '../../src/forms/pdf-form.ts'
 import { drawnText, fontSizes } from './drawn-text.ts'
 
 interface Shape {
@@ -53,20 +53,24 @@ describe.skipIf(!hasFonts)('A value of a PDF form (needs the optional fonts)', (
         ['Armenian and Georgian', 'Հայաստան გამარჯობა'],
         ['simplified Chinese', '北京市朝阳区 Beijing 100000'],
         ['traditional Chinese', '臺灣臺北市國學'],
-        ['Korean with Chinese signs', '大韓民國 서울'],
-        ['signs of a wide form', 'ＡＢＣ１２３'],
+        ['Korean with Chinese characters', '大韓民國 서울'],
+        ['characters of a wide form', 'ＡＢＣ１２３'],
       ],
       4,
     ),
-  )('is drawn sign for sign, and read as it was given: %s', long, async (_script, text) => {
-    const bytes = await fill(text)
-    const drawn = await drawnText(bytes, 'text')
-    expect(drawn.text).toBe(text)
-    expect(drawn.glyphs).not.toContain(0)
-    expect(await readBack(bytes)).toContainEqual(
-      expect.objectContaining({ fieldName: 'text', fieldValue: text, textContent: [text] }),
-    )
-  })
+  )(
+    'is drawn character for character, and read as it was given: %s',
+    long,
+    async (_script, text) => {
+      const bytes = await fill(text)
+      const drawn = await drawnText(bytes, 'text')
+      expect(drawn.text).toBe(text)
+      expect(drawn.glyphs).not.toContain(0)
+      expect(await readBack(bytes)).toContainEqual(
+        expect.objectContaining({ fieldName: 'text', fieldValue: text, textContent: [text] }),
+      )
+    },
+  )
 
   it.each(
     someOf(
@@ -99,7 +103,7 @@ describe.skipIf(!hasFonts)('A value of a PDF form (needs the optional fonts)', (
     )
     expect(new Set(two?.glyphs)).toHaveLength(3)
     expect(one?.glyphs).toHaveLength(1)
-    // Two letters, one sign.
+    // Two letters, one glyph.
     expect(three?.glyphs).toHaveLength(1)
     expect(drawn.glyphs).not.toContain(0)
   })
@@ -139,10 +143,10 @@ describe.skipIf(!hasFonts)('A value of a PDF form (needs the optional fonts)', (
     expect(Math.max(...sizes)).toBeLessThan(50_000)
   })
 
-  it.each(['text', 'city'])('is refused where no one font has all signs: %s', async (name) => {
+  it.each(['text', 'city'])('is refused where no single font has all glyphs: %s', async (name) => {
     const form = await createForm()
     expect(form.check?.({ [name]: '서울 北京 你们' })).toEqual([
-      expect.stringContaining(`${name}: no one font has a sign for all of it: `),
+      expect.stringContaining(`${name}: no single font has a glyph for all of it: `),
     ])
   })
 })
@@ -158,7 +162,7 @@ describe.skipIf(!hasFonts)('A value of several lines (needs the optional fonts)'
       ],
       1,
     ),
-  )('is broken between Chinese signs, %s, and stays one text', long, async (_case, shape) => {
+  )('is broken between Chinese characters, %s, and stays one text', long, async (_case, shape) => {
     const bytes = await fill(LONG, { multiline: true, width: 120, ...shape })
     const { text, lines, size } = await drawnText(bytes, 'text')
     expect(lines).toBeGreaterThan(3)
@@ -190,17 +194,17 @@ describe('A value that would not come out right', () => {
     ['สวัสดี', /^text: the script of ส ว ั . cannot be drawn|^text: the script of/],
     ['नमस्ते', /^text: the script of न म/],
     ['ລາວ', /^text: the script of ລ/],
-    ['שָׁלוֹם', /^text: the marks .* cannot be set/],
-    ['مَرْحَبًا', /^text: the marks .* cannot be set/],
+    ['שָׁלוֹם', /^text: the marks .* cannot be placed/],
+    ['مَرْحَبًا', /^text: the marks .* cannot be placed/],
     ['q\u0303', /^text: the marks/],
-    ['𝒳🦜', /^text: the font has no sign for 𝒳 🦜$/],
-    ['👩‍💻', /^text: the font has no sign for 👩/],
+    ['𝒳🦜', /^text: the font has no glyph for 𝒳 🦜$/],
+    ['👩‍💻', /^text: the font has no glyph for 👩/],
   ])('is refused with the reason: %j', async (text, reason) => {
     const form = await createForm()
     expect(form.check?.({ text })).toEqual([expect.stringMatching(reason)])
   })
 
-  it('names a few of many signs that are missing', async () => {
+  it('names a few of many characters that are missing', async () => {
     const form = await createForm()
     const [mistake = ''] = form.check?.({ text: '🦜🦚🦩🦢🦉🦤🪶🦇🐺🦊🐗🐴🦄' }) ?? []
     expect(mistake).toMatch(/ …$/)

@@ -3,11 +3,11 @@ import { PDFDocument, PDFHexString, PDFName } from '@cantoo/pdf-lib'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { getDocument } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
-import type { FormKind, FormValues } from '../../../src/agent/forms/form.ts'
-import { createForms } from '../../../src/agent/forms/forms.ts'
-import { onlyLong } from '../../support/long.ts'
-import { createRunnerHere } from '../../support/run-job.ts'
-import { zipFile } from '../../support/zip-file.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
+import { createRunnerHere } from '../../../../test/support/run-job.ts'
+import { zipFile } from '../../../../test/support/zip-file.ts'
+import type { FormKind, FormValues } from '../../src/forms/form.ts'
+import { createForms } from '../../src/forms/forms.ts'
 
 const { signal } = new AbortController()
 const forms = createForms(createRunnerHere())

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { breakLines, visualRuns } from '../../../src/agent/forms/pdf-layout.ts'
+import { breakLines, visualRuns } from '../../src/forms/pdf-layout.ts'
 
-/** Lines of at most so many signs. */
+/** Lines of at most so many characters. */
 const broken = (text: string, most: number) => breakLines(text, (line) => [...line].length <= most)
 
 describe('Lines', () => {
@@ -15,7 +15,7 @@ describe('Lines', () => {
     ['用 Word 写', 6, ['用 Word', '写']],
     ['𠀀𠀁𠀂', 1, ['𠀀', '𠀁', '𠀂']],
     ['', 3, ['']],
-  ])('of %j within %i signs', (text, most, lines) => {
+  ])('of %j within %i characters', (text, most, lines) => {
     expect(broken(text, most)).toEqual(lines)
   })
 

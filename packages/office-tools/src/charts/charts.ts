@@ -123,11 +123,11 @@ export function createCharts(run: JobRunner = runJobInTurn) {
 }
 
 /** Throws `Refusal`, which lists the existing columns, for a field that is not among them. */
-export function toSpecification(
-  asked: ChartRequest,
+export function toChartSpecification(
+  requested: ChartRequest,
   rows: readonly ChartRow[],
 ): ChartSpecification {
-  const request = layOnSide(asked, rows)
+  const request = layOnSide(requested, rows)
   const { title, mark, width, height } = request
   const columns = new Set(rows.flatMap((row) => Object.keys(row)))
   const encoding = Object.fromEntries(
