@@ -337,7 +337,6 @@ describe('What the tool takes', () => {
     { tooltip: { content: 'data' } },
     { width: { step: 10 } },
     { height: 'container' },
-    { width: -5 },
     { mark: { type: 'image', url: 'http://127.0.0.1/' } },
     { mark: 'image' },
     { mark: 'geoshape' },

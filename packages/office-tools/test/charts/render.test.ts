@@ -97,11 +97,19 @@ describe('a chart', () => {
     ['an address', { x, data: { url: 'http://127.0.0.1/' } }],
     ['an expression', { x: { field: 'region', condition: { test: 'alert(1)' } } }],
     ['a link', { x, href: { field: 'region' } }],
-    ['a size without measure', { x, width: 1e9 }],
     ['rows without measure', { x, rows: Array.from({ length: 5_001 }, () => ({ a: 1 })) }],
     ['nested rows', { x, rows: [{ region: { a: 1 } }] }],
   ])('is refused with %s', (_case, more) => {
     expect(ChartRequest.safeParse({ mark: 'bar', rows: ROWS, ...more }).success).toBe(false)
+  })
+
+  it.each([
+    [1e9, 1_600],
+    [-5, 100],
+  ])('with a width of %d is drawn with the nearest that is allowed', (width, drawn) => {
+    expect(ChartRequest.parse({ mark: 'bar', rows: ROWS, x, width })).toMatchObject({
+      width: drawn,
+    })
   })
 })
 
