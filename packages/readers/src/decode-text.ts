@@ -9,9 +9,9 @@ const MAX_CONTROLS = 0.002
 /** In UTF-16, Western text has a zero in every second byte; other scripts still have one in each space and line end. */
 const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
-/** Of 100: below it, an encoding is a guess, as always in a short text. */
+/** Confidence out of 100 below which an encoding is a guess, as it always is for a short text. */
 const SURE = 40
-/** The share of signs that belong in a text: in the right encoding nearly all do. */
+/** Minimum share of characters that are plausible in a text: in the right encoding nearly all are. */
 const LIKELY = 0.9
 const POSSIBLE = 0.5
 /** Letters, digits and their marks of every script, ASCII, and the punctuation of Chinese and Japanese. */
@@ -54,15 +54,16 @@ export async function encodingOf(
   bytes: Buffer,
   onGuess: (encoding: string) => void = () => undefined,
 ): Promise<string | undefined> {
-  const marked = BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))
-  if (marked) return marked[0]
+  const [encoding] =
+    BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? []
+  if (encoding !== undefined) return encoding
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   const zeros = [zerosAt(sample, 0), zerosAt(sample, 1)] as const
   if (zeros[0] + zeros[1] > 0) return wideEncoding(zeros, sample.length / 2)
   if (isUtf8(sample, sample.length < bytes.length))
     return TO_JAPANESE.some((mark) => sample.includes(mark)) ? 'iso-2022-jp' : 'utf-8'
-  const declared = declaredIn(sample.toString('latin1', 0, PROLOG_BYTES))
-  if (declared !== undefined && shareOfText(sample, declared) >= LIKELY) return declared
+  const declaration = declaredIn(sample.toString('latin1', 0, PROLOG_BYTES))
+  if (declaration !== undefined && shareOfText(sample, declaration) >= LIKELY) return declaration
   const { name, confidence } = await likeliest(sample)
   if (name !== undefined && confidence < SURE) onGuess(name)
   return name
@@ -72,13 +73,13 @@ export async function encodingOf(
 function declaredIn(prolog: string): string | undefined {
   for (const declaration of DECLARATIONS) {
     const name = declaration.exec(prolog)?.[1]
-    // That the name can be read, and the text not as UTF-8, disproves all that begin with `utf`.
+    // Not UTF-8, as the bytes are invalid in it; not UTF-16, as the name is readable in Latin-1.
     if (name !== undefined && !/^utf/i.test(name) && isKnown(name)) return name
   }
   return undefined
 }
 
-/** The words that tell one encoding from another: among markup or numbers, few are left of a whole text. */
+/** The words with characters beyond ASCII, which alone distinguish encodings: markup and numbers would outweigh them. */
 function wordsBeyondAscii(sample: Buffer): Buffer {
   const words: Buffer[] = []
   let [start, isBeyond] = [0, false]
@@ -127,7 +128,7 @@ async function candidates(sample: Buffer) {
   )
 }
 
-/** The share of signs that belong in a text, without white space; 0 if some bytes are none in this encoding. */
+/** The share of plausible characters, without white space; 0 if some bytes are invalid in this encoding. */
 function shareOfText(sample: Buffer, encoding: string): number {
   let text: string
   try {
@@ -135,13 +136,13 @@ function shareOfText(sample: Buffer, encoding: string): number {
   } catch {
     return 0
   }
-  const tested = text.slice(0, TESTED_CHARACTERS)
-  if (joinsMost(tested)) return 0
-  const signs = [...tested.replaceAll(/\s+/g, '')]
+  const excerpt = text.slice(0, TESTED_CHARACTERS)
+  if (joinsMost(excerpt)) return 0
+  const signs = [...excerpt.replaceAll(/\s+/g, '')]
   return signs.filter((sign) => BELONGS.test(sign)).length / Math.max(signs.length, 1)
 }
 
-/** Whether most words with East Asian characters have Latin letters, too: two accents of a word were taken for one. */
+/** Whether most words with East Asian characters also have Latin letters: two accented letters were read as one character. */
 function joinsMost(text: string): boolean {
   const words =
     text.match(/[\p{Script=Latin}\p{Script=Han}\p{Script=Hangul}\uff00-\uffef]+/gu) ?? []

@@ -19,25 +19,25 @@ import { createPictureMarks, createPictureSearch, MAX_PICTURES } from './picture
 // a file nor its text fits one message.
 
 const MAX_CAUSE = 4_096
-/** The maximum number of pages that a warning names. */
+/** Pictures or pages that a warning names. */
 const MAX_NAMED = 100
 /** The time limit for recognising all pages of a file. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
 /** The niceness while recognising: under load less than half the processor time of a query, but always some. */
 const NICE = 4
 endWithParent()
-let file: (SourceFile & ReadingOptions & { filled: number }) | undefined
-/** What is still to be sent of a long text. */
+let file: (SourceFile & ReadingOptions & { received: number }) | undefined
+/** The rest of a long text, still to be sent. */
 let pieces: Iterator<string> | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
-    const { kind: _kind, size, ...begun } = message
-    file = { ...begun, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
+    const { kind: _kind, size, ...properties } = message
+    file = { ...properties, bytes: Buffer.allocUnsafeSlow(size), received: 0 }
   } else if (message.kind === 'piece') {
     if (!file) return
-    file.bytes.set(message.bytes, file.filled)
-    file.filled += message.bytes.length
+    file.bytes.set(message.bytes, file.received)
+    file.received += message.bytes.length
   } else if (message.kind === 'more') {
     const next = pieces?.next()
     answer({ kind: 'piece', text: next?.done === false ? next.value : '' })
@@ -56,14 +56,14 @@ async function finish(): Promise<void> {
       return
     }
     const unreadable: string[] = []
-    const leftOut: string[] = []
-    const seen = recognition(ocr, (what) => unreadable.push(what))
-    const marks = pictures ? createPictureMarks((mark) => leftOut.push(mark)) : undefined
-    const extracted = await extractFile(source, seen, marks)
+    const omitted: string[] = []
+    const recognition = createRecognition(ocr, (what) => unreadable.push(what))
+    const marks = pictures ? createPictureMarks((mark) => omitted.push(mark)) : undefined
+    const extracted = await extractFile(source, recognition, marks)
     const warnings = [
       ...(extracted.warnings ?? []),
       ...warningOf('unreadable_pictures', 'Could not be read, and was left out', unreadable),
-      ...warningOf('pictures_not_described', NOT_DESCRIBED, leftOut),
+      ...warningOf('pictures_not_described', NOT_DESCRIBED, omitted),
     ]
     const { length } = extracted.text
     const isShort = length <= MAX_WHOLE_CHARACTERS
@@ -86,13 +86,13 @@ async function findPictures(source: SourceFile, marks: readonly string[]): Promi
   try {
     await extractFile(source, undefined, search)
   } catch (error) {
-    // Nothing but pictures is in it.
+    // A file of pictures alone has no text.
     if (!(error instanceof ExtractionError && error.code === 'empty_document')) throw error
   }
 }
 
 /** Reports each page to the server, which then restarts the deadline. Undefined if recognition is off. */
-function recognition(
+function createRecognition(
   engine: OcrEngine | undefined,
   onUnreadable: Recognition['onUnreadable'],
 ): Recognition | undefined {

@@ -136,6 +136,21 @@ export class ExtractionError extends Error {
   }
 }
 
+export function passwordProtected(cause?: unknown): ExtractionError {
+  return new ExtractionError('encrypted_file', 'The file is protected with a password', cause)
+}
+
+export function nestedTooDeeply(): ExtractionError {
+  return new ExtractionError('file_too_complex', 'The file is nested too deeply')
+}
+
+/** Line breaks and runs of blanks become a space each. */
+export const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+
+/** What somebody said about the text, in brackets, so that nobody takes it for the text. */
+export const commentBy = (author: string, text: string) =>
+  `[Comment${author && ` by ${author}`}: ${text}]`
+
 /** Formats a text as a code block, so that no line is taken for a heading; the fence is longer than any inside. */
 export function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/^`{3,}/gm), ([run]) => run.length))
@@ -146,7 +161,7 @@ export function fenced(text: string, language: string): string {
 /** Formats rows as a Markdown table, whose head is the first of them. Line breaks in a cell become spaces. */
 export function tabled(rows: readonly (readonly string[])[]): string {
   const [head = '', ...more] = rows.map((row) => {
-    const cells = row.map((cell) => cell.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim())
+    const cells = row.map((cell) => oneLine(cell.replaceAll('|', '/')))
     return `| ${cells.join(' | ')} |`
   })
   return [head, `|${' --- |'.repeat(rows[0]?.length ?? 0)}`, ...more].join('\n')

@@ -54,9 +54,9 @@ export function createExtractor(options: ExtractorOptions) {
   const readers = createReaders(limits, ocr?.kind === 'pp-ocr' ? [ocr.directory] : [])
 
   async function read(file: UnreadFile, source: FileSource, signal: AbortSignal) {
-    const kept = readers.takeIdle()
+    const idle = readers.takeIdle()
     try {
-      if (kept) return { reader: kept, answer: await readIn(kept, file, source, signal) }
+      if (idle) return { reader: idle, answer: await readIn(idle, file, source, signal) }
     } catch (error) {
       // What earlier files left behind in the process may be the cause, so a new one gets a try.
       if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
@@ -69,12 +69,12 @@ export function createExtractor(options: ExtractorOptions) {
     const { open, onPage, marks, onPicture } = source
     const options = marks ? { pictures: marks } : { ocr, pictures: marksPictures }
     using deadline = startDeadline(deadlineMs, signal)
-    const ofPage = (page: number) => {
+    const renewing = (page: number) => {
       deadline.renew()
       onPage?.(page)
     }
-    const on = { onPage: ofPage, onPicture }
-    const reading = open().then((bytes) => reader.read({ ...file, ...options }, bytes, on))
+    const progress = { onPage: renewing, onPicture }
+    const reading = open().then((bytes) => reader.read({ ...file, ...options }, bytes, progress))
     const answer = await orDropped(reading, { reader, file, deadline, signal })
     if (answer.kind === 'refused' || answer.text !== undefined) readers.giveBack(reader)
     return answer
@@ -91,8 +91,8 @@ export function createExtractor(options: ExtractorOptions) {
   }
 
   /** Drops the process unless it answers. */
-  async function orDropped<Answer>(answer: Promise<Answer>, asked: Asked): Promise<Answer> {
-    const { reader, file, deadline, signal } = asked
+  async function orDropped<Answer>(answer: Promise<Answer>, call: ReaderCall): Promise<Answer> {
+    const { reader, file, deadline, signal } = call
     try {
       return await untilAborted(answer, deadline.signal)
     } catch (error) {
@@ -118,23 +118,23 @@ export function createExtractor(options: ExtractorOptions) {
     source: FileSource,
     signal: AbortSignal,
   ): Promise<ReadText> {
-    const wanted = AbortSignal.any([signal, closing.signal])
-    const { reader, answer } = await semaphore.run(() => read(file, source, wanted), wanted)
+    const stop = AbortSignal.any([signal, closing.signal])
+    const { reader, answer } = await semaphore.run(() => read(file, source, stop), stop)
     if (answer.kind === 'refused') {
       const { code, message, cause } = answer
       const { mediaType, size } = file
       if (cause) log?.warn({ code, cause, mediaType, size }, 'extracting a file failed')
       throw new ExtractionError(code, message)
     }
-    const { kind: _kind, text, ...about } = answer
-    if (text !== undefined) return { ...about, pieces: [text], close: () => undefined }
-    const pieces = piecesFrom(reader, file, wanted)
-    return { ...about, pieces, close: () => readers.drop(reader) }
+    const { kind: _kind, text, ...properties } = answer
+    if (text !== undefined) return { ...properties, pieces: [text], close: () => undefined }
+    const pieces = piecesFrom(reader, file, stop)
+    return { ...properties, pieces, close: () => readers.drop(reader) }
   }
 
   return {
     extract,
-    pictures: (...asked: PicturesAsked) => findPictures(extract, ...asked),
+    pictures: (...parameters: PictureParameters) => findPictures(extract, ...parameters),
     close() {
       closing.abort(new Error('The server stops'))
       readers.close()
@@ -142,7 +142,7 @@ export function createExtractor(options: ExtractorOptions) {
   }
 }
 
-type PicturesAsked = [
+type PictureParameters = [
   file: UnreadFile,
   source: Pick<FileSource, 'open'> & { marks: readonly string[] },
   signal: AbortSignal,
@@ -151,18 +151,18 @@ type PicturesAsked = [
 /** The pictures of a file that have these marks, by mark, as far as they can be read. Throws like `extract`. */
 async function findPictures(
   extract: (file: UnreadFile, source: FileSource, signal: AbortSignal) => Promise<ReadText>,
-  ...[file, source, signal]: PicturesAsked
+  ...[file, source, signal]: PictureParameters
 ): Promise<ReadonlyMap<string, PictureFile>> {
-  const found = new Map<string, PictureFile>()
+  const pictures = new Map<string, PictureFile>()
   const onPicture = (picture: PictureFile) => {
-    if (source.marks.includes(picture.mark)) found.set(picture.mark, picture)
+    if (source.marks.includes(picture.mark)) pictures.set(picture.mark, picture)
   }
-  const read = await extract(file, { ...source, onPicture }, signal)
-  read.close()
-  return found
+  const text = await extract(file, { ...source, onPicture }, signal)
+  text.close()
+  return pictures
 }
 
-interface Asked {
+interface ReaderCall {
   reader: Reader
   file: UnreadFile
   deadline: Deadline
@@ -173,7 +173,7 @@ interface FileSource {
   /** Opens the bytes of the file from the beginning. */
   open: () => Promise<AsyncIterable<Uint8Array>>
   onPage?: OnPage
-  /** Of the pictures that are wanted instead of the text. */
+  /** The marks of the pictures to read instead of the text. */
   marks?: readonly string[]
   onPicture?: OnPicture
 }
@@ -182,7 +182,7 @@ interface FileSource {
 type OnPage = (page: number) => void
 type OnPicture = (picture: PictureFile) => void
 
-/** Whether the process ran out of memory, in contrast to a file that the process refused as too complex. */
+/** Whether the process ran out of memory; a file that the process refused as too complex has no such cause. */
 const isOutOfMemory = (error: unknown) =>
   error instanceof ExtractionError && error.cause instanceof JobExhausted
 
@@ -197,9 +197,9 @@ function createReaders(limits: ProcessLimits, readable: readonly string[]) {
     reader.kill()
   }
   const takeIdle = (): Reader | undefined => {
-    const kept = idle.pop()
-    if (!kept || kept.isAlive()) return kept
-    drop(kept)
+    const reader = idle.pop()
+    if (!reader || reader.isAlive()) return reader
+    drop(reader)
     return takeIdle()
   }
   return {
@@ -225,20 +225,20 @@ function createReaders(limits: ProcessLimits, readable: readonly string[]) {
 
 type Reader = ReturnType<typeof startReader>
 type ReadAnswer = Exclude<FromReader, { kind: 'page' | 'piece' | 'picture' }>
-type Asking = UnreadFile & ReadingOptions
+type ReadRequest = UnreadFile & ReadingOptions
 interface Progress {
   onPage: OnPage
   onPicture: OnPicture | undefined
 }
 
-function moreFor({ mediaType, ocr }: Asking): number {
+function extraMegabytes({ mediaType, ocr }: ReadRequest): number {
   if (mediaType.startsWith('image/')) return PICTURE_MEGABYTES
   return ocr?.kind === 'pp-ocr' ? PP_OCR_MEGABYTES : 0
 }
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced, not repaired. */
 function startReader(limits: ProcessLimits, readable: readonly string[]) {
-  let on: Progress | undefined
+  let listener: Progress | undefined
   const answers = createNextAnswer<ReadAnswer>()
   const texts = createNextAnswer<string>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>(
@@ -246,8 +246,8 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
     limits,
     {
       onMessage(message) {
-        if (message.kind === 'page') on?.onPage(message.page)
-        else if (message.kind === 'picture') on?.onPicture?.(message)
+        if (message.kind === 'page') listener?.onPage(message.page)
+        else if (message.kind === 'picture') listener?.onPicture?.(message)
         else if (message.kind === 'piece') texts.give(message.text)
         else answers.give(message)
       },
@@ -257,7 +257,7 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
       },
     },
   )
-  const ask = (message: ToReader) => send(message)
+  const request = (message: ToReader) => send(message)
 
   return {
     isAlive,
@@ -266,23 +266,23 @@ function startReader(limits: ProcessLimits, readable: readonly string[]) {
     /**
      * Reads one file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws.
      */
-    async read(file: Asking, pieces: AsyncIterable<Uint8Array>, progress: Progress) {
-      on = progress
-      const answered = answers.next()
-      const growth = (limits.residentMegabytes + moreFor(file)) * BYTES_PER_MEGABYTE
+    async read(file: ReadRequest, pieces: AsyncIterable<Uint8Array>, progress: Progress) {
+      listener = progress
+      const answer = answers.next()
+      const growth = (limits.residentMegabytes + extraMegabytes(file)) * BYTES_PER_MEGABYTE
       memory.bound(memory.bytes() + growth + FILE_COPIES * file.size)
-      await ask({ kind: 'begin', ...file })
+      await request({ kind: 'begin', ...file })
       for await (const bytes of pieces) {
         if (!isAlive()) break
-        await ask({ kind: 'piece', bytes })
+        await request({ kind: 'piece', bytes })
       }
-      await ask({ kind: 'end' })
-      return answered
+      await request({ kind: 'end' })
+      return answer
     },
     /** The next piece of a long text; '' at its end. Throws `JobExhausted` and `JobCrashed`. */
     async more(): Promise<string> {
       const piece = texts.next()
-      await ask({ kind: 'more' })
+      await request({ kind: 'more' })
       return piece
     },
   }

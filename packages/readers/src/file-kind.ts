@@ -39,10 +39,10 @@ export function extensionOf(name: string): string {
 
 /** The media type that the client declared, if it is specific; otherwise derived from the name. */
 export function mediaTypeOfUpload(name: string, declared: string | undefined): string {
-  const specified = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (specified !== UNKNOWN_MEDIA_TYPE && MEDIA_TYPE.test(specified)) return specified
-  const named = kindByName(name) === 'code' ? UNKNOWN_MEDIA_TYPE : mediaTypeOf(name)
-  return named === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : named
+  const specific = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (specific !== UNKNOWN_MEDIA_TYPE && MEDIA_TYPE.test(specific)) return specific
+  const byName = kindByName(name) === 'code' ? UNKNOWN_MEDIA_TYPE : mediaTypeOf(name)
+  return byName === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : byName
 }
 
 /** UTF-16 code units at the start of a text that are searched for the mark of an HTML page, and for mail headers. */
@@ -55,13 +55,13 @@ const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
 
 /** The kind of a text: by content where that is conclusive, else by name, else plain text. */
 export function textKindOf(text: string, name: string): TextKind {
-  const named = kindByName(name)
+  const byName = kindByName(name)
   // Source code or Markdown may well contain an HTML page or another kind of record.
-  if (named === 'code' || named === 'markdown') return named
+  if (byName === 'code' || byName === 'markdown') return byName
   if (HTML.test(text.slice(0, HTML_PREFIX))) return 'html'
   if (isMail(text)) return 'mail'
-  if (named === 'mail' || named === 'html') return 'text'
-  return named ?? (isJson(text) ? 'json' : 'text')
+  if (byName === 'mail' || byName === 'html') return 'text'
+  return byName ?? (isJson(text) ? 'json' : 'text')
 }
 
 /** The line before each mail of a mailbox, and before one that was taken out of it. */

@@ -14,7 +14,7 @@ export interface PictureFile {
   bytes: Uint8Array
 }
 
-interface FoundPicture extends PicturePlace {
+interface PictureContent extends PicturePlace {
   mediaType: string
   /** Its bytes as a file or, with `encode`, its pixels. */
   content: Uint8Array
@@ -22,30 +22,30 @@ interface FoundPicture extends PicturePlace {
   encode?: (() => Uint8Array) | undefined
 }
 
-/** What becomes of the pictures in a file, besides that their text is recognised. */
+/** What happens to the pictures of a file, apart from the recognition of their text. */
 export interface Pictures {
   isWanted(page: number): boolean
-  /** What the text says in the place of a picture: '' for nothing. */
-  take(picture: FoundPicture): string
+  /** The text in place of a picture: '' for none. */
+  take(picture: PictureContent): string
 }
 
-/** Marks each picture in the text once. Calls `onLeftOut` with the mark of one that is too large, or one too many. */
-export function createPictureMarks(onLeftOut: (mark: string) => void): Pictures {
-  const known = new Set<string>()
-  let marked = 0
+/** Marks each picture in the text once. Calls `onOmitted` with the mark of one that is too large, or one too many. */
+export function createPictureMarks(onOmitted: (mark: string) => void): Pictures {
+  const digests = new Set<string>()
+  let count = 0
   return {
     isWanted: () => true,
     take({ content, encode, ...place }) {
       const digest = createHash('sha256').update(content).digest('base64')
-      if (known.has(digest)) return ''
-      known.add(digest)
+      if (digests.has(digest)) return ''
+      digests.add(digest)
       const mark = pictureMark(place)
       const isTooLarge = !encode && content.length > MAX_BYTES
-      if (isTooLarge || marked >= MAX_PICTURES) {
-        onLeftOut(mark)
+      if (isTooLarge || count >= MAX_PICTURES) {
+        onOmitted(mark)
         return ''
       }
-      marked++
+      count++
       return mark
     },
   }
@@ -67,7 +67,7 @@ export function createPictureSearch(
   }
 }
 
-/** The pictures of an attachment, which are told from those of others by its number. */
+/** The pictures of an attachment: its number distinguishes them from those of other attachments. */
 export const picturesWithin = (pictures: Pictures, attachment: number): Pictures => ({
   isWanted: pictures.isWanted,
   take: ({ attachment: inner, ...picture }) =>

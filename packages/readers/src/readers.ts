@@ -8,7 +8,7 @@ export {
 export { createExtractor, EXTRACT_ENTRY, type Extractor, READING } from './extractor.ts'
 export { mediaTypeOfUpload } from './file-kind.ts'
 export type { PictureFile } from './pictures.ts'
-export { installedOcr } from './recognise.ts'
+export { installedOcr } from './recognition/installed.ts'
 export { REFUSED, refusedKindOf } from './refusals.ts'
 export type { Cell, SheetTable, TableRow } from './sheet-tables.ts'
 export { tablesOfText, tablesOfWorkbook } from './tables.ts'

@@ -1,28 +1,22 @@
 import { ExtractionError, type OcrEngine, type Recogniser, type Recognition } from './extracted.ts'
-import { createPpOcr, ppOcrDirectory } from './recognition/pp-ocr.ts'
-import { createTesseract, installedLanguages } from './recognition/tesseract.ts'
+import { createPpOcr } from './recognition/pp-ocr.ts'
+import { createTesseract } from './recognition/tesseract.ts'
 
 /** Images of pages in a TIFF or PDF; a file with more has to be split. */
 export const MAX_RECOGNISED_PAGES = 500
 /** Smaller images within a document are logos and rules. */
 export const MIN_PIXELS = 40_000
 
-/** The engine that a setting names, with its languages (`eng+deu`). Throws a SetupError if it is not installed. */
-export function installedOcr(kind: OcrEngine['kind'], languages: string): OcrEngine {
-  if (kind === 'pp-ocr') return { kind, directory: ppOcrDirectory() }
-  return { kind, languages: installedLanguages(languages) }
-}
-
-let kept: { key: string; made: Recogniser } | undefined
+let current: { key: string; recogniser: Recogniser } | undefined
 
 /** The single recogniser of this process, which starts its engine when the first image needs it. */
 export function recogniserOf(engine: OcrEngine): Recogniser {
   const key = JSON.stringify(engine)
-  if (kept?.key === key) return kept.made
-  const made =
+  if (current?.key === key) return current.recogniser
+  const recogniser =
     engine.kind === 'pp-ocr' ? createPpOcr(engine.directory) : createTesseract(engine.languages)
-  kept = { key, made }
-  return made
+  current = { key, recogniser }
+  return recogniser
 }
 
 export function tooManyPages(): ExtractionError {

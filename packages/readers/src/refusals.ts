@@ -1,4 +1,4 @@
-import { ExtractionError } from './extracted.ts'
+import { ExtractionError, passwordProtected } from './extracted.ts'
 import type { ZipArchive } from './zip-archive.ts'
 
 const bytes = (...values: number[]) => Buffer.from(values)
@@ -82,9 +82,7 @@ export function isOldWorkbook(content: Buffer): boolean {
 }
 
 function refuseOffice97(content: Buffer): ExtractionError {
-  if (content.includes(ENCRYPTED_ENTRY)) {
-    return new ExtractionError('encrypted_file', 'The file is protected with a password')
-  }
+  if (content.includes(ENCRYPTED_ENTRY)) return passwordProtected()
   if (content.includes(MAIL_ENTRY)) return unsupported('it is a message of Outlook: save it as EML')
   if (WORD_ENTRIES.some((entry) => content.includes(entry))) {
     return unsupported('it is a Word or PowerPoint file of 1997 to 2003: save it as DOCX or PPTX')

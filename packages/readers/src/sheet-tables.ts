@@ -1,3 +1,5 @@
+import { oneLine } from './extracted.ts'
+
 export type Cell = string | number | boolean | Date | null | undefined
 export type TableRow = readonly Cell[]
 
@@ -35,14 +37,14 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
       notes.push(...textsIn(rows, block))
       continue
     }
-    const found = besideEachOther(rows, block)
+    const next = besideEachOther(rows, block)
     const last = tables.at(-1)
-    const [only] = found
-    const isMore = last && only && found.length === 1 && goesOn(only, last, notes)
+    const [only] = next
+    const isMore = last && only && next.length === 1 && goesOn(only, last, notes)
     if (last && (isMore || tables.length >= MAX_TABLES)) extend(last, block)
     else {
       only?.notes.unshift(...notes)
-      tables.push(...found)
+      tables.push(...next)
     }
     notes = []
   }
@@ -56,7 +58,7 @@ export function sheetTables(rows: readonly TableRow[]): SheetTable[] {
 export function toText(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const text = cell instanceof Date ? dateToText(cell) : String(cell)
-  const line = text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
+  const line = oneLine(text.slice(0, MAX_CELL))
   return text.length > MAX_CELL ? `${line} …` : line
 }
 
@@ -138,21 +140,21 @@ function textsIn(rows: readonly TableRow[], { start, end, left, right }: Block):
 /** One table, or several that are separated by empty columns and each have a head. */
 function besideEachOther(rows: readonly TableRow[], block: Block): Placed[] {
   const parts = partsOf(rows, block)
-  const placed = parts.length > 1 ? parts.map((part) => place(rows, part)) : []
-  const areTables = placed.every(({ left, right, isSure }) => right - left > 1 && isSure)
-  return placed.length > 0 && areTables ? placed : [place(rows, block)]
+  const tables = parts.length > 1 ? parts.map((part) => place(rows, part)) : []
+  const areSure = tables.every(({ left, right, isSure }) => right - left > 1 && isSure)
+  return tables.length > 0 && areSure ? tables : [place(rows, block)]
 }
 
 /** Splits a block at its empty columns. */
 function partsOf(rows: readonly TableRow[], block: Block): Block[] {
-  const used = new Set<number>()
+  const filled = new Set<number>()
   for (const row of rows.slice(block.start, block.end))
-    for (const [column, cell] of row.entries()) if (isFilled(cell)) used.add(column)
+    for (const [column, cell] of row.entries()) if (isFilled(cell)) filled.add(column)
   const parts: Block[] = []
   for (let column = block.left; column < block.right; column++) {
     const last = parts.at(-1)
-    if (used.has(column) && last?.right === column) last.right++
-    else if (used.has(column)) parts.push({ ...block, left: column, right: column + 1 })
+    if (filled.has(column) && last?.right === column) last.right++
+    else if (filled.has(column)) parts.push({ ...block, left: column, right: column + 1 })
   }
   return parts
 }
@@ -170,24 +172,24 @@ function place(rows: readonly TableRow[], block: Block): Placed {
     0,
   )
   const notes = textsIn(rows, { ...block, end: start + titles })
-  const found = headOf(near.slice(titles), widest)
-  return { ...block, ...found, notes, start: start + titles + found.headRows }
+  const { headRows, ...head } = headOf(near.slice(titles), widest)
+  return { ...block, ...head, notes, start: start + titles + headRows }
 }
 
 /** The head: the first row if it looks like names, or the first two if a name in the upper one spans columns. */
 function headOf(near: string[][], widest: number) {
   if (isForm(near)) return { head: undefined, isSure: false, headRows: 0 }
   const [upper = [], lower = [], ...rest] = near
-  const joined = joinHeads(upper, lower)
-  if (joined && isSureHead(joined, rest, widest) && lower.every(isPeriodOrName)) {
-    return { head: joined, isSure: true, headRows: 2 }
+  const names = joinHeads(upper, lower)
+  if (names && isSureHead(names, rest, widest) && lower.every(isPeriodOrName)) {
+    return { head: names, isSure: true, headRows: 2 }
   }
   const body = [lower, ...rest]
   const isSure = isSureHead(upper, body, widest)
-  const names = upper.filter(isFilled)
+  const texts = upper.filter(isFilled)
   const isPlain =
-    names.every(isName) && names.length >= widest && new Set(names).size === names.length
-  const isHead = isSure || (isPlain && names.length > 0)
+    texts.every(isName) && texts.length >= widest && new Set(texts).size === texts.length
+  const isHead = isSure || (isPlain && texts.length > 0)
   return { head: isHead ? upper : undefined, isSure, headRows: isHead ? 1 : 0 }
 }
 
@@ -212,8 +214,8 @@ const isPeriodOrName = (text: string) => text === '' || isName(text) || PERIOD.t
 
 /** Whether the values below are of another kind than the assumed names. */
 function isSureHead(head: readonly string[], body: readonly string[][], widest: number): boolean {
-  const named = head.filter(isFilled)
-  if (named.length < Math.max(1, widest * MIN_NAMED) || !named.some(isName)) return false
+  const names = head.filter(isFilled)
+  if (names.length < Math.max(1, widest * MIN_NAMED) || !names.some(isName)) return false
   const values = head.map((_, i) => body.map((row) => row[i] ?? '').filter(isFilled))
   const isFit = head.every((text, i) => {
     const isPeriod = PERIOD.test(text) && !values[i]?.some((value) => PERIOD.test(value))
@@ -227,12 +229,12 @@ function isName(text: string): boolean {
 }
 
 /** Whether a block only continues the table above it, after an empty row. */
-function goesOn(found: Placed, last: Placed, notes: readonly string[]): boolean {
+function goesOn(next: Placed, last: Placed, notes: readonly string[]): boolean {
   // A block that starts further left may be below another table, next to this one.
-  if (found.left < last.left) return false
-  if (!found.head) return true
-  const isAlike = found.left === last.left && found.right <= last.right
-  return isAlike && !found.isSure && notes.length + found.notes.length === 0
+  if (next.left < last.left) return false
+  if (!next.head) return true
+  const isAlike = next.left === last.left && next.right <= last.right
+  return isAlike && !next.isSure && notes.length + next.notes.length === 0
 }
 
 /** Adds a block to the table above it; columns further left than the table get no name. */
@@ -249,10 +251,10 @@ function cutOut(
   { start, end, left, right, head, notes }: Placed,
 ): SheetTable {
   const cut = rows.slice(start, end).map((row) => row.slice(left, right))
-  const used = cut.findLastIndex((row) => row.some(isFilled)) + 1
+  const height = cut.findLastIndex((row) => row.some(isFilled)) + 1
   const width = Math.max(0, right - left)
   // Names of columns without any values are the values.
-  if (used === 0 && head && start > 0) {
+  if (height === 0 && head && start > 0) {
     return {
       notes,
       head: undefined,
@@ -261,5 +263,5 @@ function cutOut(
     }
   }
   const names = head && Array.from({ length: width }, (_, i) => head[i] ?? '')
-  return { notes, head: names, first: start, rows: cut.slice(0, used) }
+  return { notes, head: names, first: start, rows: cut.slice(0, height) }
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Entry, ZipFile } from 'yauzl'
-import { ExtractionError } from './extracted.ts'
+import { ExtractionError, passwordProtected } from './extracted.ts'
 
 export const ZIP_MARK = Buffer.from('PK\x03\x04')
 /** Begins the last record of an archive, which ends in the length of a comment, and that comment. */
@@ -58,12 +58,12 @@ export async function openZip(bytes: Buffer) {
 }
 
 /**
- * Checks an archive for parsers that would simply unpack it: throws `Refusal`, with `words` if it is no archive, or
- * with the reason if it is a bad one.
+ * Checks an archive for parsers that would simply unpack it: throws `Refusal`, with `notAnArchive` as its message if it
+ * is none, or with the reason if it is a bad one.
  */
-export async function refuseBadZip(bytes: Buffer, words: string): Promise<void> {
+export async function refuseBadZip(bytes: Buffer, notAnArchive: string): Promise<void> {
   // Ingestion detects archives by their beginning, archive readers by their end; both must agree.
-  if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) throw new Refusal(words)
+  if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) throw new Refusal(notAnArchive)
   try {
     await (await openZip(bytes)).verify()
   } catch (error) {
@@ -80,9 +80,7 @@ async function readDirectory(bytes: Buffer) {
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge()
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize
-      if (entry.isEncrypted()) {
-        throw new ExtractionError('encrypted_file', 'The file is protected with a password')
-      }
+      if (entry.isEncrypted()) throw passwordProtected()
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry)
     }
     const isBomb = unpacked > MIN_BOMB_BYTES && unpacked / bytes.length > MAX_RATIO

@@ -1,4 +1,4 @@
-import { tabled } from '../extracted.ts'
+import { oneLine, tabled } from '../extracted.ts'
 import { toText } from '../sheet-tables.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { dateAt, dayZeroOf, SIGNED } from './number-format.ts'
@@ -26,7 +26,7 @@ interface ChartTable {
   note: string
 }
 
-interface ShownSeries {
+interface SeriesTexts {
   name: string
   /** By place. */
   categories: ReadonlyMap<number, string>
@@ -51,18 +51,18 @@ const PARSERS = new Map([
 
 export async function showChart({ titles, series, is1904 }: ParsedChart): Promise<Chart> {
   const show = await createShow(is1904)
-  const shown = series.map(({ name, categories, values }) => ({
+  const texts = series.map(({ name, categories, values }) => ({
     name: textsOf(name, show).get(0) ?? '',
     categories: textsOf(categories, show),
     values: textsOf(values, show),
   }))
-  const title = titles.get('chart') ?? (shown.length === 1 ? shown[0]?.name : undefined) ?? ''
+  const title = titles.get('chart') ?? (texts.length === 1 ? texts[0]?.name : undefined) ?? ''
   const unit = titles.get('valAx') ?? ''
   const category = titles.get('catAx') ?? titles.get('dateAx') ?? 'Category'
   return {
-    title: (unit === '' ? title : `${title} (${unit})`).replaceAll(/\s+/g, ' ').trim(),
+    title: oneLine(unit === '' ? title : `${title} (${unit})`),
     isOfCells: series.every(({ values: { cells } }) => cells !== '' && !ELSEWHERE.test(cells)),
-    tables: sameCategories(shown).map((group) => tableOf(category, group)),
+    tables: sameCategories(texts).map((group) => tableOf(category, group)),
   }
 }
 
@@ -79,7 +79,7 @@ type Show = (text: string, format: string) => string
 /** Writes numbers as the chart shows them; other texts stay as they are. */
 async function createShow(is1904: boolean): Promise<Show> {
   const { SSF } = await import('@e965/xlsx')
-  const shownIn = (format: string, value: number) => {
+  const formatted = (format: string, value: number) => {
     try {
       return SSF.format(format, value).trim()
     } catch {
@@ -91,7 +91,7 @@ async function createShow(is1904: boolean): Promise<Show> {
     const value = Number(text)
     if (format === '' || text.trim() === '' || Number.isNaN(value)) return text
     if (SSF.is_date(format)) return toText(dateAt(dayZeroOf(is1904), value))
-    return SIGNED.test(format) ? shownIn(format, value) : String(value)
+    return SIGNED.test(format) ? formatted(format, value) : String(value)
   }
 }
 
@@ -111,8 +111,8 @@ function textsOf({ levels, format }: ChartValues, show: Show): Map<number, strin
 }
 
 /** Series that follow each other and have the same categories share a table. */
-function sameCategories(series: readonly ShownSeries[]): ShownSeries[][] {
-  const groups: ShownSeries[][] = []
+function sameCategories(series: readonly SeriesTexts[]): SeriesTexts[][] {
+  const groups: SeriesTexts[][] = []
   let last = ''
   for (const one of series) {
     if (one.values.size === 0) continue
@@ -124,7 +124,7 @@ function sameCategories(series: readonly ShownSeries[]): ShownSeries[][] {
   return groups
 }
 
-function tableOf(category: string, group: readonly ShownSeries[]): ChartTable {
+function tableOf(category: string, group: readonly SeriesTexts[]): ChartTable {
   const places = new Set(group.flatMap(({ values }) => [...values.keys()]))
   const rows = [...places]
     .sort((a, b) => a - b)

@@ -1,3 +1,4 @@
+import { commentBy, oneLine } from '../extracted.ts'
 import { type Chart, chartName } from './chart.ts'
 import { createEquation } from './omml.ts'
 import { escapeXml, readXml } from './xml.ts'
@@ -18,7 +19,7 @@ export function readComments(xml: string): Map<string, string> {
     open(name, attributes) {
       if (name === 'w:comment') {
         id = attributes['w:id'] ?? ''
-        author = oneLine(attributes['w:author'] ?? '', MAX_AUTHOR)
+        author = shortLine(attributes['w:author'] ?? '', MAX_AUTHOR)
         words = ''
       }
       isText = name === 'w:t'
@@ -31,8 +32,8 @@ export function readComments(xml: string): Map<string, string> {
     close(name) {
       isText = false
       if (DELETED.has(name)) deleted--
-      const text = name === 'w:comment' ? oneLine(words, MAX_COMMENT) : ''
-      if (text !== '') comments.set(id, `[Comment${author && ` by ${author}`}: ${text}]`)
+      const text = name === 'w:comment' ? shortLine(words, MAX_COMMENT) : ''
+      if (text !== '') comments.set(id, commentBy(author, text))
     },
   })
   return comments
@@ -41,8 +42,8 @@ export function readComments(xml: string): Map<string, string> {
 const BLANKS = new Set(['w:p', 'w:br', 'w:tab'])
 const DELETED = new Set(['w:del', 'w:moveFrom'])
 
-function oneLine(text: string, most: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
+function shortLine(text: string, most: number): string {
+  const line = oneLine(text)
   return line.length > most ? `${line.slice(0, most)}…` : line
 }
 
@@ -87,7 +88,8 @@ export function simplifyWord(
   const copy = createCopy(xml)
   let equation: ReturnType<typeof createEquation> | undefined
   let depth = 0
-  let displayed = 0
+  /** Whether equations stand in a paragraph of their own: above 0. */
+  let displays = 0
 
   const openWord = (name: string, attributes: Record<string, string>, from: number, to: number) => {
     if (name === BOX) copy.openBox(from, to)
@@ -96,7 +98,7 @@ export function simplifyWord(
     else if (name === 'w:commentReference')
       copy.replace(from, from, asComment(take(comments, attributes['w:id'])))
     else if (name === DISPLAYED) {
-      displayed++
+      displays++
       copy.replace(from, to, '')
     } else copy.addBox(graphicOf(name, attributes, graphics))
   }
@@ -105,7 +107,7 @@ export function simplifyWord(
     else if (DRAWINGS.has(name)) copy.closeDrawing(end)
     else if (name === FALLBACK) copy.closeFallback()
     else if (name === DISPLAYED) {
-      displayed--
+      displays--
       copy.replace(start, end, '')
     }
   }
@@ -128,7 +130,7 @@ export function simplifyWord(
         depth--
         equation.close(name)
       } else {
-        copy.leaveOut(end, asRun(equation.toLatex(), displayed > 0))
+        copy.leaveOut(end, asRun(equation.toLatex(), displays > 0))
         equation = undefined
       }
     },
@@ -189,15 +191,15 @@ function createCopy(xml: string) {
 const newLevel = (): Level => ({ xml: '', drawings: 0, fallbacks: 0, boxes: [], spares: [] })
 
 function withBoxes({ boxes, spares }: Level): string {
-  const read = boxes.length > 0 ? boxes : spares
-  return read.map((box) => `<w:pict><w:txbxContent>${box}</w:txbxContent></w:pict>`).join('')
+  const texts = boxes.length > 0 ? boxes : spares
+  return texts.map((box) => `<w:pict><w:txbxContent>${box}</w:txbxContent></w:pict>`).join('')
 }
 
-/** What is referred to is told once, however often it is. */
-function take<Told>(all: Map<string, Told>, id = ''): Told | undefined {
-  const told = all.get(id)
+/** Takes an item out, so that it is written once, however often it is referred to. */
+function take<Item>(all: Map<string, Item>, id = ''): Item | undefined {
+  const item = all.get(id)
   all.delete(id)
-  return told
+  return item
 }
 
 const asComment = (comment: string | undefined) =>

@@ -16,8 +16,8 @@ export async function extractDocx(zip: ZipArchive, see: SeePicture): Promise<Ext
   const pictures: string[] = []
   const convertImage = mammoth.images.imgElement(async (image) => {
     const index = pictures.push('') - 1
-    const read = async () => Buffer.from(await image.readAsBuffer())
-    pictures[index] = await see(read, { number: index + 1 })
+    const open = async () => Buffer.from(await image.readAsBuffer())
+    pictures[index] = await see(open, { number: index + 1 })
     // Without this, the image itself would be embedded in the text as a data URL.
     return { src: `${index}` }
   })

@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
 import TurndownService from 'turndown'
-import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
+import { createBoundedText, type Extracted, ExtractionError, oneLine } from '../extracted.ts'
 import type { ShowPicture } from './image.ts'
 
 /** Share of the page's text that `main` must have; otherwise the whole page is used. */
@@ -12,15 +12,15 @@ const LINKED_SHARE = 0.5
 /** The whole text of a page but for what is hidden and its navigation, under the page's title. */
 export async function extractHtml(html: string, show: ShowPicture = showNone): Promise<Extracted> {
   const { body, title } = parsePage(html)
-  const heading = title.replaceAll(/\s+/g, ' ').trim()
+  const heading = oneLine(title)
   const text = body ? await elementToMarkdown(contentOf(body), show) : ''
   return { text: heading === '' || text.startsWith('# ') ? text : `# ${heading}\n\n${text}` }
 }
 
-/** The element with the content; what no reader of the page would read is removed from it. */
+/** The element with the content, without what no visitor of the page would read. */
 function contentOf(body: PageElement): PageElement {
   keepLabels(body)
-  for (const element of body.querySelectorAll(LEFT_OUT.join())) element.remove()
+  for (const element of body.querySelectorAll(OMITTED.join())) element.remove()
   for (const element of body.querySelectorAll('[style], [hidden]')) {
     if (isHidden(element)) element.remove()
   }
@@ -47,15 +47,15 @@ function isHidden(element: PageElement): boolean {
   if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') ?? ''))
     return true
   const hidden = element.getAttribute('hidden')
-  // What a search in the page would show is text of the page.
+  // `until-found`: a search within the page shows it.
   return hidden !== null && hidden !== 'until-found'
 }
 
 /** Some manuals have their text in what they call navigation, or never close it. */
 function isListOfLinks(element: PageElement): boolean {
-  let linked = 0
-  for (const link of element.querySelectorAll('a')) linked += lettersIn(link)
-  return linked >= lettersIn(element) * LINKED_SHARE
+  let letters = 0
+  for (const link of element.querySelectorAll('a')) letters += lettersIn(link)
+  return letters >= lettersIn(element) * LINKED_SHARE
 }
 
 function lettersIn({ textContent }: PageElement): number {
@@ -67,7 +67,9 @@ function addTableRules(service: TurndownService): void {
   service.addRule('cell', {
     filter: ['th', 'td'],
     replacement: (content, node: PageElement) =>
-      shapeOf(node).isArrangement ? `\n\n${content}\n\n` : `${oneLine(content)} |`,
+      shapeOf(node).isArrangement
+        ? `\n\n${content}\n\n`
+        : ` ${oneLine(content.replaceAll('|', '/'))} |`,
   })
   service.addRule('row', {
     filter: 'tr',
@@ -100,8 +102,8 @@ const shapes = new WeakMap<PageElement, TableShape>()
 function shapeOf(node: PageElement): TableShape {
   const table = node.closest('table')
   if (!table) return { isArrangement: true, head: undefined }
-  const known = shapes.get(table)
-  if (known) return known
+  const cached = shapes.get(table)
+  if (cached) return cached
   const rows = Array.from(table.querySelectorAll('tr'))
   const isPlain = rows.every(({ children }) => children.length < 2)
   const shape = { isArrangement: isPlain || table.querySelector('table') !== null, head: rows[0] }
@@ -109,11 +111,7 @@ function shapeOf(node: PageElement): TableShape {
   return shape
 }
 
-function oneLine(content: string): string {
-  return ` ${content.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim()}`
-}
-
-const LEFT_OUT = 'title script style noscript template iframe object svg canvas'.split(' ')
+const OMITTED = 'title script style noscript template iframe object svg canvas'.split(' ')
 
 /** Behind a heading, to copy its address. */
 const PERMALINK = /^\s*[¶§#]\s*$/
@@ -123,7 +121,7 @@ const service = new TurndownService({
   codeBlockStyle: 'fenced',
   bulletListMarker: '-',
 })
-service.remove((node) => LEFT_OUT.includes(node.nodeName.toLowerCase()))
+service.remove((node) => OMITTED.includes(node.nodeName.toLowerCase()))
 // Nobody searches for the target of a link or the source of an image.
 service.addRule('link', {
   filter: 'a',
@@ -160,13 +158,13 @@ const WITHIN = 'table, ol, ul > li, blockquote, pre, svg'
 
 /** Places what is shown of each image after it, as paragraphs. */
 async function showPictures(element: PageElement, show: ShowPicture): Promise<void> {
-  const shown: [PageElement, string][] = []
+  const texts: [PageElement, string][] = []
   for (const image of [...element.querySelectorAll('img, image')]) {
     const source = ['src', 'xlink:href', 'href'].map((name) => image.getAttribute(name))
     const text = await show(source.find((one) => one !== null) ?? '')
-    if (text !== '') shown.push([blockOf(image), text])
+    if (text !== '') texts.push([blockOf(image), text])
   }
-  for (const [block, text] of shown.toReversed()) {
+  for (const [block, text] of texts.toReversed()) {
     const paragraphs = element.ownerDocument.createElement('img')
     paragraphs.setAttribute('alt', `\n\n${text}\n\n`)
     block.after(paragraphs)

@@ -47,16 +47,16 @@ export async function extractImage(
   pictures: Pictures | undefined,
 ): Promise<Extracted> {
   const mediaType = MEDIA_TYPES[kind]
-  // Its size is checked before anybody looks at it.
+  // Checks its size, before a model or an engine decodes it.
   picturesOf(bytes, kind)
   const mark = mediaType && pictures?.take({ number: 1, mediaType, content: bytes })
   if (!mark && recognition) return recogniseImage(bytes, kind, recognition)
   if (!mark) throw nothingRead(recognition)
-  const read = recognition && (await recogniseImage(bytes, kind, recognition).catch(orEmpty))
-  return { text: `${read?.text ?? ''}${mark}\n` }
+  const result = recognition && (await recogniseImage(bytes, kind, recognition).catch(orEmpty))
+  return { text: `${result?.text ?? ''}${mark}\n` }
 }
 
-/** What a picture without legible text has to say is seen, not read. */
+/** A picture without legible text is described, not recognised. */
 function orEmpty(error: unknown): undefined {
   if (!(error instanceof ExtractionError && error.code === 'empty_document')) throw error
 }
@@ -89,7 +89,7 @@ const MAX_WITHIN = 500
 /** Assumed as the size of every TIFF, since a TIFF is hardly ever a logo. */
 const A_PAGE = { width: 2_480, height: 3_508 }
 
-/** What the text says for an image within a document: its text, and its mark if it is to be described; or ''. */
+/** The text in place of an image within a document: its text, and its mark if it is to be described; or ''. */
 export type SeePicture = (read: ReadPicture, place: PicturePlace) => Promise<string>
 
 type ReadPicture = () => Buffer | Promise<Buffer>
@@ -112,9 +112,9 @@ export function createSeePicture(
   { recognition, pictures }: Sight,
   kindOf: (bytes: Buffer) => PictureKind | undefined,
 ): SeePicture {
-  let seen = 0
-  const read = async (bytes: Buffer, kind: PictureKind, onUnreadable: () => void) => {
-    if (!recognition || seen++ >= MAX_WITHIN) return ''
+  let count = 0
+  const recognise = async (bytes: Buffer, kind: PictureKind, onUnreadable: () => void) => {
+    if (!recognition || count++ >= MAX_WITHIN) return ''
     return recogniseImage(bytes, kind, { ...recognition, onUnreadable }).then(
       ({ text }) => text.trim(),
       (error: unknown) => {
@@ -131,7 +131,7 @@ export function createSeePicture(
     if (Number.isNaN(pixels)) onUnreadable()
     if (!(pixels >= MIN_PIXELS)) return ''
     const mediaType = pixels <= MAX_PIXELS ? MEDIA_TYPES[kind] : undefined
-    const text = await read(bytes, kind, onUnreadable)
+    const text = await recognise(bytes, kind, onUnreadable)
     const mark = mediaType && pictures?.take({ ...place, mediaType, content: bytes })
     return [text, mark].filter(Boolean).join('\n\n')
   }
@@ -156,20 +156,20 @@ async function openOrReport(open: ReadPicture, onUnreadable: () => void) {
   }
 }
 
-/** What the text says for an image by its path or other source; '' if the file does not hold it. */
+/** The text in place of an image, by its path or other source; '' if it is not in the file. */
 export type ShowPicture = (source: string) => Promise<string>
 
-/** Each image once, numbered in the order in which they are shown. `find` knows those that are in the file. */
+/** Each image once, numbered in the order of their first appearance. `find` opens those that are in the file. */
 export function createShowPicture(
   see: SeePicture,
   find: (source: string) => ReadPicture | undefined,
 ): ShowPicture {
-  const shown = new Set<string>()
+  const sources = new Set<string>()
   return async (source) => {
-    const read = shown.has(source) ? undefined : find(source)
+    const read = sources.has(source) ? undefined : find(source)
     if (!read) return ''
-    shown.add(source)
-    return see(read, { number: shown.size })
+    sources.add(source)
+    return see(read, { number: sources.size })
   }
 }
 
@@ -188,7 +188,7 @@ export function dataOf(source: string): ReadPicture | undefined {
   return head === undefined ? undefined : () => Buffer.from(source.slice(head.length), 'base64')
 }
 
-/** How large it is; NaN if it is damaged. A TIFF or GIF is bounded when it is decoded. */
+/** Its number of pixels; NaN if it is damaged. A TIFF or GIF is bounded when it is decoded. */
 function pixelsOf(bytes: Buffer, kind: PictureKind): number {
   if (kind === 'tiff') return A_PAGE.width * A_PAGE.height
   try {
@@ -230,7 +230,7 @@ interface GifReader extends Size {
   decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void
 }
 
-/** A frame has a size of its own, which its decoder goes by. */
+/** A frame declares its own size, which the decoder uses. */
 function gifPictures(bytes: Buffer): (() => Uint8Array)[] {
   const { GifReader }: { GifReader: new (bytes: Uint8Array) => GifReader } = require('omggif')
   const gif = readable(() => new GifReader(bytes))

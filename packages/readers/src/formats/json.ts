@@ -1,4 +1,10 @@
-import { type BoundedText, createBoundedText, type Extracted, fenced } from '../extracted.ts'
+import {
+  type BoundedText,
+  createBoundedText,
+  type Extracted,
+  fenced,
+  oneLine,
+} from '../extracted.ts'
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 
@@ -82,6 +88,6 @@ function* pairsOfList(list: readonly Json[], path: string): Generator<string> {
 }
 
 function withPath(path: string, value: string): string {
-  const line = value.replaceAll(/\s+/g, ' ').trim()
+  const line = oneLine(value)
   return path === '' ? line : `${path}: ${line}`
 }

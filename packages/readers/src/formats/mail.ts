@@ -31,17 +31,17 @@ export async function extractMail(bytes: Buffer, { extract, see }: Readers): Pro
   text.add(`# ${mail.subject ?? 'Mail without a subject'}\n\n${headersOf(mail)}\n`)
   text.add(`${await bodyOf(mail, show)}\n\n`)
   for (const source of inline.keys()) {
-    const shown = await show(source)
-    if (shown !== '') text.add(`${shown}\n\n`)
+    const picture = await show(source)
+    if (picture !== '') text.add(`${picture}\n\n`)
   }
-  const attached = attachments.filter(({ related }) => !related)
-  for (const [index, attachment] of attached.entries()) {
+  const files = attachments.filter(({ related }) => !related)
+  for (const [index, attachment] of files.entries()) {
     text.add(await attachmentToText(attachment, (file) => extract(file, index + 1)))
   }
   return { text: text.toString() }
 }
 
-/** What is in the body, by the source that the body names. */
+/** The pictures of the body, by the source that the body names. */
 function inlineIn(attachments: readonly Attachment[]): Map<string, () => Buffer> {
   const inline = new Map<string, () => Buffer>()
   for (const { related, contentId = '', content } of attachments) {

@@ -1,4 +1,5 @@
 import { latexOf } from './latex-symbols.ts'
+import { localName } from './xml.ts'
 
 // Office Math Markup: ECMA-376, part 1, 22.1.
 
@@ -38,7 +39,7 @@ export function createEquation() {
       const parent = frames.at(-2)
       if (!frame || !parent || frame.name !== localName(qualified)) return
       frames.pop()
-      if (LEFT_OUT.test(frame.name)) return
+      if (OMITTED.test(frame.name)) return
       const write = frames.length > MAX_STRUCTURES ? undefined : STRUCTURES.get(frame.name)
       const latex = write ? write(partsOf(frame)) : frame.latex
       parent.latex += latex
@@ -57,7 +58,7 @@ export function createEquation() {
 }
 
 /** Properties, and text that was deleted while changes were tracked. */
-const LEFT_OUT = /Pr$|^del$|^moveFrom$/
+const OMITTED = /Pr$|^del$|^moveFrom$/
 
 const newFrame = (name: string): Frame => ({
   name,
@@ -65,8 +66,6 @@ const newFrame = (name: string): Frame => ({
   parts: new Map(),
   values: new Map(),
 })
-
-const localName = (qualified: string) => qualified.slice(qualified.indexOf(':') + 1)
 
 function partsOf({ latex, parts, values }: Frame) {
   return {

@@ -8,6 +8,17 @@ interface Target {
   path: string
 }
 
+/** The paths of the parts of a type that a part refers to, by relationship ID; without those that are missing. */
+export async function pathsOf(
+  zip: ZipArchive,
+  part: string,
+  kind: string,
+): Promise<Map<string, string>> {
+  const targets = [...(await targetsOf(zip, part))]
+  const own = targets.filter(([, { type, path }]) => type.endsWith(`/${kind}`) && zip.has(path))
+  return new Map(own.map(([id, { path }]) => [id, path]))
+}
+
 /** The parts that a part refers to, by relationship ID. */
 export async function targetsOf(zip: ZipArchive, part: string): Promise<Map<string, Target>> {
   const targets = new Map<string, Target>()

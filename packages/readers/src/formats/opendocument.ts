@@ -1,4 +1,4 @@
-import { type Extracted, ExtractionError } from '../extracted.ts'
+import { type Extracted, passwordProtected } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { htmlToMarkdown } from './html.ts'
 import { createShowEntry, type SeePicture } from './image.ts'
@@ -19,9 +19,7 @@ export async function extractOpenDocument(
   see: SeePicture,
 ): Promise<Extracted> {
   const manifest = zip.has(MANIFEST) ? await zip.readText(MANIFEST) : ''
-  if (manifest.includes(':encryption-data')) {
-    throw new ExtractionError('encrypted_file', 'The file is protected with a password')
-  }
+  if (manifest.includes(':encryption-data')) throw passwordProtected()
   const kind = zip.has('mimetype') ? await zip.readText('mimetype') : ''
   const content = await zip.readText(CONTENT)
   const show = createShowEntry(see, zip)
@@ -40,8 +38,8 @@ const SAME: Record<string, string> = {
 }
 /** Text of its own within a sentence, in brackets: comments and footnotes. */
 const ASIDES = new Set(['office:annotation', 'text:note'])
-/** What is no text of the document: deleted text, forms, who wrote a comment, numbers of notes. */
-const LEFT_OUT = new Set([
+/** Not text of the document: deleted text, forms, who wrote a comment, numbers of notes. */
+const OMITTED = new Set([
   'text:tracked-changes',
   'office:forms',
   'dc:creator',
@@ -53,11 +51,11 @@ const LEFT_OUT = new Set([
 /** The body as HTML. */
 function toHtml(xml: string): string {
   let html = ''
-  let leftOut = 0
+  let omitted = 0
   let asides = 0
   let heading = 'h1'
   const add = (part: string) => {
-    if (leftOut === 0) html += part
+    if (omitted === 0) html += part
   }
   /** Within a sentence there are no blocks. */
   const addBlock = (part: string) => {
@@ -66,7 +64,7 @@ function toHtml(xml: string): string {
   const tagOf = (name: string) => (name === 'text:h' ? heading : SAME[name])
   readXml(xml.slice(Math.max(xml.indexOf('<office:body'), 0)), {
     open(name, attributes) {
-      if (LEFT_OUT.has(name)) leftOut += 1
+      if (OMITTED.has(name)) omitted += 1
       if (name === 'text:h') heading = headingOf(attributes)
       if (ASIDES.has(name)) {
         add(' (')
@@ -83,14 +81,14 @@ function toHtml(xml: string): string {
         asides -= 1
         add(')')
       }
-      if (LEFT_OUT.has(name)) leftOut -= 1
+      if (OMITTED.has(name)) omitted -= 1
     },
     text: (text) => add(escapeXml(text)),
   })
   return html
 }
 
-/** What stands for the beginning of an element. */
+/** HTML in place of the start of an element. */
 const BEGINNINGS: Record<string, (attributes: Record<string, string>) => string> = {
   'draw:image': (attributes) => `<img src="${escapeXml(attributes['xlink:href'] ?? '')}">`,
   'draw:page': (attributes) => `<h2>${escapeXml(attributes['draw:name'] ?? '')}</h2>`,

@@ -1,4 +1,4 @@
-import { readXml } from './xml.ts'
+import { localName, readXml } from './xml.ts'
 
 export const MAX_SERIES = 100
 /** Values of a series that are kept. */
@@ -80,19 +80,20 @@ export function readShown(xml: string, handler: ChartHandler): void {
 /** A chart as it is read, element by element. */
 function createChart() {
   const parsed: ParsedChart = { titles: new Map(), series: [], is1904: false }
-  let titled: string | undefined
+  /** The element whose title is open. */
+  let titleOwner: string | undefined
   let series: Series | undefined
   let values: ChartValues | undefined
   let place = 0
 
   const beginSeries = (): Series => {
-    const begun = { name: newValues(), categories: newValues(), values: newValues() }
-    if (parsed.series.length < MAX_SERIES) parsed.series.push(begun)
-    return begun
+    const next = { name: newValues(), categories: newValues(), values: newValues() }
+    if (parsed.series.length < MAX_SERIES) parsed.series.push(next)
+    return next
   }
-  const heldBy = (name: string) => {
-    const held = HOLDS.get(name)
-    return held && series?.[held]
+  const valuesOf = (name: string) => {
+    const property = HOLDS.get(name)
+    return property && series?.[property]
   }
   const openValues = (name: string, index: string | undefined) => {
     if (name === 'pt') place = Number(index) || 0
@@ -102,32 +103,30 @@ function createChart() {
     if (values) values[property] += text
   }
   const addValue = (text: string) => extend(values?.levels.at(-1), place, text)
-  const addTitle = (text: string) => extend(parsed.titles, titled ?? '', text)
+  const addTitle = (text: string) => extend(parsed.titles, titleOwner ?? '', text)
   const texts = new Map<string, (text: string) => void>([
     ['f', (text) => add('cells', text)],
     ['formatCode', (text) => add('format', text)],
-    ['v', (text) => (titled === undefined ? addValue(text) : addTitle(text))],
-    ['t', (text) => (titled === undefined ? undefined : addTitle(text))],
+    ['v', (text) => (titleOwner === undefined ? addValue(text) : addTitle(text))],
+    ['t', (text) => (titleOwner === undefined ? undefined : addTitle(text))],
   ])
 
   return {
     parsed,
     open(name: string, parent: string, { idx, val }: Record<string, string>): void {
       if (name === 'date1904') parsed.is1904 = val !== '0'
-      if (name === 'title') titled = parent
+      if (name === 'title') titleOwner = parent
       if (name === 'ser') series = beginSeries()
-      if (parent === 'ser') values = heldBy(name)
+      if (parent === 'ser') values = valuesOf(name)
       openValues(name, idx)
     },
     text: (name: string, text: string) => texts.get(name)?.(text),
     close(name: string, parent: string): void {
-      if (name === 'title') titled = undefined
+      if (name === 'title') titleOwner = undefined
       if (parent === 'ser') values = undefined
     },
   }
 }
-
-const localName = (qualified: string) => qualified.slice(qualified.indexOf(':') + 1)
 
 /** Adds to a text of limited length, unless there are too many texts. */
 export function extend<Key>(texts: Map<Key, string> | undefined, key: Key, text: string): void {

@@ -23,7 +23,8 @@ export function parseChartEx(xml: string): ParsedChart {
   let data: Data | undefined
   let values: ChartValues | undefined
   let place = 0
-  let titled: string | undefined
+  /** The element whose title is open. */
+  let titleOwner: string | undefined
   /** The kind of the axis that is open. */
   let axis = ''
   let series: Series | undefined
@@ -33,9 +34,9 @@ export function parseChartEx(xml: string): ParsedChart {
     allData.set(id, data)
   }
   const openValues = (type: string) => {
-    const held = data?.[CATEGORIES.has(type) ? 'categories' : 'values']
+    const own = data?.[CATEGORIES.has(type) ? 'categories' : 'values']
     // Further dimensions, such as colours, repeat or only adorn the first.
-    values = held?.levels.length === 0 ? held : undefined
+    values = own?.levels.length === 0 ? own : undefined
   }
   const beginnings = new Map<string, (attributes: Record<string, string>, parent: string) => void>([
     ['data', ({ id = '' }) => openData(id)],
@@ -53,10 +54,10 @@ export function parseChartEx(xml: string): ParsedChart {
     ['dataId', ({ val = '' }) => Object.assign(series ?? {}, allData.get(val))],
     ['catScaling', () => (axis = 'catAx')],
     ['valScaling', () => (axis = 'valAx')],
-    ['title', (_, parent) => (titled = parent === 'axis' ? axis : parent)],
+    ['title', (_, parent) => (titleOwner = parent === 'axis' ? axis : parent)],
   ])
   const addTitle = (text: string) => {
-    if (titled !== undefined) extend(parsed.titles, titled, text)
+    if (titleOwner !== undefined) extend(parsed.titles, titleOwner, text)
     else extend(series?.name.levels[0], 0, text)
   }
   const addCells = (text: string) => {
@@ -66,12 +67,12 @@ export function parseChartEx(xml: string): ParsedChart {
     ['pt', (text) => extend(values?.levels.at(-1), place, text)],
     ['f', addCells],
     ['v', addTitle],
-    ['t', (text) => titled !== undefined && addTitle(text)],
+    ['t', (text) => titleOwner !== undefined && addTitle(text)],
   ])
   const ends = new Map<string, () => void>([
     ['strDim', () => (values = undefined)],
     ['numDim', () => (values = undefined)],
-    ['title', () => (titled = undefined)],
+    ['title', () => (titleOwner = undefined)],
     [
       'series',
       () => {

@@ -1,6 +1,6 @@
 import { type Fragment, type Line, textOf } from './pdf-fragments.ts'
 
-/** What refers to a footnote: a number or a sign, in smaller letters and raised. */
+/** A reference to a footnote: a number or a sign, in smaller letters and raised. */
 const MARK = /^(?:\d{1,3}|[*†‡§¶]{1,3})$/u
 /** A footnote whose mark is not raised. */
 const NUMBERED = /^(\d{1,3}|[*†‡§¶]{1,3})(?:[.)]?\s+|(?=\p{Lu}))(?=\S)/u
@@ -12,7 +12,7 @@ const SAME_HEIGHT = 1.12
 const LINE_GAP = 1.6
 /** Gaps within a line are at most this many heights wide. */
 const WORD_GAP = 1.2
-/** What may stand below footnotes in larger letters: the lines that end the page. */
+/** Lines in larger letters that may stand below footnotes: the footer of the page. */
 const MAX_LINES_BELOW = 2
 
 const MAX_NOTE_LINES = 40
@@ -38,15 +38,17 @@ export function tieFootnotes(fragments: readonly Fragment[]) {
   const references = referencesIn(fragments)
   const notes = notesFor(references, fragments)
   const labels = new Set(notes.map(({ label }) => label))
-  const taken = new Set(notes.flatMap(({ mark, lines }) => [mark, ...lines.flat()]))
-  const joined = new Map<Fragment, Fragment>()
+  const removed = new Set(notes.flatMap(({ mark, lines }) => [mark, ...lines.flat()]))
+  const replacements = new Map<Fragment, Fragment>()
   for (const { mark, owner } of references) {
-    taken.add(mark)
-    const before = joined.get(owner) ?? owner
+    removed.add(mark)
+    const before = replacements.get(owner) ?? owner
     const text = before.text + (labels.has(mark.text) ? `[^${mark.text}]` : mark.text)
-    joined.set(owner, { ...before, text, right: Math.max(before.right, mark.right) })
+    replacements.set(owner, { ...before, text, right: Math.max(before.right, mark.right) })
   }
-  const rest = fragments.filter((one) => !taken.has(one)).map((one) => joined.get(one) ?? one)
+  const rest = fragments
+    .filter((one) => !removed.has(one))
+    .map((one) => replacements.get(one) ?? one)
   return { rest, footnotes: notes.flatMap(toLines) }
 }
 
@@ -80,12 +82,12 @@ function startsIn(references: readonly Reference[], fragments: readonly Fragment
   const most = Math.max(...references.map(({ owner }) => owner.height))
   const starts: Start[] = []
   for (const mark of fragments) {
-    const [begun, label = mark.text] = NUMBERED.exec(mark.text) ?? []
+    const [prefix, label = mark.text] = NUMBERED.exec(mark.text) ?? []
     if (!labels.has(label) || marks.has(mark)) continue
     const first =
-      begun === undefined
+      prefix === undefined
         ? fragments.find((one) => isRaised(mark, one) && isNext(mark, one, 2))
-        : { ...mark, text: mark.text.slice(begun.length) }
+        : { ...mark, text: mark.text.slice(prefix.length) }
     if (first && first.height * SAME_HEIGHT < most) starts.push({ label, mark, first })
     if (starts.length > MAX_MARKS) return []
   }

@@ -1,5 +1,3 @@
-import { z } from 'zod'
-
 /** A run of text on a page. All measures are in points; `base` is its baseline, counted from the top of the page. */
 export interface Fragment {
   text: string
@@ -66,14 +64,14 @@ export function toRows(fragments: readonly Fragment[]): Row[] {
 
 /** Fragments with a gap below this many heights belong together. */
 export const SEGMENT_GAP = 0.9
-/** What begins an entry of a list stands further away from it. */
+/** The marker of a list item is further away from its text than words are from each other. */
 const MARKER = /^(?:[•▪◦‣●○■*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])$/i
 const MARKER_GAP = 3.5
 
 /** A gap below this many heights is a blank. */
 export const BLANK = 0.5
 
-/** Joins the fragments of a row that no gap separates. */
+/** Joins the fragments of a row that are not separated by a gap. */
 export function toSegments(row: Row, usualGap = SEGMENT_GAP): Row {
   const segments: Fragment[] = []
   for (const fragment of row) {
@@ -100,19 +98,9 @@ const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{
 
 /** The text of the fragments of a row. */
 export function textOf(row: Row): string {
-  const isReversed = row.length > 1 && RIGHT_TO_LEFT.test(row.map(({ text }) => text).join(''))
-  if (isReversed)
-    return tidy(
-      row
-        .toReversed()
-        .map(({ text }) => text)
-        .join(' '),
-    )
-  return tidy(
-    toSegments(row)
-      .map(({ text }) => text)
-      .join(' '),
-  )
+  const isReversed = row.length > 1 && row.some(({ text }) => RIGHT_TO_LEFT.test(text))
+  const segments = isReversed ? row.toReversed() : toSegments(row)
+  return tidy(segments.map(({ text }) => text).join(' '))
 }
 
 export function tidy(text: string): string {
@@ -122,10 +110,8 @@ export function tidy(text: string): string {
     .trim()
 }
 
-const Matrix = z.array(z.number()).length(6)
-type Matrix = number[]
-
-function multiply(a: readonly number[], b: readonly number[]): Matrix {
+/** Of two transformations, each as the six numbers of a PDF matrix. */
+export function multiply(a: readonly number[], b: readonly number[]): number[] {
   const [a0 = 1, a1 = 0, a2 = 0, a3 = 1, a4 = 0, a5 = 0] = a
   const [b0 = 1, b1 = 0, b2 = 0, b3 = 1, b4 = 0, b5 = 0] = b
   return [
@@ -138,8 +124,6 @@ function multiply(a: readonly number[], b: readonly number[]): Matrix {
   ]
 }
 
-export { Matrix, multiply }
-
 /** A text item of the parser, as far as it is used here. */
 interface ParsedItem {
   str: string
@@ -148,17 +132,17 @@ interface ParsedItem {
   transform: readonly number[]
 }
 
-/** The upright fragments of a page, and the texts that are turned, in the order of the file. */
+/** The upright fragments of a page, and its rotated texts, in the order of the file. */
 export function toFragments(items: readonly ParsedItem[], view: readonly number[]) {
   const upright: Fragment[] = []
-  const turned: string[] = []
+  const rotated: string[] = []
   for (const { str, width, height, transform } of items) {
     const text = tidy(str)
     if (text === '') continue
     const [a = 0, b = 0, , , left = 0, base = 0] = multiply(view, transform)
     if (a > 0 && Math.abs(b) <= a * 0.1) {
       upright.push({ text, left, right: left + width, base, height: height || a })
-    } else turned.push(text)
+    } else rotated.push(text)
   }
-  return { upright, turned }
+  return { upright, rotated }
 }

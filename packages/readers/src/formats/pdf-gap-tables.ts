@@ -15,7 +15,7 @@ const COLUMN_GAP = 0.7
 /** Texts of more characters are prose. */
 const PROSE = 28
 const MAX_COLUMNS = 60
-/** Lists of contents lead the eye with points. */
+/** Dots that lead from an entry of a table of contents to its page. */
 const LEADERS = /\.{4}|(?:\. ){4}/
 const NUMBER = /^[-+−(]?[\p{Sc}]?\s?\d[\d.,\s'’]*\)?\s?[%\p{Sc}\p{L}]{0,3}$/u
 
@@ -24,14 +24,14 @@ interface Column {
   right: number
 }
 
-/** The table that begins with the first of these rows, and how many of them it takes; undefined if none begins there. */
-export function gapTable(rows: readonly Row[]): { table: Table; taken: number } | undefined {
+/** The table that begins with the first of these rows, and how many of them it has; undefined if none begins there. */
+export function gapTable(rows: readonly Row[]): { table: Table; rows: number } | undefined {
   const { own, columns } = alignedRows(rows)
   const [first] = own
   if (!first || !isTable(own, columns)) return undefined
   const texts = own.map((row) => toCells(row, columns))
   return {
-    taken: own.length,
+    rows: own.length,
     table: {
       kind: 'table',
       base: first[0]?.base ?? 0,
@@ -95,22 +95,22 @@ function distance(above: Row, below: Row): number {
 /** The columns with those of another row; undefined if a text of it lies across two of them. */
 function widened(columns: readonly Column[], cells: Row): Column[] | undefined {
   const wider = columns.map((column) => ({ ...column }))
-  const taken = new Set<Column>()
+  const occupied = new Set<Column>()
   for (const { left, right, height } of cells) {
     const slack = height * COLUMN_GAP * 0.5
     const over = wider.filter(
       (column) => left < column.right + slack && right > column.left - slack,
     )
     const [column] = over
-    if (over.length > 1 || (column && taken.has(column))) return undefined
+    if (over.length > 1 || (column && occupied.has(column))) return undefined
     if (column) {
       column.left = Math.min(column.left, left)
       column.right = Math.max(column.right, right)
-      taken.add(column)
+      occupied.add(column)
     } else {
       const added = { left, right }
       wider.push(added)
-      taken.add(added)
+      occupied.add(added)
     }
   }
   if (wider.length > MAX_COLUMNS) return undefined
@@ -151,23 +151,23 @@ function toCells(row: Row, columns: readonly Column[]): string[] {
   return cells
 }
 
-/** Adds lines that only continue the cells above them to these. */
+/** Joins lines that continue cells with the row above. */
 function withWrapped(texts: readonly string[][], rows: readonly Row[]): string[][] {
-  const joined: string[][] = []
+  const result: string[][] = []
   const gaps = rows.slice(1).map((row, n) => distance(rows[n] ?? row, row))
   const begins = gaps.filter((_, n) => isWhole(texts[n + 1] ?? []))
   const rowGap = begins.length > 0 ? Math.min(...begins) : Math.max(...gaps)
   for (const [n, cells] of texts.entries()) {
-    const above = joined.at(-1)
+    const above = result.at(-1)
     const gap = gaps[n - 1] ?? Infinity
     const isPart = above && (gap < SAME_ROW || continues(cells, above, gap, rowGap))
-    if (isPart) joined[joined.length - 1] = above.map((text, c) => tidy(`${text} ${cells[c]}`))
-    else joined.push([...cells])
+    if (isPart) result[result.length - 1] = above.map((text, c) => tidy(`${text} ${cells[c]}`))
+    else result.push([...cells])
   }
-  return joined
+  return result
 }
 
-/** Whether cells are no mere lines of those above them: every column has one, or the first and a number. */
+/** Whether cells begin a row rather than continue the one above: every column has a text, or the first and a number do. */
 function isWhole([first, ...more]: readonly string[]): boolean {
   return (
     first !== '' && (more.every((text) => text !== '') || more.some((text) => NUMBER.test(text)))

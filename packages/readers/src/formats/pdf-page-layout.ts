@@ -19,7 +19,7 @@ const MAX_DEPTH = 4
 const MIN_COLUMN_LINES = 4
 /** Characters of a line of prose in a column. */
 const MIN_PROSE = 14
-/** The lines that are searched for the gap between columns. */
+/** Rows that are searched for the gap between columns. */
 const SAMPLED_ROWS = 400
 /** Edges that differ by less, in points, are at the same place. */
 const PLACE = 4
@@ -81,10 +81,10 @@ function widthOf(fragments: readonly Fragment[]): number {
 
 /** The gap between two columns of prose: most lines that have text on both sides leave it free. */
 function findGutter(rows: readonly Row[]) {
-  const sampled = rows.slice(0, SAMPLED_ROWS)
+  const sample = rows.slice(0, SAMPLED_ROWS)
   // The left edge of a column is the same in each of its lines.
   const edges = new Map<number, number[]>()
-  for (const { left } of sampled.flatMap((row) => toSegments(row, BLANK)).filter(isProse)) {
+  for (const { left } of sample.flatMap((row) => toSegments(row, BLANK)).filter(isProse)) {
     const place = Math.floor(left / PLACE)
     edges.set(place, [...(edges.get(place) ?? []), left])
   }
@@ -92,8 +92,8 @@ function findGutter(rows: readonly Row[]) {
     .filter((own) => own.length >= MIN_COLUMN_LINES / 2)
     .map((own) => Math.min(...own))
   for (const left of lefts.toSorted((a, b) => a - b)) {
-    const found = gutterAt(left - 2, sampled)
-    if (found) return found
+    const gutter = gutterAt(left - 2, sample)
+    if (gutter) return gutter
   }
   return undefined
 }
@@ -155,10 +155,10 @@ function isFlush(lines: readonly Row[]): boolean {
 function readRows(rows: readonly Row[]): Block[] {
   const blocks: Block[] = []
   for (let n = 0; n < rows.length; ) {
-    const found = tableAt(rows, n)
-    if (found) {
-      blocks.push(found.table)
-      n += found.taken
+    const next = tableAt(rows, n)
+    if (next) {
+      blocks.push(next.table)
+      n += next.rows
       continue
     }
     const row = rows[n] ?? []
@@ -174,7 +174,7 @@ function readRows(rows: readonly Row[]): Block[] {
 /** Rows of one table; a longer one goes on as another. */
 const MAX_TABLE_ROWS = 300
 
-function tableAt(rows: readonly Row[], n: number): { table: Table; taken: number } | undefined {
+function tableAt(rows: readonly Row[], n: number): { table: Table; rows: number } | undefined {
   const end = rows.findIndex((row, at) => at >= n && (at === n + MAX_TABLE_ROWS || hasTable(row)))
   const own = end < 0 ? rows.slice(n) : rows.slice(n, end)
   return own[0] && own[0].length > 1 ? gapTable(own) : undefined

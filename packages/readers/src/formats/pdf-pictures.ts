@@ -39,9 +39,9 @@ export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]
   return { files, lost }
 }
 
-/** Models see no more of a picture. */
+/** Pixels: models reduce larger pictures. */
 const MAX_SIDE = 1_536
-/** What covers more of a page with text is the page as it was scanned, or its background. */
+/** A picture that covers more of a page with text is a scan of the page, or its background. */
 const MAX_SHARE = 0.8
 
 /** In points, between the strips of one image. */
@@ -59,7 +59,7 @@ export async function pictureFiles(page: PdfPage, hasText: boolean) {
   }))
 }
 
-/** The large images, with the strips of one image joined, in grey or RGB. Of texts it does not matter if more is. */
+/** The large images, with the strips of one image joined, in grey or RGB. In grey, for recognition, others may be joined, too. */
 function joined(placed: readonly Placed[], channels: 1 | 3) {
   const strips: { width: number; bottom: number; rows: Uint8Array[] }[] = []
   const large = placed.filter(

@@ -25,8 +25,8 @@ export function ruledTables(fragments: readonly Fragment[], rules: readonly Rule
     if (!table) continue
     const [left, right] = [grid.xs[0] ?? 0, grid.xs.at(-1) ?? 0]
     tables.push({ text: '', left, right, base: table.base, height: 1, table })
-    const taken = new Set(inside)
-    rest = rest.filter((fragment) => !taken.has(fragment))
+    const used = new Set(inside)
+    rest = rest.filter((fragment) => !used.has(fragment))
   }
   return { tables, rest }
 }
@@ -39,13 +39,13 @@ function gridsOf(rules: readonly Rule[]): Grid[] {
   const left = new Set(rules)
   return horizontal.flatMap((start) => {
     if (!left.delete(start)) return []
-    const found = [start]
-    // Grows while it is read.
-    for (const rule of found) {
+    const group = [start]
+    // Grows while it is iterated.
+    for (const rule of group) {
       const across = rule.isHorizontal ? vertical : horizontal
-      found.push(...across.filter((other) => crosses(rule, other) && left.delete(other)))
+      group.push(...across.filter((other) => crosses(rule, other) && left.delete(other)))
     }
-    const grid = toGrid(found)
+    const grid = toGrid(group)
     return grid.xs.length > 2 && grid.ys.length > 2 && grid.xs.length * grid.ys.length <= MAX_CELLS
       ? [grid]
       : []
@@ -62,11 +62,11 @@ const crosses = (a: Rule, b: Rule) =>
   a.at >= b.from - TOUCH && a.at <= b.to + TOUCH && b.at >= a.from - TOUCH && b.at <= a.to + TOUCH
 
 function places(rules: readonly Rule[]): number[] {
-  const kept: number[] = []
+  const distinct: number[] = []
   for (const at of rules.map((rule) => rule.at).toSorted((a, b) => a - b)) {
-    if (kept.length === 0 || at - (kept.at(-1) ?? 0) > TOUCH) kept.push(at)
+    if (distinct.length === 0 || at - (distinct.at(-1) ?? 0) > TOUCH) distinct.push(at)
   }
-  return kept
+  return distinct
 }
 
 const middle = ({ base, height }: Fragment) => base - height * 0.3
@@ -80,12 +80,12 @@ function isInside(fragment: Fragment, { xs, ys }: Grid): boolean {
 function toTable(fragments: readonly Fragment[], grid: Grid): Table | undefined {
   const { xs, ys } = grid
   const cells = ys.slice(1).map(() => xs.slice(1).map((): Fragment[] => []))
-  const owned = owners(grid)
+  const ownerOf = owners(grid)
   for (const fragment of fragments.flatMap((one) => dividedAt(one, grid))) {
     const y = middle(fragment)
     const row = ys.findLastIndex((top) => top <= y)
     const column = xs.findLastIndex((left) => left <= fragment.left + 1.5)
-    const [r, c] = owned[row]?.[column] ?? [0, 0]
+    const [r, c] = ownerOf[row]?.[column] ?? [0, 0]
     cells[r]?.[c]?.push(fragment)
   }
   const texts = cells.map((row) => row.map((cell) => toRows(cell).map(textOf).join(' ')))
@@ -114,17 +114,17 @@ function owners({ xs, ys, horizontal, vertical }: Grid): [number, number][][] {
     )
   const between = (places: readonly number[], index: number) =>
     ((places[index] ?? 0) + (places[index + 1] ?? 0)) / 2
-  const owned: [number, number][][] = []
+  const result: [number, number][][] = []
   for (let r = 0; r < ys.length - 1; r++) {
     const row: [number, number][] = []
-    owned.push(row)
+    result.push(row)
     for (let c = 0; c < xs.length - 1; c++) {
       const isLeftOpen = c > 0 && !covers(vertical, xs[c] ?? 0, between(ys, r))
       const isTopOpen = r > 0 && !covers(horizontal, ys[r] ?? 0, between(xs, c))
-      row.push((isLeftOpen && row[c - 1]) || (isTopOpen && owned[r - 1]?.[c]) || [r, c])
+      row.push((isLeftOpen && row[c - 1]) || (isTopOpen && result[r - 1]?.[c]) || [r, c])
     }
   }
-  return owned
+  return result
 }
 
 /** Cuts a fragment at the lines that it crosses, at the blank nearest to each. */
@@ -139,9 +139,9 @@ function dividedAt(fragment: Fragment, grid: Grid): Fragment[] {
     .at(0)?.at
   if (cut === undefined) return [fragment]
   const { text, left, right } = fragment
-  const wanted = ((cut - left) / (right - left)) * text.length
+  const offset = ((cut - left) / (right - left)) * text.length
   const blanks = Array.from(text.matchAll(/ /g), ({ index }) => index)
-  const blank = blanks.toSorted((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted))[0]
+  const blank = blanks.toSorted((a, b) => Math.abs(a - offset) - Math.abs(b - offset))[0]
   if (blank === undefined) return [fragment]
   return [
     ...dividedAt({ ...fragment, text: text.slice(0, blank), right: cut - 1 }, grid),

@@ -76,7 +76,7 @@ function addPath(rules: Rule[], [paint, paths]: readonly unknown[], matrix: read
   }
 }
 
-/** Adds a path that is as thin as a line, and tells whether it is. */
+/** Adds a path if it is as thin as a line; returns whether it is. */
 function addThin(rules: Rule[], points: readonly Point[]): boolean {
   const { left, right, top, bottom } = boxOf(points)
   const [width, height] = [right - left, bottom - top]
@@ -142,9 +142,9 @@ function joined(rules: readonly Rule[]): Rule[] {
       Math.round(a.at / TOUCH) - Math.round(b.at / TOUCH) ||
       a.from - b.from,
   )
-  const kept: Rule[] = []
+  const result: Rule[] = []
   for (const rule of sorted) {
-    const last = kept.at(-1)
+    const last = result.at(-1)
     const isSame =
       last?.isHorizontal === rule.isHorizontal &&
       Math.abs(last.at - rule.at) <= TOUCH &&
@@ -153,7 +153,7 @@ function joined(rules: readonly Rule[]): Rule[] {
     if (last && isSame) {
       last.from = Math.min(last.from, rule.from)
       last.to = Math.max(last.to, rule.to)
-    } else kept.push({ ...rule })
+    } else result.push({ ...rule })
   }
-  return kept
+  return result
 }

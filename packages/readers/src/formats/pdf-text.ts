@@ -10,12 +10,11 @@ const MAX_LEVEL = 6
 /** A word hyphenated at the end of a line: letter, hyphen, lower-case letter. */
 const DIVIDED = /(\p{L})[-\u{ad}‐]\n(\p{Ll})/gu
 
-/** The texts of pages in Markdown: headings, paragraphs, tables, and what heads or ends several pages only once. */
+/** The texts of pages in Markdown: headings, paragraphs, tables, and repeated headers and footers only once. */
 export function toPageTexts(pages: readonly (readonly Block[])[]): string[] {
-  const kept = joinTables(withoutRepeats(pages))
-  const usual = usualHeight(kept)
-  const levelOf = levels(kept, usual)
-  return kept.map((blocks) => toText(blocks, levelOf))
+  const cleaned = joinTables(withoutRepeats(pages))
+  const levelOf = levels(cleaned, usualHeight(cleaned))
+  return cleaned.map((blocks) => toText(blocks, levelOf))
 }
 
 function toText(blocks: readonly Block[], levelOf: (line: Line) => number): string {
@@ -81,33 +80,33 @@ function levels(pages: readonly (readonly Block[])[], usual: number) {
   }
 }
 
-/** Lines at the top and at the bottom of a page that may head or end it. */
+/** Lines at the top and at the bottom of a page that may be its header or footer. */
 const EDGE_LINES = 3
-/** A line that this many pages have at the same place is no text of these pages. */
+/** A line at the same place on this many pages is a header or footer. */
 const MIN_REPEATS = 3
 const PAGE_NUMBER =
   /^[-–—\s]*(?:(?:page|seite|p\.)\s*)?\d{1,5}(?:\s*(?:of|von|\/)\s*\d{1,5})?[-–—\s]*$/i
 
-/** Leaves out lines that pages have in common at their edges, but for the first. */
+/** Leaves out repeated headers and footers after their first occurrence. */
 function withoutRepeats(pages: readonly (readonly Block[])[]): Block[][] {
   const counts = new Map<string, number>()
   const keys = pages.map((blocks, page) => edgeKeys(blocks, page))
   for (const own of keys)
     for (const key of new Set(own.values())) counts.set(key, (counts.get(key) ?? 0) + 1)
-  const seen = new Set<string>()
+  const repeated = new Set<string>()
   return pages.map((blocks, page) =>
     blocks.filter((block) => {
       const key = keys[page]?.get(block)
       if (key === undefined || (counts.get(key) ?? 0) < Math.min(MIN_REPEATS, pages.length))
         return true
-      const isFirst = !seen.has(key)
-      seen.add(key)
+      const isFirst = !repeated.has(key)
+      repeated.add(key)
       return isFirst
     }),
   )
 }
 
-/** What the lines at the edges of a page are compared by; nothing for a page that has no other text. */
+/** Keys to compare the lines at the edges of pages by; none for a page that has no other text. */
 function edgeKeys(blocks: readonly Block[], page: number): Map<Block, string> {
   const sorted = blocks.toSorted((a, b) => a.base - b.base)
   const lines = sorted.reduce(
@@ -134,13 +133,13 @@ function joinTables(pages: readonly (readonly Block[])[]): Block[][] {
     const [first, ...more] = blocks
     const isMore = first?.kind === 'table' && last && goesOn(first, last)
     const head = isMore ? last?.rows[0] : undefined
-    const joined =
+    const result =
       isMore && head && !sameRow(first.rows[0], head)
         ? [{ ...first, rows: [head, ...first.rows] }, ...more]
         : [...blocks]
-    const end = joined.at(-1)
+    const end = result.at(-1)
     last = end?.kind === 'table' ? end : undefined
-    return joined
+    return result
   })
 }
 

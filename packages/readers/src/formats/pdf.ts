@@ -4,9 +4,12 @@ import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist'
 import { z } from 'zod'
 import {
   type BoundedText,
+  commentBy,
   createBoundedText,
   type Extracted,
   ExtractionError,
+  oneLine,
+  passwordProtected,
   type Recognition,
 } from '../extracted.ts'
 import type { Pictures } from '../pictures.ts'
@@ -42,7 +45,7 @@ export async function extractPdf(
     throw new ExtractionError('file_too_complex', `The file has more than ${MAX_PAGES} pages`)
   }
   const fields = await readFields(pdf)
-  const read: PageReader = {
+  const reader: PageReader = {
     pdf,
     sight: createSight(recognition),
     pictures,
@@ -50,13 +53,13 @@ export async function extractPdf(
     room: createBoundedText(),
   }
   const pages: Page[] = []
-  for (let number = 1; number <= pdf.numPages; number++) pages.push(await readPage(read, number))
+  for (let number = 1; number <= pdf.numPages; number++) pages.push(await readPage(reader, number))
   if (pages.every(({ isUnread }) => isUnread)) throw damaged()
   const text = createBoundedText()
   const pageStarts: number[] = []
-  for (const [index, laidOut] of toPageTexts(pages.map(({ blocks }) => blocks)).entries()) {
+  for (const [index, pageText] of toPageTexts(pages.map(({ blocks }) => blocks)).entries()) {
     pageStarts.push(text.length)
-    for (const part of [laidOut, pages[index]?.rest, fields.get(index + 1)]) {
+    for (const part of [pageText, pages[index]?.rest, fields.get(index + 1)]) {
       if (part) text.add(`${part}\n\n`)
     }
   }
@@ -78,14 +81,14 @@ function createSight(recognition: Recognition | undefined): Sight {
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
     recognition.onPage()
     const recogniser = recogniserOf(recognition.engine)
-    const read = await Array.fromAsync(files, (picture) => recogniser.read(picture))
-    if (read.some(({ isUnreadable }) => isUnreadable)) recognition.onUnreadable(`page ${number}`)
-    const texts = read.map(({ text }) => text)
+    const results = await Array.fromAsync(files, (picture) => recogniser.read(picture))
+    if (results.some(({ isUnreadable }) => isUnreadable)) recognition.onUnreadable(`page ${number}`)
+    const texts = results.map(({ text }) => text)
     return texts.join('\n\n').trim()
   }
 }
 
-/** Marks what is shown beside text, or is the page. */
+/** Marks figures, or the whole page of a scan. */
 async function markPictures(pictures: Pictures, page: PdfPage, number: number, hasText: boolean) {
   const files = await pictureFiles(page, hasText)
   const marks = files.map((file, index) =>
@@ -107,7 +110,7 @@ async function open(bytes: Buffer, maxImageSize = MAX_PIXELS): Promise<Pdf> {
     }).promise
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
-      throw new ExtractionError('encrypted_file', 'The file is protected with a password')
+      throw passwordProtected()
     }
     throw damaged(error)
   }
@@ -125,7 +128,7 @@ async function readFields(pdf: Pdf): Promise<Map<number, string>> {
 
 interface Page {
   blocks: readonly Block[]
-  /** Text without a place: of images, or turned. */
+  /** Text without a position: recognised in images, or rotated. */
   rest: string
   isUnread?: boolean
 }
@@ -135,25 +138,25 @@ interface PageReader {
   sight: Sight
   pictures: Pictures | undefined
   lines: (number: number, view: readonly number[]) => Promise<Rule[]>
-  /** Limits the text of all pages that is held. */
+  /** Limits the text of all pages in memory. */
   room: BoundedText
 }
 
-async function readPage(read: PageReader, number: number): Promise<Page> {
-  const { pdf, sight, pictures, lines, room } = read
+async function readPage(reader: PageReader, number: number): Promise<Page> {
+  const { pdf, sight, pictures, lines, room } = reader
   if (pictures?.isWanted(number) === false) return { blocks: [], rest: '' }
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
     const view = page.getViewport({ scale: 1 }).transform.map(Number)
-    const { upright, turned } = toFragments(
+    const { upright, rotated } = toFragments(
       items.flatMap((item) => ('str' in item ? [item] : [])),
       view,
     )
     const rules = mayHaveTable(upright) ? await lines(number, view) : []
     const blocks = layOut(upright, rules)
-    const hasText = blocks.length + turned.length > 0
-    const rest = hasText ? turned.join('\n') : await sight(page, number)
+    const hasText = blocks.length + rotated.length > 0
+    const rest = hasText ? rotated.join('\n') : await sight(page, number)
     // Of a scanned page, the text says all that can be read.
     const isScan = !hasText && rest !== ''
     const marks = pictures && !isScan ? await markPictures(pictures, page, number, hasText) : ''
@@ -163,7 +166,7 @@ async function readPage(read: PageReader, number: number): Promise<Page> {
     return { blocks, rest: [rest, notes, marks].filter(Boolean).join('\n\n') }
   } catch (error) {
     if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
-    // The page is left out, whatever is wrong with it; later pages may be intact.
+    // Whatever is wrong with this page, later ones may be intact.
     return { blocks: [], rest: '', isUnread: true }
   }
 }
@@ -173,19 +176,19 @@ const MAX_DRAWN_PAGES = 2_000
 
 /** Finds the lines on pages. The file is opened once more for them, so that no image on these pages is decoded. */
 function createLines(bytes: Buffer): PageReader['lines'] {
-  let opened: Promise<Pdf> | undefined
+  let document: Promise<Pdf> | undefined
   let pages = 0
   return async (number, view) => {
     if (++pages > MAX_DRAWN_PAGES) return []
-    opened ??= open(bytes, 1)
-    const page = await (await opened).getPage(number)
+    document ??= open(bytes, 1)
+    const page = await (await document).getPage(number)
     const rules = rulesOf(await page.getOperatorList(), view)
     page.cleanup()
     return rules
   }
 }
 
-/** What somebody put on a page later, as far as it is used here. */
+/** An annotation of a page, as far as it is used here. */
 const Annotation = z.object({
   subtype: z.string(),
   annotationFlags: z.number().catch(0),
@@ -205,15 +208,14 @@ function notesOf(annotations: readonly unknown[]): string {
   return annotations
     .slice(0, MAX_NOTES)
     .flatMap((one) => {
-      const its = Annotation.safeParse(one).data
-      if (!its || WITHOUT_NOTE.includes(its.subtype) || its.annotationFlags & UNSEEN) return []
-      const words = its.contentsObj.str || its.textContent.join('\n')
-      const note = words.replaceAll(/\r\n?/g, '\n').trim().slice(0, MAX_VALUE)
-      if (note === '') return []
-      if (its.subtype === 'FreeText') return note
-      const author = its.titleObj.str.trim()
-      return `[Comment${author && ` by ${author}`}: ${note}]`
+      const note = Annotation.safeParse(one).data
+      if (!note || WITHOUT_NOTE.includes(note.subtype) || note.annotationFlags & UNSEEN) return []
+      const words = note.contentsObj.str || note.textContent.join('\n')
+      const text = words.replaceAll(/\r\n?/g, '\n').trim().slice(0, MAX_VALUE)
+      if (text === '' || note.subtype === 'FreeText') return text
+      return commentBy(note.titleObj.str.trim(), text)
     })
+    .filter(Boolean)
     .join('\n\n')
 }
 
@@ -224,7 +226,7 @@ function damaged(cause?: unknown): ExtractionError {
 /** Forms have hundreds of fields; any beyond this limit are left out. */
 const MAX_FIELDS = 10_000
 const MAX_VALUE = 10_000
-/** Types of fields that hold no text entered by the person who filled in the form. */
+/** Types of fields without text that somebody entered. */
 const WORDLESS = ['', 'button', 'signature']
 const NOT_CHECKED = 'Off'
 
@@ -265,14 +267,13 @@ function toFieldLine({ name, type, value, password, items }: z.output<typeof Fie
     .map((one) => displayed(one, items))
     .join(', ')
     .slice(0, MAX_VALUE)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const text = oneLine(words)
   // Some programs append indices to each part of the name.
   const plainName = name.replaceAll(/\[\d+\]/g, '').replaceAll(/\s+/g, ' ')
-  return words === '' ? undefined : `${plainName}: ${words}`
+  return text === '' ? undefined : `${plainName}: ${text}`
 }
 
 function displayed(value: string, items: readonly unknown[]): string {
-  const shown = items.map((item) => Item.safeParse(item).data)
-  return shown.find((item) => item?.exportValue === value)?.displayValue ?? value
+  const choices = items.map((item) => Item.safeParse(item).data)
+  return choices.find((item) => item?.exportValue === value)?.displayValue ?? value
 }

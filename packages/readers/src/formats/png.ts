@@ -51,10 +51,10 @@ export function encodePng(
 }
 
 function part(name: string, content: Uint8Array): Buffer {
-  const named = Buffer.concat([Buffer.from(name, 'latin1'), content])
+  const chunk = Buffer.concat([Buffer.from(name, 'latin1'), content])
   const frame = Buffer.alloc(4)
   frame.writeUInt32BE(content.length)
   const sum = Buffer.alloc(4)
-  sum.writeUInt32BE(crc32(named))
-  return Buffer.concat([frame, named, sum])
+  sum.writeUInt32BE(crc32(chunk))
+  return Buffer.concat([frame, chunk, sum])
 }

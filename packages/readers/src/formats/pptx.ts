@@ -1,9 +1,9 @@
-import { createBoundedText, type Extracted, listed, tabled } from '../extracted.ts'
+import { createBoundedText, type Extracted, listed, oneLine, tabled } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { chartsOf, chartToText } from './chart.ts'
 import type { SeePicture } from './image.ts'
 import { createEquation } from './omml.ts'
-import { targetsOf } from './ooxml.ts'
+import { pathsOf, targetsOf } from './ooxml.ts'
 import { smartArtOf } from './smart-art.ts'
 import { readXml } from './xml.ts'
 
@@ -23,10 +23,12 @@ export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Ext
     const slide = readSlide(await zip.readText(path), await textsOfGraphics(zip, path))
     text.add(`## ${slide.title || `Slide ${position + 1}`}\n\n${slide.body}\n\n`)
     for (const footer of slide.footers.filter(isNew)) text.add(`${footer}\n\n`)
-    for (const [index, picture] of [...(await picturesOf(zip, path))].entries()) {
+    // Each image once, however often it is shown.
+    const pictures = new Set((await pathsOf(zip, path, 'image')).values())
+    for (const [index, picture] of [...pictures].entries()) {
       const place = { number: index + 1, page: position + 1 }
-      const seen = await see(() => zip.readBytes(picture), place)
-      if (seen !== '') text.add(`${seen}\n\n`)
+      const pictureText = await see(() => zip.readBytes(picture), place)
+      if (pictureText !== '') text.add(`${pictureText}\n\n`)
     }
     const notes = await notesOf(zip, path)
     if (notes) text.add(`Notes: ${notes}\n\n`)
@@ -47,20 +49,9 @@ async function slidePaths(zip: ZipArchive): Promise<string[]> {
   return paths
 }
 
-/** Each image once, however often it is shown. */
-async function picturesOf(zip: ZipArchive, slide: string): Promise<Set<string>> {
-  const targets = [...(await targetsOf(zip, slide)).values()]
-  const pictures = targets.filter(({ type, path }) => type.endsWith('/image') && zip.has(path))
-  return new Set(pictures.map(({ path }) => path))
-}
-
 async function notesOf(zip: ZipArchive, slide: string): Promise<string> {
-  for (const { type, path } of (await targetsOf(zip, slide)).values()) {
-    if (type.endsWith('/notesSlide') && zip.has(path)) {
-      return readSlide(await zip.readText(path)).body.replaceAll(/\s+/g, ' ')
-    }
-  }
-  return ''
+  const [path] = (await pathsOf(zip, slide, 'notesSlide')).values()
+  return path === undefined ? '' : oneLine(readSlide(await zip.readText(path)).body)
 }
 
 /** The charts and the SmartArt of a slide as Markdown, by relationship ID. */
@@ -138,7 +129,7 @@ function createSlide(graphics: ReadonlyMap<string, string>) {
   }
   const addGraphic = (id = '') => addBlock(graphics.get(id) ?? '')
   const endParagraph = () => {
-    const text = paragraph.replaceAll(/\s+/g, ' ').trim()
+    const text = oneLine(paragraph)
     paragraph = ''
     if (text === '') return
     const row = rows?.at(-1)

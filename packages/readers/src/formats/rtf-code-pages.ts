@@ -37,17 +37,17 @@ export const CODE_PAGE_OF_CHARSET: ReadonlyMap<number, number> = new Map([
 
 const RUN_BYTES = 4_096
 
-/** Decodes bytes that come in pieces; a character may consist of several bytes. `onGuess` is told unknown code pages. */
+/** Decodes bytes that come in pieces; a character may consist of several bytes. `onGuess` receives unknown code pages. */
 export function createDecoder(onGuess: (codePage: number) => void) {
   const decoders = new Map<number, TextDecoder>()
   const run = Buffer.alloc(RUN_BYTES)
   let length = 0
   let codePage = WESTERN
-  let decoded = ''
+  let text = ''
 
   const decoderOf = (page: number) => {
-    const known = decoders.get(page)
-    if (known) return known
+    const cached = decoders.get(page)
+    if (cached) return cached
     const encoding = ENCODINGS.get(page)
     if (encoding === undefined) onGuess(page)
     const decoder = new TextDecoder(encoding ?? 'windows-1252')
@@ -57,7 +57,7 @@ export function createDecoder(onGuess: (codePage: number) => void) {
   const decode = (stream: boolean) => {
     const bytes = run.subarray(0, length)
     length = 0
-    const isAscii = decoded === '' && !stream && bytes.every((byte) => byte < 0x80)
+    const isAscii = text === '' && !stream && bytes.every((byte) => byte < 0x80)
     return isAscii ? bytes.toString('latin1') : decoderOf(codePage).decode(bytes, { stream })
   }
 
@@ -65,16 +65,16 @@ export function createDecoder(onGuess: (codePage: number) => void) {
     add(bytes: Uint8Array, page: number): void {
       codePage = page
       for (const byte of bytes) {
-        if (length === run.length) decoded += decode(true)
+        if (length === run.length) text += decode(true)
         run[length++] = byte
       }
     },
     /** The text of all bytes since it was last taken. */
     take(): string {
       if (length === 0) return ''
-      const text = decoded + decode(false)
-      decoded = ''
-      return text
+      const all = text + decode(false)
+      text = ''
+      return all
     },
   }
 }

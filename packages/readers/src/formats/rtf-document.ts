@@ -1,4 +1,4 @@
-import { type Extracted, ExtractionError, type ReadingWarning } from '../extracted.ts'
+import { type Extracted, nestedTooDeeply, type ReadingWarning } from '../extracted.ts'
 import { createDecoder, WESTERN } from './rtf-code-pages.ts'
 import { createRtfText, type ParagraphFormat } from './rtf-text.ts'
 
@@ -20,7 +20,7 @@ interface Aside {
   room: number
 }
 
-/** What holds in a group, and at its end no longer. */
+/** The state of a group, which ends with it. */
 interface Group extends ParagraphFormat {
   sink: Sink
   /** Hidden, or deleted while changes were tracked. */
@@ -50,7 +50,9 @@ export function createRtfDocument() {
   const output = createRtfText()
   const warnings: ReadingWarning[] = []
   const decoder = createDecoder((codePage) => warnings.push(unknownCodePage(codePage)))
-  const fonts = createFonts()
+  const codePages = new Map<number, number>()
+  const fonts = { current: 0, usual: 0, usualCodePage: WESTERN }
+  const codePageOf = (font: number) => codePages.get(font) ?? fonts.usualCodePage
   const groups: Group[] = []
   let group = newGroup()
   let author = ''
@@ -70,7 +72,7 @@ export function createRtfDocument() {
 
   return {
     add,
-    /** Adds what `text` has collected, before anything changes how it is to be read. */
+    /** Adds what `text` has collected, before anything changes how that is read. */
     flush,
     text(bytes: Uint8Array): void {
       if (group.sink !== 'nowhere') decoder.add(bytes, group.codePage)
@@ -80,9 +82,7 @@ export function createRtfDocument() {
       return group
     },
     open(): void {
-      if (groups.length >= MAX_DEPTH) {
-        throw new ExtractionError('file_too_complex', 'The file is nested too deeply')
-      }
+      if (groups.length >= MAX_DEPTH) throw nestedTooDeeply()
       groups.push(group)
       group = { ...group }
     },
@@ -105,54 +105,30 @@ export function createRtfDocument() {
     beginNote: () => beginAside(' (', ')', Number.POSITIVE_INFINITY),
     beginComment: () => beginAside(` [Comment${author && ` by ${author}`}: `, ']', MAX_COMMENT),
     setCodePage(codePage: number): void {
-      fonts.setDefault(codePage)
+      fonts.usualCodePage = codePage
       group.codePage = codePage
     },
     /** The font that follows has this code page. */
     nameFont(codePage: number | undefined): void {
-      if (group.sink === 'fonts' && codePage !== undefined) fonts.name(codePage)
+      const isKept = codePages.size < MAX_FONTS && group.sink === 'fonts'
+      if (isKept && codePage !== undefined) codePages.set(fonts.current, codePage)
     },
     useFont(font: number): void {
-      if (group.sink === 'fonts') fonts.begin(font)
-      else group.codePage = fonts.codePageOf(font)
+      if (group.sink === 'fonts') fonts.current = font
+      else group.codePage = codePageOf(font)
     },
-    setUsualFont: fonts.setUsual,
-    /** Ends what only holds for some of the characters. */
+    setUsualFont(font: number): void {
+      fonts.usual = font
+    },
+    /** Resets the formatting of characters. */
     usePlain(): void {
-      Object.assign(group, {
-        isHidden: false,
-        isDeleted: false,
-        codePage: fonts.usualCodePage(),
-      })
+      const codePage = codePageOf(fonts.usual)
+      Object.assign(group, { isHidden: false, isDeleted: false, codePage })
     },
     finish(): Extracted {
       flush()
       return { text: output.finish(), ...(warnings.length > 0 && { warnings }) }
     },
-  }
-}
-
-/** The code pages of the fonts. */
-function createFonts() {
-  const known = new Map<number, number>()
-  let usual = WESTERN
-  let current = 0
-  let usualFont = 0
-  return {
-    setUsual(font: number): void {
-      usualFont = font
-    },
-    usualCodePage: () => known.get(usualFont) ?? usual,
-    setDefault(codePage: number): void {
-      usual = codePage
-    },
-    begin(font: number): void {
-      current = font
-    },
-    name(codePage: number): void {
-      if (known.size < MAX_FONTS) known.set(current, codePage)
-    },
-    codePageOf: (font: number) => known.get(font) ?? usual,
   }
 }
 

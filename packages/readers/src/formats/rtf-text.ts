@@ -15,7 +15,7 @@ const NUMBERED = /^\(?\w{1,5}[.)]/
 /** Collects paragraphs and cells as Markdown. Throws `text_too_long`. */
 export function createRtfText() {
   const text = createBoundedText()
-  let held = 0
+  let size = 0
   let paragraph = ''
   let marker = ''
   let cell = ''
@@ -28,9 +28,9 @@ export function createRtfText() {
     text.add(text.length === 0 ? block : `${separator}${block}`)
     isList = isItem
   }
-  const hold = (length: number) => {
-    held += length
-    if (held > MAX_CHARACTERS) throw tooLong()
+  const reserve = (length: number) => {
+    size += length
+    if (size > MAX_CHARACTERS) throw tooLong()
   }
   const takeParagraph = () => {
     const words = paragraph
@@ -38,7 +38,7 @@ export function createRtfText() {
     return words
   }
   const endCell = () => {
-    hold(CELL_FRAME)
+    reserve(CELL_FRAME)
     row.push(`${cell}${takeParagraph()}`)
     cell = ''
   }
@@ -56,12 +56,12 @@ export function createRtfText() {
 
   return {
     add(words: string): void {
-      hold(words.length)
+      reserve(words.length)
       paragraph += words
     },
     /** The bullet or number of the paragraph. */
     mark(words: string): void {
-      hold(words.length)
+      reserve(words.length)
       marker += words
     },
     endParagraph({ isInTable, heading }: ParagraphFormat): void {

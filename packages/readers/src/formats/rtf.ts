@@ -41,9 +41,9 @@ export function extractRtf(bytes: Buffer): Extracted {
       else document.add(SYMBOLS.get(sign) ?? '')
     },
     text(piece) {
-      const skipped = Math.min(repeats, piece.length)
-      repeats -= skipped
-      document.text(piece.subarray(skipped))
+      const count = Math.min(repeats, piece.length)
+      repeats -= count
+      document.text(piece.subarray(count))
     },
   })
   return document.finish()

@@ -1,8 +1,8 @@
 import type { WorkSheet } from '@e965/xlsx'
-import { ExtractionError } from '../extracted.ts'
+import { passwordProtected } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
 import { type Chart, chartsOf } from './chart.ts'
-import { targetsOf } from './ooxml.ts'
+import { pathsOf, targetsOf } from './ooxml.ts'
 import { smartArtOf } from './smart-art.ts'
 import { readXml } from './xml.ts'
 
@@ -44,7 +44,7 @@ export async function partsOfXlsx(zip: ZipArchive): Promise<PartsOfSheets> {
   return sheets
 }
 
-/** What the library says of columns costs much memory for all rows, so the file is read once more without them. */
+/** The library's column properties take much memory together with all rows, so they are read separately. */
 export async function partsOfXls(bytes: Buffer): Promise<PartsOfSheets> {
   const sheets = await readUnlocked(bytes)
   const hidden = (infos: readonly ({ hidden?: boolean } | undefined)[] = []) =>
@@ -63,7 +63,7 @@ async function readUnlocked(bytes: Buffer): Promise<Record<string, WorkSheet>> {
     return read(bytes, { dense: true, cellStyles: true, sheetRows: 1 }).Sheets
   } catch (error) {
     if (!(error instanceof Error && /password|encryption/i.test(error.message))) throw error
-    throw new ExtractionError('encrypted_file', 'The file is protected with a password', error)
+    throw passwordProtected(error)
   }
 }
 
@@ -159,19 +159,16 @@ async function drawnOnSheet(zip: ZipArchive, sheet: string) {
   const smartArt: string[] = []
   const textBoxes: string[] = []
   const pictures: string[] = []
-  for (const { type, path } of (await targetsOf(zip, sheet)).values()) {
-    if (!type.endsWith('/drawing')) continue
-    if (zip.has(path)) textBoxes.push(...textBoxesIn(await zip.readText(path)))
+  for (const path of (await pathsOf(zip, sheet, 'drawing')).values()) {
+    textBoxes.push(...textBoxesIn(await zip.readText(path)))
     charts.push(...(await chartsOf(zip, path)).values())
     smartArt.push(...[...(await smartArtOf(zip, path)).values()].flat())
-    for (const { type, path: target } of (await targetsOf(zip, path)).values()) {
-      if (type.endsWith('/image')) pictures.push(target)
-    }
+    pictures.push(...(await pathsOf(zip, path, 'image')).values())
   }
   return { charts, smartArt, textBoxes, pictures }
 }
 
-/** What programs show that do not know an object, such as "This shape represents a slicer". */
+/** Shown by programs that do not know an object: "This shape represents a slicer". */
 const FALLBACK = /<mc:Fallback>[\s\S]*?<\/mc:Fallback>/g
 
 /** A line for each paragraph. */

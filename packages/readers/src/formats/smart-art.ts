@@ -1,5 +1,6 @@
+import { oneLine } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
-import { targetsOf } from './ooxml.ts'
+import { pathsOf } from './ooxml.ts'
 import { readXml } from './xml.ts'
 
 const MAX_POINTS = 2_000
@@ -12,23 +13,22 @@ const UNSHOWN = new Set(['doc', 'pres', 'parTrans', 'sibTrans'])
 
 /** The texts of the SmartArt that a part of an Office file refers to, by relationship ID. */
 export async function smartArtOf(zip: ZipArchive, part: string): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>()
-  for (const [id, { type, path }] of await targetsOf(zip, part)) {
-    if (!type.endsWith('/diagramData') || !zip.has(path)) continue
-    found.set(id, readSmartArt(await zip.readText(path)))
+  const lines = new Map<string, string[]>()
+  for (const [id, path] of await pathsOf(zip, part, 'diagramData')) {
+    lines.set(id, readSmartArt(await zip.readText(path)))
   }
-  return found
+  return lines
 }
 
 /** A line for each point that has none below it, after those above it: `Board > Finance > Audit`. */
 function readSmartArt(xml: string): string[] {
   const { texts, below } = parseModel(xml)
   const lines: string[] = []
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const add = (id: string, above: readonly string[]) => {
-    if (seen.has(id)) return
-    seen.add(id)
-    const text = texts.get(id)?.replaceAll(/\s+/g, ' ').trim()
+    if (visited.has(id)) return
+    visited.add(id)
+    const text = oneLine(texts.get(id) ?? '')
     const path = text ? [...above, text].slice(-MAX_LEVELS) : above
     const before = lines.length
     for (const { to } of below.get(id) ?? []) add(to, path)

@@ -45,7 +45,7 @@ function refuseLarge(page: Page, bytes: Buffer): void {
   if (compression === JPEG) refuseLargeJpegs(offsets, lengths, bytes)
 }
 
-/** The strips or tiles that hold the picture, and how many of them it takes for each sample of a pixel. */
+/** The strips or tiles of the picture, and how many of them each sample of a pixel needs. */
 function partsOf(page: Page, { width, height }: { width: number; height: number }) {
   const { t273, t278, t279, t322, t323, t324, t325 } = page
   if (t322 === undefined) {
@@ -60,7 +60,7 @@ function partsOf(page: Page, { width, height }: { width: number; height: number 
   return { offsets: numbersOf(t324), lengths: numbersOf(t325), most: columns * rows }
 }
 
-/** A JPEG within a TIFF has a size of its own, which its decoder goes by. */
+/** A JPEG within a TIFF declares its own size, which the decoder uses. */
 function refuseLargeJpegs(offsets: number[], lengths: number[], bytes: Buffer): void {
   const pixels = offsets.map((offset, part) => {
     const { width, height } = jpegSize(bytes.subarray(offset, offset + (lengths[part] ?? 0)))

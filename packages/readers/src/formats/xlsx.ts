@@ -26,16 +26,19 @@ export async function extractWorkbook(
   const partlyHidden: string[] = []
   for (const { sheet, isHidden, rows, comments } of await readWorkbook(bytes, { asShown: true })) {
     const more = parts.get(sheet)
-    const commented = comments.map((comment) => `${comment}\n`)
-    const shown = await Array.fromAsync(more?.pictures ?? [], show)
-    const pictures = shown.filter(Boolean).map((text) => `${text}\n`)
-    const written = [rowsToText(rows), ...commented, ...drawnToText(more), ...pictures]
+    const pictures = await Array.fromAsync(more?.pictures ?? [], show)
+    const content = [
+      rowsToText(rows),
+      ...asParagraphs(comments),
+      ...drawnToText(more),
+      ...asParagraphs(pictures),
+    ]
       .filter(Boolean)
       .join('\n')
-    if (written === '') continue
+    if (content === '') continue
     if (isHidden || more?.isHidden) hidden.push(sheet)
     if (more && hasHidden(rows, more)) partlyHidden.push(sheet)
-    text.add(`## ${sheet}\n\n${written}\n`)
+    text.add(`## ${sheet}\n\n${content}\n`)
   }
   const warnings = [
     ...warningOf('hidden_sheets', 'Hidden sheets', hidden),
@@ -43,6 +46,8 @@ export async function extractWorkbook(
   ]
   return { text: text.toString(), ...(warnings.length > 0 && { warnings }) }
 }
+
+const asParagraphs = (texts: readonly string[]) => texts.filter(Boolean).map((text) => `${text}\n`)
 
 /** UTF-16 code units of the names of sheets in a warning. */
 const MAX_NAMES = 200
@@ -55,11 +60,11 @@ function warningOf(code: string, what: string, sheets: readonly string[]): Readi
 /** Of a chart whose values are on a sheet, only the title. */
 function drawnToText(parts: Partial<SheetParts> = {}): string[] {
   const { charts = [], smartArt = [], textBoxes = [] } = parts
-  const shown = charts.flatMap((chart) => {
+  const texts = charts.flatMap((chart) => {
     if (!chart.isOfCells) return `${chartToText(chart)}\n`
     return chart.title === '' ? [] : `${chartToText({ ...chart, tables: [] })}\n`
   })
-  return [...textBoxes, ...shown, ...(smartArt.length === 0 ? [] : [`${listed(smartArt)}\n`])]
+  return [...textBoxes, ...texts, ...(smartArt.length === 0 ? [] : [`${listed(smartArt)}\n`])]
 }
 
 /** Whether any cell with a value is hidden: unused rows and columns often are. */
@@ -77,7 +82,7 @@ interface Sheet {
   sheet: string
   isHidden: boolean
   rows: TableRow[]
-  /** What people said about cells, as far as it is shown. */
+  /** Comments on cells. */
   comments: string[]
 }
 
@@ -123,9 +128,9 @@ export async function readWorkbook(bytes: Buffer, { asShown = false } = {}): Pro
 function commentsOf(cell: CellObject | undefined, place: string): string[] {
   return (cell?.c ?? []).flatMap(({ a: author = '', t = '' }) => {
     // Excel begins a comment with the name of its author.
-    const said = toText(t.startsWith(`${author}:`) ? t.slice(author.length + 1) : t)
+    const text = toText(t.startsWith(`${author}:`) ? t.slice(author.length + 1) : t)
     const by = author === '' ? '' : ` by ${author}`
-    return said === '' ? [] : `[Comment${by} on ${place}: ${said}]`
+    return text === '' ? [] : `[Comment${by} on ${place}: ${text}]`
   })
 }
 
@@ -154,28 +159,28 @@ function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
   const isTitle = title !== '' && title.length <= MAX_TITLE
   if (isTitle) text.add(`\n### ${title}\n\n`)
   for (const note of isTitle ? notes.slice(1) : notes) text.add(`${note}\n\n`)
-  const taken = addRows(text, table, isTitle ? '####' : '###')
-  const unused = namesWithoutValues(table)
-  if (unused.length > 0) text.add(`\n(Columns without values: ${unused.join('; ')})\n`)
-  if (taken === rows.length && !isCut) return
+  const count = addRows(text, table, isTitle ? '####' : '###')
+  const empty = namesWithoutValues(table)
+  if (empty.length > 0) text.add(`\n(Columns without values: ${empty.join('; ')})\n`)
+  if (count === rows.length && !isCut) return
   const total = isCut ? '' : ` of ${rows.length}`
-  text.add(`\n(The first ${taken}${total} rows; the whole table is in the file.)\n`)
+  text.add(`\n(The first ${count}${total} rows; the whole table is in the file.)\n`)
 }
 
 function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: string): number {
   for (const [position, row] of rows.entries()) {
     if (text.length > MAX_CHARACTERS) return position
     if (position % ROWS_PER_SECTION === 0) text.add(sectionAt(position, rows.length, first, level))
-    const named = row.map(toText).flatMap((cell, i) => {
+    const cells = row.map(toText).flatMap((cell, i) => {
       if (cell === '') return []
       return head?.[i] ? `${head[i]}: ${cell}` : cell
     })
-    if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
+    if (cells.length > 0) text.add(`- ${cells.join('; ')}\n`)
   }
   return rows.length
 }
 
-/** Columns to be filled in. */
+/** Of columns to be filled in. */
 function namesWithoutValues({ head = [], rows }: SheetTable): string[] {
   return head.filter((name, i) => name !== '' && rows.every((row) => toText(row[i]) === ''))
 }

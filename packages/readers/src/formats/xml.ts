@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2'
-import { ExtractionError } from '../extracted.ts'
+import { nestedTooDeeply } from '../extracted.ts'
 
 /** Real files nest up to a few dozen levels. The parser's time for an element grows with its depth. */
 const MAX_DEPTH = 1_000
@@ -22,9 +22,7 @@ export function readXml(xml: string, { open, text, close }: XmlHandler): void {
     {
       onopentag(name, attributes) {
         depth++
-        if (depth > MAX_DEPTH) {
-          throw new ExtractionError('file_too_complex', 'The file is nested too deeply')
-        }
+        if (depth > MAX_DEPTH) throw nestedTooDeeply()
         open?.(name, attributes, parser.startIndex, parser.endIndex + 1)
       },
       ontext: (data) => text?.(data),
@@ -37,6 +35,9 @@ export function readXml(xml: string, { open, text, close }: XmlHandler): void {
   )
   parser.end(xml)
 }
+
+/** A name without the prefix of its namespace. */
+export const localName = (qualified: string) => qualified.slice(qualified.indexOf(':') + 1)
 
 /** A text as it is written in XML and HTML. */
 export function escapeXml(text: string): string {

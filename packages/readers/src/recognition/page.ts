@@ -84,13 +84,13 @@ function shrink(source: Source, { width, height }: { width: number; height: numb
 
 /** Turns a page by a quarter to the right. */
 export function turnRight({ width, height, grey }: Page): Page {
-  const turned = new Uint8Array(grey.length)
+  const result = new Uint8Array(grey.length)
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      turned[x * height + height - 1 - y] = grey[y * width + x] ?? 0
+      result[x * height + height - 1 - y] = grey[y * width + x] ?? 0
     }
   }
-  return { width: height, height: width, grey: turned }
+  return { width: height, height: width, grey: result }
 }
 
 export const turnOver = ({ width, height, grey }: Page): Page => ({

@@ -1,8 +1,5 @@
-import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
 import { readChecked } from '@agent-server/lib/checked-file.ts'
-import { SetupError } from '@agent-server/lib/errors.ts'
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 import type { Recognised, Recogniser } from '../extracted.ts'
 import { decodePage, greyAt, type Page, turnOver, turnRight } from './page.ts'
@@ -12,10 +9,9 @@ import { linesOf, type ReadBox } from './text-lines.ts'
 
 // PP-OCR: https://arxiv.org/abs/2009.09941. One model finds the lines of a page, another reads each of them.
 
-const PACKAGE = 'agent-server-pp-ocr'
-/** Pixels; of a larger page no more is found. */
+/** Pixels of the longer side; a larger page is reduced, as no more text is found in it. */
 const LONGEST = 2_000
-/** Smaller pages are enlarged to it, so that the lines are not too small. */
+/** Pixels of the shorter side; a smaller page is enlarged, so that its lines are not too small. */
 const SHORTEST = 736
 /** The model that finds lines halves a page five times. */
 const STEP = 32
@@ -27,34 +23,20 @@ const UPRIGHT_RATIO = 1.5
 const MIN_CONFIDENCE = 0.5
 /** From this confidence on, a page is not also tried upside down. */
 const SURE_CONFIDENCE = 0.9
-/** Lines by which it is decided which way up a page is. */
+/** Lines that are read to decide which way up a page is. */
 const MAX_PROBED = 6
-/** What decodes images keeps some memory of each, so it is replaced after so many. */
+/** The decoder leaks some memory with each image, so it is replaced after this many. */
 const MAX_PICTURES_PER_DECODER = 10
 const MAX_THREADS = 4
-
-/** Where the package with the models is. Throws a SetupError that says what to do if it is not installed. */
-export function ppOcrDirectory(): string {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`))
-  } catch (cause) {
-    throw new SetupError(
-      `OCR=pp-ocr requires the package ${PACKAGE}: see packages/pp-ocr/README.md`,
-      {
-        cause,
-      },
-    )
-  }
-}
 
 export function createPpOcr(directory: string): Recogniser {
   let models: ReturnType<typeof loadModels> | undefined
   let decoder: ReturnType<typeof startCore> | undefined
-  let read = 0
+  let count = 0
 
   return {
     async read(picture): Promise<Recognised> {
-      if (read++ % MAX_PICTURES_PER_DECODER === 0) decoder = undefined
+      if (count++ % MAX_PICTURES_PER_DECODER === 0) decoder = undefined
       decoder ??= startCore()
       models ??= loadModels(directory)
       return readPage(await models, decodePage(await decoder, picture, LONGEST))
@@ -102,14 +84,14 @@ async function loadModels(directory: string) {
 async function readPage(models: Models, decoded: Page): Promise<Recognised> {
   const { page, boxes } = await upright(models, decoded)
   const lines: ReadBox[] = []
-  let found = false
+  let hasText = false
   for (const box of boxes) {
     const { text, confidence } = await readLine(models, page, box)
     if (text === '') continue
-    found = true
+    hasText = true
     if (confidence >= MIN_CONFIDENCE) lines.push({ ...box, text })
   }
-  return { text: linesOf(lines), isUnreadable: found && lines.length === 0 }
+  return { text: linesOf(lines), isUnreadable: hasText && lines.length === 0 }
 }
 
 /** Turns a page the way that its lines are read with most confidence. */

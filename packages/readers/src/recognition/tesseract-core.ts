@@ -55,19 +55,19 @@ const { WebAssembly: webAssembly } = globalThis as unknown as {
 export async function startCore() {
   const createCore: (options: object) => Promise<Core> = require(PROGRAM)
   const program = await readFile(require.resolve(`${PROGRAM}.wasm`))
-  let exported: readonly unknown[] = []
+  let exports: readonly unknown[] = []
   const core = await createCore({
     print: () => undefined,
     printErr: () => undefined,
     instantiateWasm(imports: object, use: (instance: Instance, module: object) => void) {
       void webAssembly.instantiate(program, imports).then(({ instance, module }) => {
-        exported = Object.values(instance.exports)
+        exports = Object.values(instance.exports)
         use(instance, module)
       })
       return {}
     },
   })
-  const memory = exported.find((one) => one instanceof webAssembly.Memory)
+  const memory = exports.find((one) => one instanceof webAssembly.Memory)
   if (!memory) throw new Error('The program of Tesseract has no memory')
   return { core, memory }
 }

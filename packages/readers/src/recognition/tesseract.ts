@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { gunzipSync } from 'node:zlib'
-import { SetupError } from '@agent-server/lib/errors.ts'
 import type { Recognised, Recogniser } from '../extracted.ts'
+import { languageData } from './installed.ts'
 import { damagedPicture } from './pictures.ts'
 import { type Core, startCore } from './tesseract-core.ts'
 
-const require = createRequire(import.meta.url)
 /** The recogniser's average confidence in its words, of 100; below this, what it reads is noise. */
 const MIN_CONFIDENCE = 55
 /** From this confidence on, an image is not also tried in its other three orientations. */
@@ -24,32 +22,13 @@ const MAX_PICTURES_PER_ENGINE = 10
 /** Upright, a quarter turn right, a quarter turn left, upside down, in EXIF numbers. */
 const TURNS = [1, 6, 8, 3]
 
-/** The languages that a setting names (`eng+deu`). Throws a SetupError for one whose package is missing. */
-export function installedLanguages(setting: string): string[] {
-  const languages = setting.split(/[ ,+]/)
-  const missing = languages.filter((language) => languageData(language) === undefined)
-  if (missing.length === 0) return languages
-  const packages = missing.map((language) => `@tesseract.js-data/${language}`).join(' ')
-  throw new SetupError(`OCR_LANGUAGES needs a package: npm install ${packages}`)
-}
-
-/** The path of a language's data; undefined if its package is not installed. */
-function languageData(language: string): string | undefined {
-  try {
-    const path = `@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`
-    return require.resolve(path)
-  } catch {
-    return undefined
-  }
-}
-
 export function createTesseract(languages: readonly string[]): Recogniser {
   let engine: Promise<Engine> | undefined
-  let read = 0
+  let count = 0
 
   return {
     async read(picture: Uint8Array): Promise<Recognised> {
-      if (read++ % MAX_PICTURES_PER_ENGINE === 0) engine = undefined
+      if (count++ % MAX_PICTURES_PER_ENGINE === 0) engine = undefined
       engine ??= startEngine(languages)
       const { text, confidence } = bestOf(await engine, picture)
       const isUnreadable = text !== '' && confidence < MIN_CONFIDENCE
@@ -86,8 +65,8 @@ function bestOf({ core, api }: Engine, picture: Uint8Array): Reading {
   if (api.SetImageFile(TURNS[0] ?? 1, 0) === 1) throw damagedPicture()
   let best: Reading = { text: '', confidence: 0 }
   for (const turn of TURNS) {
-    const read = readTurned(api, turn)
-    if (read.confidence > best.confidence) best = read
+    const reading = readTurned(api, turn)
+    if (reading.confidence > best.confidence) best = reading
     if (best.confidence >= SURE_CONFIDENCE) break
   }
   api.Clear()

@@ -78,17 +78,17 @@ interface Gap {
 /** The columns of prose on both sides of a gap that all rows from `from` to `end` have. */
 function columnsFrom(rows: readonly Row[], from: number) {
   let gaps: Gap[] = [{ left: Number.NEGATIVE_INFINITY, right: Number.POSITIVE_INFINITY }]
-  let found: { left: ReadBox[]; right: ReadBox[]; end: number } | undefined
+  let columns: { left: ReadBox[]; right: ReadBox[]; end: number } | undefined
   for (let end = from; end < rows.length; end++) {
     const row = rows[end]
     if (!row) break
     gaps = commonGaps(gaps, row)
     if (gaps.length === 0) break
-    found = sidesOf(rows.slice(from, end + 1), gaps, end + 1) ?? found
+    columns = sidesOf(rows.slice(from, end + 1), gaps, end + 1) ?? columns
     // Once there are columns, they end where their gap does.
-    if (found && found.end < end + 1) break
+    if (columns && columns.end < end + 1) break
   }
-  return found
+  return columns
 }
 
 /** What is left of gaps beside the boxes of a row. */
