@@ -32,6 +32,8 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   CHAT_MODEL: 'Chat model',
   CHAT_API_KEY: 'Chat model key',
   CHAT_BASE_URL: 'Chat model URL',
+  CHAT_API: 'Protocol',
+  CHAT_REASONING_EFFORT: 'Reasoning effort',
   CHAT_CONTEXT_TOKENS: ['Context window', 'tokens'],
   CHAT_IDLE_TIMEOUT: ['Longest silence of the model', 'seconds'],
   CHAT_CONCURRENCY: 'Concurrent chats',

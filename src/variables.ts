@@ -161,8 +161,19 @@ export const Variables = z.object({
   ),
   CHAT_BASE_URL: chat(
     httpUrl.default('https://api.openai.com/v1'),
-    'Server with OpenAI-compatible chat completions: OpenAI, Ollama, vLLM, OpenRouter …',
+    'Server of the chat model, up to the part before `/chat/completions`, `/responses` or `/messages`: OpenAI, Anthropic, Ollama, vLLM, OpenRouter …',
     { isCommon: true },
+  ),
+  CHAT_API: chat(
+    oneOf(['auto', 'responses', 'chat-completions', 'messages']).default('auto'),
+    "Protocol in which the chat model's server is asked. `auto`: Responses at OpenAI and Azure, Messages at Anthropic, chat completions elsewhere, and whatever a refusal names.",
+  ),
+  CHAT_REASONING_EFFORT: chat(
+    z
+      .string()
+      .regex(/^[a-z]{1,32}$/, 'must be a word such as none, low, medium or high')
+      .optional(),
+    "How much the chat model reasons, in its provider's words: `none`, `low`, `medium`, `high` … Not set: the model's own default.",
   ),
   CHAT_CONTEXT_TOKENS: chat(
     number(1_000, 10_000_000).prefault('32768'),

@@ -12,14 +12,15 @@ import {
 import type { ChatModel } from '../models/chat-model.ts'
 import { createChatReranker } from '../models/chat-reranker.ts'
 import type { Embedder } from '../models/embedder.ts'
+import { createOpenAiEmbedder } from '../models/embeddings/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
-import { createOpenAiModel } from '../models/openai/chat.ts'
-import type { ModelServer } from '../models/openai/connection.ts'
-import { createOpenAiEmbedder } from '../models/openai/embedder.ts'
-import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/openai/explain-failure.ts'
-import { closingDay, listModels } from '../models/openai/list-models.ts'
-import { createOpenAiReranker } from '../models/openai/reranker.ts'
+import { PROTOCOLS } from '../models/protocols.ts'
 import type { Reranker } from '../models/reranker.ts'
+import { createOpenAiReranker } from '../models/reranking/reranker.ts'
+import { createUpstreamModel } from '../models/upstream/chat.ts'
+import type { ModelServer } from '../models/upstream/connection.ts'
+import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/upstream/explain-failure.ts'
+import { closingDay, listModels } from '../models/upstream/list-models.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
 import type { ServedModel } from '../operator/ops/closing-models.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
@@ -27,13 +28,16 @@ import type { OpenedStore } from '../stores/opened-store.ts'
 /** Creates the configured chat model. */
 export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  return createOpenAiModel({
+  const options = {
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,
     model: config.CHAT_MODEL,
+    api: config.CHAT_API,
+    effort: config.CHAT_REASONING_EFFORT,
     idleTimeoutMs: config.CHAT_IDLE_TIMEOUT * 1_000,
     log,
-  })
+  }
+  return createUpstreamModel(options, PROTOCOLS)
 }
 
 /**

@@ -1,10 +1,20 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 
+/** The protocols in which chat models are asked. */
+export const CHAT_APIS = ['responses', 'chat-completions', 'messages'] as const
+export type ChatApi = (typeof CHAT_APIS)[number]
+
 /** A message as the model sees it. */
 export type ModelMessage =
   | { role: 'system'; content: string }
   | { role: 'user'; content: string; images?: readonly ModelImage[] }
-  | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
+  | {
+      role: 'assistant'
+      content: string
+      toolCalls?: readonly ModelToolCall[]
+      /** The reasoning that led to the calls. */
+      reasoning?: readonly ReasoningPart[] | undefined
+    }
   | { role: 'tool'; callId: string; content: string }
 
 /** An image, for models that accept images; the message's text has a mark in its place. */
@@ -19,17 +29,23 @@ export interface ModelToolCall {
   name: string
   /** The arguments as the model wrote them: JSON text, possibly invalid. */
   arguments: string
-  /** What the model's provider attached and expects back in the next turn. */
-  providerData?: ProviderData | undefined
+  /** What the provider attached to the call and expects back with it, unchanged, such as Gemini's thought signature. */
+  attachment?: Record<string, unknown> | undefined
 }
 
-/** Opaque: passed back unchanged to the provider that it came from. */
-export interface ProviderData {
-  /** Belongs to the call, e.g. the signature of a thought. */
-  call?: Record<string, unknown> | undefined
-  /** Belongs to the message that contained the call; set only on the first call of a message. */
-  message?: Record<string, unknown> | undefined
-}
+/**
+ * A part of a model's reasoning in the form in which its provider expects it back with the results of tools. Each
+ * protocol sends the forms that it knows, unchanged, and leaves out the others.
+ */
+export type ReasoningPart =
+  /** `reasoning_content` of DeepSeek, Kimi and GLM. */
+  | { form: 'content'; text: string }
+  /** An entry of OpenRouter's `reasoning_details`. */
+  | { form: 'detail'; detail: Record<string, unknown> }
+  /** A reasoning item of OpenAI's Responses; `data` is encrypted. */
+  | { form: 'item'; data: string; id?: string | undefined; summary: readonly string[] }
+  /** A thinking block of Anthropic's Messages; without text, a redacted one, whose `signature` is its data. */
+  | { form: 'block'; text?: string | undefined; signature: string }
 
 export interface ModelTool {
   name: string
@@ -52,9 +68,22 @@ export interface Sampling {
   presencePenalty?: number | undefined
   frequencyPenalty?: number | undefined
   seed?: number | undefined
-  responseFormat?: Record<string, unknown> | undefined
-  reasoningEffort?: string | undefined
+  /** The form of the answer; text if absent. */
+  format?: AnswerFormat | undefined
+  /** How much the model reasons, in its provider's words; if absent, what is configured, or else the model's own. */
+  effort?: string | undefined
 }
+
+/** An answer that is JSON: any object, or what a JSON Schema describes. */
+export type AnswerFormat =
+  | { type: 'json' }
+  | {
+      type: 'json-schema'
+      name: string
+      schema: Record<string, unknown>
+      description?: string | undefined
+      strict?: boolean | undefined
+    }
 
 /** Whether the model may call tools, must call one, or must call this one; if undefined, it decides. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -64,6 +93,8 @@ export interface ModelRequest {
   tools: readonly ModelTool[]
   toolChoice?: ToolChoice | undefined
   sampling: Sampling
+  /** The same for requests that begin alike, by which a provider finds what it has cached; reveals nothing. */
+  cacheKey?: string | undefined
   /** The chunks whose text the messages contain; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
   /** What begins alike has the same one: for a provider that routes requests to where their beginning is cached. */
@@ -94,6 +125,8 @@ export type ModelEvent =
       type: 'finish'
       reason: FinishReason
       usage: ModelUsage | undefined
+      /** What goes back to the provider with the results of the calls. */
+      reasoning?: readonly ReasoningPart[] | undefined
       /** If there is neither text nor a call: why, as a sentence for the user. */
       emptyBecause?: string | undefined
     }
@@ -116,6 +149,10 @@ export class PromptTooLong extends AppError {
 export interface ChatModel {
   /** The name shown by `/agent` and `/v1/models`. */
   readonly name: string
+  /** The protocol that its server was last asked in; undefined for a model that needs no server. */
+  readonly api?: ChatApi | undefined
+  /** How its reasoning was last seen: as text, as summaries, or none; undefined before the first answer. */
+  readonly reasoning?: 'text' | 'summary' | 'none' | undefined
   /** False for a model that only quotes chunks and follows no other instructions. */
   readonly generates: boolean
   /** False for models that never call a tool; for others it may become false when the server is asked. */

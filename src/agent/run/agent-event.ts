@@ -2,6 +2,7 @@ import type {
   ModelEvent,
   ModelTool,
   ModelToolCall,
+  ReasoningPart,
   Sampling,
   ToolChoice,
 } from '../../models/chat-model.ts'
@@ -26,7 +27,12 @@ export type AgentEvent =
   | { type: 'tool-call'; callId: string; tool: string; input: unknown }
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
   /** Calls of the client's own tools; it runs them itself and sends another request. */
-  | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
+  | {
+      type: 'client-tool-calls'
+      calls: readonly ModelToolCall[]
+      /** What the client sends back with the results, unchanged. */
+      reasoning?: readonly ReasoningPart[] | undefined
+    }
   /** Calls that wait for the client's approval. The run ends; a request with the client's decision continues it. */
   | ({ type: 'approval-required' } & Approval)
   | RunEnd
@@ -92,6 +98,5 @@ export function isClientTool({ clientTools }: AgentRequest, name: string): boole
 }
 
 export function asksForJson({ sampling }: AgentRequest): boolean {
-  const type = sampling.responseFormat?.type
-  return type === 'json_object' || type === 'json_schema'
+  return sampling.format !== undefined
 }

@@ -6,6 +6,7 @@ import type {
   ModelRequest,
   ModelToolCall,
   ModelUsage,
+  ReasoningPart,
   ToolChoice,
 } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
@@ -64,12 +65,9 @@ export function outcomeOf(
   return last ? LIMIT_REASONS[last] : 'continue'
 }
 
-/** The calls that the client must run; the first of them gets the reasoning of the answer's first call. */
+/** The calls that the client must run. */
 export function clientCalls({ calls }: Answer, request: AgentRequest): ModelToolCall[] {
-  const [first, ...others] = calls.filter(({ name }) => isClientTool(request, name))
-  const message = calls[0]?.providerData?.message
-  if (!first || !message) return first ? [first, ...others] : []
-  return [{ ...first, providerData: { ...first.providerData, message } }, ...others]
+  return calls.filter(({ name }) => isClientTool(request, name))
 }
 
 /** The result of one model call. */
@@ -79,6 +77,8 @@ export interface Answer {
   /** `time_limit` if the answer was cut off. */
   reason: Exclude<FinishReason, 'tool_calls'> | 'time_limit'
   usage: ModelUsage | undefined
+  /** What goes back to the model with the results of the calls. */
+  reasoning?: readonly ReasoningPart[] | undefined
   /** Why there is neither text nor a call, in the model's words. */
   emptyBecause?: string | undefined
 }
@@ -128,6 +128,7 @@ export async function* readAnswer(
         return [event]
       case 'finish':
         answer.usage = event.usage
+        answer.reasoning = event.reasoning
         answer.emptyBecause = event.emptyBecause
         if (event.reason !== 'tool_calls') answer.reason = event.reason
         return []

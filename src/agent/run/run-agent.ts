@@ -126,7 +126,8 @@ async function* runRounds(
     await request.caller?.verify()
     const turn = { round, last: budget.beginRound() }
     const answer = yield* askModel(parts, request, { ...context, turn }, signal)
-    added.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
+    const { text: content, calls: toolCalls, reasoning } = answer
+    added.push({ role: 'assistant', content, toolCalls, reasoning })
     calls = answer.calls.map(parseCall)
     const { events, end } = await endingOf(parts, request, context, {
       answer,
@@ -195,7 +196,8 @@ async function endingOf(
   const reason = outcomeOf(answer, request, last)
   if (reason !== 'continue') {
     const own = clientCalls(answer, request)
-    const events: AgentEvent[] = own.length > 0 ? [{ type: 'client-tool-calls', calls: own }] : []
+    const events: AgentEvent[] =
+      own.length > 0 ? [{ type: 'client-tool-calls', calls: own, reasoning: answer.reasoning }] : []
     if (context.answerText.isEmpty()) events.push(...withoutText(reason, answer))
     return { events, end: toRunEnd(parts, request, context, reason) }
   }

@@ -1,8 +1,9 @@
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
 import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
+import { toAnswerFormat } from '../answer-format.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
-import { toProviderData } from '../provider-data.ts'
+import { fromReasoningFields, withReasoning } from '../reasoning.ts'
 import { type CompletionMessage, type CompletionRequest, imagesOf, toPlain } from './schema.ts'
 
 /** Reads what the agent is asked. */
@@ -46,7 +47,14 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
       return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
     }
     case 'assistant':
-      return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
+      return [
+        {
+          role: 'assistant',
+          content,
+          toolCalls: toCalls(message),
+          ...withReasoning(fromReasoningFields(message)),
+        },
+      ]
     case 'tool':
       return [{ role: 'tool', callId: message.tool_call_id, content }]
     default:
@@ -57,10 +65,10 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
 type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
 
 function toCalls(message: AssistantMessage): ModelToolCall[] {
-  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }, index) => ({
+  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }) => ({
     callId: id,
     ...call,
-    ...toProviderData(extra_content, index === 0 ? message : {}),
+    ...(extra_content && { attachment: extra_content }),
   }))
 }
 
@@ -73,7 +81,7 @@ function toSampling(request: CompletionRequest): Sampling {
     presencePenalty: request.presence_penalty ?? undefined,
     frequencyPenalty: request.frequency_penalty ?? undefined,
     seed: request.seed ?? undefined,
-    responseFormat: request.response_format ?? undefined,
-    reasoningEffort: request.reasoning_effort ?? undefined,
+    format: toAnswerFormat(request.response_format, 'response_format'),
+    effort: request.reasoning_effort ?? undefined,
   }
 }

@@ -1,14 +1,10 @@
 import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
-import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { ModelToolCall, ReasoningPart } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { Usage } from '../../schemas/query.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
-import {
-  type Completion,
-  type CompletionChunk,
-  MessageReasoning,
-  type UrlCitation,
-} from './answer-schema.ts'
+import { toReasoningFields } from '../reasoning.ts'
+import type { Completion, CompletionChunk, UrlCitation } from './answer-schema.ts'
 
 /** Fields shared by all chunks of a completion. */
 interface CompletionHead {
@@ -42,6 +38,7 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
   let hasBegun = false
   let text = ''
   let calls: readonly ModelToolCall[] = []
+  let reasoning: readonly ReasoningPart[] | undefined
   let end: RunEnd | undefined
 
   const toChunks = (event: AgentEvent): CompletionChunk[] => {
@@ -60,9 +57,9 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
       case 'progress':
         return []
       case 'client-tool-calls': {
-        calls = event.calls
+        ;({ calls, reasoning } = event)
         const tool_calls = calls.map((call, index) => ({ index, ...toMessageToolCall(call) }))
-        return [toChunk(head, { delta: { tool_calls, ...toReasoning(calls) } })]
+        return [toChunk(head, { delta: { tool_calls, ...toReasoningFields(reasoning) } })]
       }
       case 'run-end':
         end = event
@@ -109,7 +106,10 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
               content: text === '' && hasCalls ? null : text,
               refusal: null,
               ...(annotations.length > 0 && { annotations }),
-              ...(hasCalls && { tool_calls: calls.map(toMessageToolCall), ...toReasoning(calls) }),
+              ...(hasCalls && {
+                tool_calls: calls.map(toMessageToolCall),
+                ...toReasoningFields(reasoning),
+              }),
             },
             logprobs: null,
             finish_reason: FINISH_REASON[end.reason],
@@ -122,19 +122,13 @@ export function createCompletionWriter(head: CompletionHead, { includeUsage }: W
   }
 }
 
-export function toMessageToolCall({ callId, name, arguments: text, providerData }: ModelToolCall) {
-  const extra_content = providerData?.call?.extra_content
+export function toMessageToolCall({ callId, name, arguments: text, attachment }: ModelToolCall) {
   return {
     id: callId,
     type: 'function' as const,
     function: { name, arguments: text },
-    ...(extra_content !== undefined && { extra_content }),
+    ...(attachment && { extra_content: attachment }),
   }
-}
-
-/** The reasoning that the model's provider expects back with the results of the calls. */
-export function toReasoning(calls: readonly ModelToolCall[]) {
-  return MessageReasoning.safeParse(calls[0]?.providerData?.message).data ?? {}
 }
 
 function toCompletionUsage({ promptTokens, completionTokens, totalTokens, cachedTokens }: Usage) {

@@ -1,8 +1,9 @@
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type { ModelMessage } from '../../models/chat-model.ts'
+import type { AnswerFormat, ModelMessage } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
+import { fromOpaque, withReasoning } from '../reasoning.ts'
 import type { Block, CountTokensRequest, MessageParam, MessagesRequest } from './schema.ts'
 
 type BlockOf<Type extends string> = Extract<Block, { type: Type; [unknown: string]: unknown }>
@@ -23,8 +24,8 @@ export function toAgentRequest(
     conversation: { messages, instructions: instructionsOf(request) },
     sampling: {
       ...('max_tokens' in request && toSampling(request)),
-      reasoningEffort: request.output_config?.effort ?? undefined,
-      responseFormat: toResponseFormat(request.output_config?.format),
+      effort: request.output_config?.effort ?? undefined,
+      format: toFormat(request.output_config?.format),
     },
     clientTools: (request.tools ?? []).map(({ name, description, input_schema }) => ({
       name,
@@ -47,10 +48,10 @@ function toSampling({ max_tokens, stop_sequences, temperature, top_p }: Messages
   }
 }
 
-function toResponseFormat(format: { schema: Record<string, unknown> } | null | undefined) {
-  return format
-    ? { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } }
-    : undefined
+function toFormat(
+  format: { schema: Record<string, unknown> } | null | undefined,
+): AnswerFormat | undefined {
+  return format ? { type: 'json-schema', name: 'answer', schema: format.schema } : undefined
 }
 
 function toToolChoice(choice: CountTokensRequest['tool_choice']): AgentRequest['toolChoice'] {
@@ -76,7 +77,8 @@ function toModelMessages({ role, content }: MessageParam): ModelMessage[] {
       name,
       arguments: JSON.stringify(input),
     }))
-    return [{ role, content: text, toolCalls }]
+    const reasoning = content.filter(isRedactedThinking).flatMap(({ data }) => fromOpaque(data))
+    return [{ role, content: text, toolCalls, ...withReasoning(reasoning) }]
   }
   const results = content.filter(isToolResult).map((result) => ({
     role: 'tool' as const,
@@ -118,6 +120,8 @@ type Source = BlockOf<'document'>['source']
 const isText = (block: Block): block is BlockOf<'text'> => block.type === 'text'
 const isImage = (block: Block): block is BlockOf<'image'> => block.type === 'image'
 const isDocument = (block: Block): block is BlockOf<'document'> => block.type === 'document'
+const isRedactedThinking = (block: Block): block is BlockOf<'redacted_thinking'> =>
+  block.type === 'redacted_thinking'
 const isToolUse = (block: Block): block is BlockOf<'tool_use'> => block.type === 'tool_use'
 const isToolResult = (block: Block): block is BlockOf<'tool_result'> => block.type === 'tool_result'
 const isPlain = (source: Source): source is { type: 'text'; data: string } => source.type === 'text'

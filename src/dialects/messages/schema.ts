@@ -62,16 +62,24 @@ const ToolUseBlock = z.object({
   input: freeObject().describe('Arguments of the call.'),
 })
 
-/** Everything else: reasoning, which is not needed again, and what is not supported. */
+const RedactedThinkingBlock = z.object({
+  type: z.literal('redacted_thinking'),
+  data: Text.describe('Reasoning of the model, as it was received.'),
+})
+
+/** Everything else: the reasoning in `thinking`, which is not needed again, and what is not supported. */
 const OtherBlock = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!(?:text|image|document|tool_use|tool_result)$)/, 'lacks fields of its type')
+    .regex(
+      /^(?!(?:text|image|document|redacted_thinking|tool_use|tool_result)$)/,
+      'lacks fields of its type',
+    )
     .describe('Kind of the block. A block that is not supported is replaced by a note.'),
 })
 
-const INSIDE = [TextBlock, ImageBlock, DocumentBlock, OtherBlock] as const
+const INSIDE = [TextBlock, ImageBlock, DocumentBlock, RedactedThinkingBlock, OtherBlock] as const
 
 const ToolResultBlock = z.object({
   type: z.literal('tool_result'),
@@ -246,6 +254,12 @@ const ContentBlock = z
       type: z.literal('thinking'),
       thinking: z.string().describe('The model’s reasoning.'),
       signature: z.string().describe('Always empty.'),
+    }),
+    z.object({
+      type: z.literal('redacted_thinking'),
+      data: z
+        .string()
+        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
     }),
     z.object({
       type: z.literal('tool_use'),

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { citationsIn } from '../../agent/citations/citation-check.ts'
 import { type AgentEvent, isSearch, type RunEnd } from '../../agent/run/agent-event.ts'
-import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { ModelToolCall, ReasoningPart } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { Hit, Usage } from '../../schemas/query.ts'
 import { inputOf, textOf, toAgentExtra } from '../answer-parts.ts'
+import { toOpaque } from '../reasoning.ts'
 import type { ContentBlock, Message, MessageEvent, TextCitation } from './schema.ts'
 
 interface WriterOptions {
@@ -68,7 +69,7 @@ export function createMessageWriter(options: WriterOptions) {
       case 'reasoning-delta':
         return showsThinking ? blocks.addThinking(event.text) : []
       case 'client-tool-calls':
-        return event.calls.flatMap(blocks.addCall)
+        return [...blocks.addReasoning(event.reasoning), ...event.calls.flatMap(blocks.addCall)]
       case 'retrieved':
         hits = event.known
         return []
@@ -159,6 +160,12 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
       open = { type: 'thinking', thinking, signature: '' }
       const begun = start(open, { type: 'thinking', thinking: '', signature: '' })
       return [...closing, begun, change({ type: 'thinking_delta', thinking })]
+    },
+    /** Reasoning that goes back to the model with the results of the calls that follow. */
+    addReasoning(parts: readonly ReasoningPart[] = []): MessageEvent[] {
+      if (parts.length === 0) return []
+      const block = { type: 'redacted_thinking' as const, data: toOpaque(parts) }
+      return [...close(), start(block, block), stop()]
     },
     addCall(call: ModelToolCall): MessageEvent[] {
       const closing = close()

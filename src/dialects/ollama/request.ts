@@ -1,5 +1,10 @@
 import type { AgentRequest } from '../../agent/run/agent-event.ts'
-import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
+import type {
+  AnswerFormat,
+  ModelMessage,
+  ModelToolCall,
+  Sampling,
+} from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
@@ -55,15 +60,15 @@ function toSampling({ options, format, think }: OllamaChatRequest): Sampling {
     presencePenalty: presence_penalty ?? undefined,
     frequencyPenalty: frequency_penalty ?? undefined,
     seed: seed ?? undefined,
-    responseFormat: toResponseFormat(format),
-    reasoningEffort: typeof think === 'string' ? think : undefined,
+    format: toFormat(format),
+    effort: typeof think === 'string' ? think : undefined,
   }
 }
 
-function toResponseFormat(format: OllamaChatRequest['format']) {
+function toFormat(format: OllamaChatRequest['format']): AnswerFormat | undefined {
   if (!format) return undefined
-  if (format === 'json') return { type: 'json_object' }
-  return { type: 'json_schema', json_schema: { name: 'answer', schema: format } }
+  if (format === 'json') return { type: 'json' }
+  return { type: 'json-schema', name: 'answer', schema: format }
 }
 
 /** Clients may leave out the ids of calls; a result then belongs to the first open call of its tool. */

@@ -3,9 +3,10 @@ import type { ModelMessage, ModelToolCall, ToolChoice } from '../../models/chat-
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
+import { toAnswerFormat } from '../answer-format.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import { toFilter, withinStores } from '../files/schema.ts'
-import { toProviderData } from '../provider-data.ts'
+import { fromReasoningFields, withReasoning } from '../reasoning.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']
@@ -39,8 +40,8 @@ export function toAgentRequest(
       temperature: request.temperature ?? undefined,
       topP: request.top_p ?? undefined,
       maxTokens: request.max_output_tokens ?? undefined,
-      reasoningEffort: request.reasoning?.effort ?? undefined,
-      responseFormat: toResponseFormat(request.text?.format),
+      effort: request.reasoning?.effort ?? undefined,
+      format: toAnswerFormat(request.text?.format, 'text.format'),
     },
     clientTools: functions.map(({ name, description, parameters }) => ({
       name,
@@ -115,10 +116,14 @@ function addCall(messages: ModelMessage[], item: FunctionCall): void {
     callId: item.call_id,
     name: item.name,
     arguments: item.arguments,
-    ...toProviderData(item.extra_content, item),
+    ...(item.extra_content && { attachment: item.extra_content }),
   }
+  const reasoning = [
+    ...('reasoning' in message ? (message.reasoning ?? []) : []),
+    ...fromReasoningFields(item),
+  ]
   if (message === last) messages.pop()
-  messages.push({ ...message, toolCalls: [...before, call] })
+  messages.push({ ...message, toolCalls: [...before, call], ...withReasoning(reasoning) })
 }
 
 function toResult(
@@ -130,13 +135,6 @@ function toResult(
     throw refusal('input', `has a function_call_output for "${call_id}", but no such call`)
   }
   return { role: 'tool', callId: call_id, content: toText('tool', output) }
-}
-
-/** As the model's protocol nests it: `name`, `schema` and `strict` one level deeper. */
-function toResponseFormat(format: NonNullable<ResponseRequest['text']>['format']) {
-  if (!format || format.type === 'text') return undefined
-  const { type, ...json_schema } = format
-  return type === 'json_schema' ? { type, json_schema } : { type }
 }
 
 function toToolChoice(choice: ResponseRequest['tool_choice']): ToolChoice | undefined {

@@ -4,7 +4,8 @@ import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { Hit } from '../../schemas/query.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
-import { toMessageToolCall, toReasoning } from '../completions/writer.ts'
+import { toMessageToolCall } from '../completions/writer.ts'
+import { toReasoningFields } from '../reasoning.ts'
 import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
 
 interface Options {
@@ -19,12 +20,12 @@ export function createResponseWriter(response: ResponseObject, options: Options)
   const sequence = createSequence(response)
   const message = createMessage(sequence)
   let calls: readonly ModelToolCall[] = []
+  let reasoning: ReturnType<typeof toReasoningFields> = {}
 
   const finish = (end: RunEnd): ResponseEvent[] => {
     const reason = INCOMPLETE[end.reason]
     const status = reason ? 'incomplete' : 'completed'
     const opened = calls.length === 0 ? message.write('') : []
-    const reasoning = toReasoning(calls)
     const items = [
       ...message.end(status, toFileCitations(end)),
       ...calls.flatMap((call, index) => callEvents(sequence, call, index === 0 ? reasoning : {})),
@@ -51,7 +52,10 @@ export function createResponseWriter(response: ResponseObject, options: Options)
         return options.withSearches ? searchEvents(sequence, event, options) : []
       }
       if (event.type === 'run-end') return finish(event)
-      if (event.type === 'client-tool-calls') calls = event.calls
+      if (event.type === 'client-tool-calls') {
+        calls = event.calls
+        reasoning = toReasoningFields(event.reasoning)
+      }
       const text = textOf(event)
       return text === '' ? [] : message.write(text)
     },
@@ -141,7 +145,7 @@ function toResult({ documentId, title, score, text, metadata: attributes = {} }:
 function callEvents(
   sequence: Sequence,
   called: ModelToolCall,
-  reasoning: ReturnType<typeof toReasoning>,
+  reasoning: ReturnType<typeof toReasoningFields>,
 ): ResponseEvent[] {
   const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
   const { say, newId } = sequence

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { asksForJson } from '../../../src/agent/run/agent-event.ts'
+import type { AnswerFormat } from '../../../src/models/chat-model.ts'
 import { question } from './agent-for-test.ts'
 
 describe('A request', () => {
-  it.each([
+  it.each<[AnswerFormat | undefined, boolean]>([
+    [{ type: 'json' }, true],
+    [{ type: 'json-schema', name: 'a', schema: {} }, true],
     [undefined, false],
-    [{ type: 'text' }, false],
-    [{ type: 'json_object' }, true],
-    [{ type: 'json_schema', json_schema: { name: 'a', schema: {} } }, true],
-    [{}, false],
-  ])('with the response format %j asks for JSON: %s', (responseFormat, asks) => {
-    expect(asksForJson({ ...question('a'), sampling: { responseFormat } })).toBe(asks)
+  ])('with the format %j asks for JSON: %s', (format, asks) => {
+    expect(asksForJson({ ...question('a'), sampling: { format } })).toBe(asks)
   })
 })

@@ -106,15 +106,9 @@ describe('The calls for the client', () => {
     ])
   })
 
-  it('keep the reasoning that came with the first call, whosever that was', () => {
-    const look = { ...toolCall('look'), providerData: { message: { reasoning: 'Hm.' } } }
-    const lamp = { ...toolCall('lamp'), providerData: { call: { signature: 'x' } } }
-    expect(clientCalls(answerOf(look, lamp), request())).toEqual([
-      {
-        ...toolCall('lamp'),
-        providerData: { call: { signature: 'x' }, message: { reasoning: 'Hm.' } },
-      },
-    ])
+  it('keep what their provider attached, and leave the calls of the server’s tools out', () => {
+    const lamp = { ...toolCall('lamp'), attachment: { signature: 'x' } }
+    expect(clientCalls(answerOf(toolCall('look'), lamp), request())).toEqual([lamp])
   })
 
   it('are as they came where there is no reasoning', () => {

@@ -49,7 +49,7 @@ describe('a tool call of the model', () => {
   })
 
   it('goes back with what its provider attached', async () => {
-    const call = { ...toolCall('look'), providerData: { call: { signature: 'abc' } } }
+    const call = { ...toolCall('look'), attachment: { signature: 'abc' } }
     const { events, model } = createAgentForTest({
       tools: [look],
       answers: [asks(call), says('ok')],

@@ -66,8 +66,8 @@ describe('a completion request', () => {
     [{ presence_penalty: -2 }, { presencePenalty: -2 }],
     [{ frequency_penalty: 0 }, { frequencyPenalty: 0 }],
     [{ seed: 0 }, { seed: 0 }],
-    [{ response_format: { type: 'json_object' } }, { responseFormat: { type: 'json_object' } }],
-    [{ reasoning_effort: 'low' }, { reasoningEffort: 'low' }],
+    [{ response_format: { type: 'json_object' } }, { format: { type: 'json' } }],
+    [{ reasoning_effort: 'low' }, { effort: 'low' }],
     [{}, {}],
     [{ temperature: null, stop: null, seed: null, max_tokens: null }, {}],
   ])('with %j samples with %j', (request, sampling) => {

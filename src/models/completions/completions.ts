@@ -1,0 +1,39 @@
+import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
+import { baseOf, libraryOptions, onePerServer } from '../upstream/connection.ts'
+import type { Protocol } from '../upstream/protocol.ts'
+import { createAnswerReader } from './answer-reader.ts'
+import { FALLBACKS } from './fallbacks.ts'
+import { toRequestBody } from './request-body.ts'
+
+const clientOf = onePerServer(async (server) => {
+  const { OpenAI } = await import('openai')
+  const none = { adminAPIKey: null, organization: null, project: null, webhookSecret: null }
+  return new OpenAI({ ...libraryOptions(server), ...none, baseURL: baseOf(server) })
+})
+
+/** OpenAI's chat completions, which most servers of models speak, each in its own way. */
+export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
+  api: 'chat-completions',
+  path: '/chat/completions',
+  toBody: toRequestBody,
+  async send(server, body, signal) {
+    return (await clientOf(server)).chat.completions.create(body, { signal })
+  },
+  createReader: createAnswerReader,
+  fallbacks: FALLBACKS,
+  optional: new Set([
+    'temperature',
+    'top_p',
+    'max_tokens',
+    'max_completion_tokens',
+    'stop',
+    'presence_penalty',
+    'frequency_penalty',
+    'seed',
+    'reasoning_effort',
+    'tool_choice',
+    'stream_options',
+    'return_progress',
+    'prompt_cache_key',
+  ]),
+}

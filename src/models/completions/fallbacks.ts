@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
+import type { Fallback } from '../upstream/protocol.ts'
+
+/** The name of the schema that a call is held to; no client's own schema has it. */
+export const CALL_SCHEMA = `call_${randomUUID()}`
+
+const TOOLS_REFUSED = new RegExp(
+  [
+    // Ollama: "… does not support tools"; OpenRouter: "No endpoints found that support tool use".
+    'not support(?:ed)?(?: for)? (?:tool|function)',
+    'that support tool use',
+    // vLLM: '"auto" tool choice requires --enable-auto-tool-choice'.
+    'tool choice requires',
+    // llama.cpp: "tools param requires --jinja flag", "Unsupported param: tools", "Cannot use tools with stream".
+    'tools param requires',
+    'unsupported param: tools',
+    'use tools with stream',
+    // Validators: "Unrecognized request argument supplied: tools", "property 'tools' is unsupported".
+    '(?:unknown|unrecognized)[\\w ]*: ["\'`]?tools\\b',
+    '["\'`]tools["\'`] (?:is|are) (?:not supported|not allowed|unsupported)',
+    '(?:tool|function)[- ]calling is not',
+  ].join('|'),
+  'i',
+)
+
+const IMAGES_REFUSED = new RegExp(
+  [
+    // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
+    '(?:image|vision|multi-?modal)[^.]{0,40}(?:only supported|not (?:supported|enabled|available))',
+    // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
+    '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
+    'at most 0 image|missing data required for image',
+    // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
+    'content\\W{0,3} (?:must|should) be a (?:valid )?string|unknown variant .?image_url',
+  ].join('|'),
+  'i',
+)
+
+/** Templates say it in words of their own; llama.cpp only says that it cannot work with the template. */
+const NO_PARSER = /unable to generate parser for this template/i
+const ROLES_REFUSED = new RegExp(
+  [
+    'roles? (?:must|should) alternate',
+    'system (?:role|messages?)[^.]{0,20} (?:not supported|must be)',
+    'only user and assistant roles|unexpected (?:message )?role',
+    '(?:first|last) message (?:must|should) be|no user query found',
+    NO_PARSER.source,
+  ].join('|'),
+  'i',
+)
+
+/** A schema that is invalid is the client's to mend. */
+const FORMAT_REFUSED =
+  /^(?!.*invalid schema).*(?:response_?format|json_schema|json_object|structured output|json mode)/is
+
+/** Features that some servers reject, with the messages by which to recognise that. */
+export const FALLBACKS: readonly Fallback[] = [
+  {
+    concerns: (body) => 'stream_options' in body,
+    refusal: /stream_options|include_usage/,
+    instead: { streamUsage: false },
+    report: 'stream_options: token usage is known only where it reports it unasked',
+  },
+  {
+    concerns: (body) => 'max_tokens' in body,
+    refusal: /use ['"`]?max_completion_tokens/i,
+    instead: { maxTokensField: 'max_completion_tokens' },
+    report: 'max_tokens: max_completion_tokens is sent instead',
+  },
+  {
+    concerns: (body) => 'tools' in body && body.reasoning_effort !== 'none',
+    refusal: /set reasoning_effort to ['"`]?none/i,
+    instead: { toolsWithoutEffort: true },
+    report: 'tools with reasoning: it is asked not to reason where tools are offered',
+  },
+  {
+    concerns: (body) => 'tools' in body,
+    refusal: TOOLS_REFUSED,
+    instead: { tools: false },
+    report: 'tools: none are offered to the model',
+  },
+  {
+    concerns: ({ messages }) => Array.isArray(messages) && !areInTurn(messages),
+    refusal: ROLES_REFUSED,
+    instead: { roles: false },
+    report: 'these roles: instructions and neighbouring messages are merged',
+  },
+  {
+    concerns: (body) => 'tools' in body,
+    refusal: NO_PARSER,
+    instead: { tools: false },
+    report: 'tools, in this template: none are offered to the model',
+  },
+  {
+    concerns: ({ response_format }) =>
+      objectOf(objectOf(response_format).json_schema).name === CALL_SCHEMA,
+    refusal: /schema|grammar|response_format/i,
+    instead: { choiceBySchema: false, namedChoice: false },
+    report: 'the schema of a tool: calls are asked for by tool_choice alone',
+  },
+  {
+    concerns: ({ response_format }) => objectOf(response_format).type === 'json_schema',
+    refusal: FORMAT_REFUSED,
+    instead: { format: 'object' },
+    report: 'the schema of an answer: it stands in the instructions instead',
+  },
+  {
+    concerns: ({ response_format }) => objectOf(response_format).type === 'json_object',
+    refusal: FORMAT_REFUSED,
+    instead: { format: 'instructions' },
+    report: 'an answer in JSON: the instructions ask for it instead',
+  },
+  {
+    concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesImage),
+    refusal: IMAGES_REFUSED,
+    instead: { images: false },
+    report: 'images: a note stands in their place',
+  },
+  {
+    concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesReasoning),
+    refusal: /^(?!.*(?:must be passed|missing)).*reasoning_(?:content|details)/is,
+    instead: { reasoning: false },
+    report: "reasoning: the model's own is not sent back to it",
+  },
+]
+
+/** Whether a user and an assistant speak in turn, and nobody else; the results of tools count as the user's. */
+function areInTurn(messages: readonly unknown[]): boolean {
+  const roles = messages.map((message) => (isObject(message) ? message.role : undefined))
+  return roles.every((role, at) =>
+    role === 'tool'
+      ? at > 0
+      : role === (at === 0 || roles[at - 1] === 'assistant' ? 'user' : 'assistant'),
+  )
+}
+
+function carriesImage(message: unknown): boolean {
+  return isObject(message) && message.role === 'user' && Array.isArray(message.content)
+}
+
+function carriesReasoning(message: unknown): boolean {
+  return isObject(message) && ('reasoning_content' in message || 'reasoning_details' in message)
+}

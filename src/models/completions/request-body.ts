@@ -1,0 +1,258 @@
+import { isJsonObject, type JsonObject } from '@agent-server/lib/text/json.ts'
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+  ChatCompletionToolChoiceOption,
+} from 'openai/resources/chat/completions'
+import type {
+  AnswerFormat,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  ReasoningPart,
+  Sampling,
+  ToolChoice,
+} from '../chat-model.ts'
+import type { Abilities } from '../upstream/abilities.ts'
+import { CALL_SCHEMA } from './fallbacks.ts'
+
+const MAX_NAME = 64
+
+type Asked = Omit<ModelRequest, 'chunks'>
+
+/** Whether the model must call one of the tools. */
+export function insistsOnCall({ tools, toolChoice = 'auto' }: Pick<Asked, 'tools' | 'toolChoice'>) {
+  return tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
+}
+
+/** Builds a request as the server accepts it; fields that are `undefined` are not sent. */
+export function toRequestBody(
+  model: string,
+  request: Asked,
+  abilities: Abilities,
+): ChatCompletionCreateParamsStreaming {
+  if (insistsOnCall(request) && abilities.tools && abilities.choiceBySchema) {
+    return bySchema(model, request, abilities)
+  }
+  const { messages, tools, toolChoice, sampling } = request
+  const sent = abilities.roles ? messages : mergeRoles(messages, abilities)
+  return {
+    model,
+    stream: true,
+    ...(abilities.streamUsage && { stream_options: { include_usage: true } }),
+    ...(abilities.progress && { return_progress: true }),
+    messages: [...sent, ...formatInstructions(sampling, abilities)].map((message) =>
+      toMessage(message, abilities),
+    ),
+    ...(abilities.tools && tools.length > 0 && toTools(tools, toolChoice, abilities)),
+    ...toSampling(request, abilities),
+    ...(abilities.cacheKey && request.cacheKey && { prompt_cache_key: request.cacheKey }),
+  }
+}
+
+/**
+ * A call that llama.cpp's server insists on whatever the model's template is: the answer is held to the form of a call
+ * by a JSON schema, and read like any call that a model writes into its text.
+ */
+function bySchema(
+  model: string,
+  { messages, tools, toolChoice, sampling }: Asked,
+  abilities: Abilities,
+): ChatCompletionCreateParamsStreaming {
+  const named = tools.filter(
+    ({ name }) => typeof toolChoice === 'object' && name === toolChoice.name,
+  )
+  const offered = named.length > 0 ? named : tools
+  const content = `Call one of these tools. Answer with its name and its arguments as JSON, and nothing else.\n${JSON.stringify(offered)}`
+  const anyOf = offered.map(({ name, parameters }) => ({
+    type: 'object',
+    properties: { name: { const: name }, arguments: parameters },
+    required: ['name', 'arguments'],
+    additionalProperties: false,
+  }))
+  const format = { type: 'json-schema' as const, name: CALL_SCHEMA, schema: { anyOf } }
+  const request = {
+    messages: [...messages, { role: 'user' as const, content }],
+    tools: [],
+    sampling: { ...sampling, format },
+  }
+  return toRequestBody(model, request, abilities)
+}
+
+/** A server that reads the name of a tool as `auto` is offered this tool alone, and must call one. */
+function toTools(
+  tools: readonly ModelTool[],
+  choice: ToolChoice | undefined,
+  { namedChoice }: Abilities,
+): Pick<ChatCompletionCreateParamsStreaming, 'tools' | 'tool_choice'> {
+  const named = typeof choice === 'object' && tools.find(({ name }) => name === choice.name)
+  if (named && !namedChoice) return { tools: [toTool(named)], tool_choice: 'required' }
+  return { tools: tools.map(toTool), ...(choice && { tool_choice: toToolChoice(choice) }) }
+}
+
+/**
+ * The conversation for a template that knows only a user and an assistant in turn: instructions become part of the
+ * message that follows, neighbours of the same role become one, and an answer before the first question is quoted.
+ */
+function mergeRoles(messages: readonly ModelMessage[], { tools }: Abilities): ModelMessage[] {
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const turns = messages.map((message, at) => toTurn(message, { isFirst: at <= begin, tools }))
+  const merged: ModelMessage[] = []
+  for (const turn of turns) {
+    const joined = joinTurns(merged.at(-1), turn)
+    if (joined) merged.pop()
+    merged.push(joined ?? turn)
+  }
+  return merged
+}
+
+function toTurn(
+  message: ModelMessage,
+  { isFirst, tools }: { isFirst: boolean; tools: boolean },
+): ModelMessage {
+  const { role, content } = message
+  if (role === 'system') return { role: 'user', content }
+  if (role === 'tool' && !tools) return { role: 'user', content: `Result of the tool: ${content}` }
+  if (role !== 'assistant') return message
+  if (isFirst) return { role: 'user', content: `You said: ${content}` }
+  return tools ? message : { role, content }
+}
+
+function joinTurns(one: ModelMessage | undefined, next: ModelMessage): ModelMessage | undefined {
+  const content = [one?.content, next.content].filter(Boolean).join('\n\n')
+  if (one?.role === 'user' && next.role === 'user') {
+    return { role: 'user', content, images: [...(one.images ?? []), ...(next.images ?? [])] }
+  }
+  if (one?.role !== 'assistant' || next.role !== 'assistant' || one.toolCalls?.length) {
+    return undefined
+  }
+  return { ...next, content }
+}
+
+function toMessage(message: ModelMessage, abilities: Abilities): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content }
+    case 'user':
+      return { role: 'user', content: toContent(message, abilities) }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content }
+    case 'assistant':
+      return toAssistantMessage(message, abilities)
+    default:
+      return message satisfies never
+  }
+}
+
+type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
+type UserMessage = Extract<ModelMessage, { role: 'user' }>
+
+function toContent(
+  { content, images = [] }: UserMessage,
+  abilities: Abilities,
+): string | ChatCompletionContentPart[] {
+  if (images.length === 0) return content
+  if (!abilities.images) return `${content}\n[This model cannot see: say so where it matters]`
+  return [
+    { type: 'text', text: content },
+    ...images.map(({ url, detail }): ChatCompletionContentPart => {
+      const known = DETAILS.find((each) => each === detail)
+      return { type: 'image_url', image_url: { url, ...(known && { detail: known }) } }
+    }),
+  ]
+}
+
+const DETAILS = ['auto', 'low', 'high'] as const
+
+function toAssistantMessage(
+  { content, toolCalls: calls = [], reasoning = [] }: AssistantMessage,
+  abilities: Abilities,
+): ChatCompletionAssistantMessageParam {
+  if (calls.length === 0) return { role: 'assistant', content }
+  return {
+    role: 'assistant',
+    // Some servers reject empty text next to tool calls; none rejects null.
+    content: content || null,
+    ...(abilities.reasoning && toReasoning(reasoning)),
+    tool_calls: calls.map(toToolCall),
+  }
+}
+
+/** The forms of this protocol; `detail` is OpenRouter's. */
+function toReasoning(parts: readonly ReasoningPart[]): JsonObject {
+  const text = parts.map((part) => (part.form === 'content' ? part.text : '')).join('')
+  const details = parts.flatMap((part) => (part.form === 'detail' ? [part.detail] : []))
+  return {
+    ...(text !== '' && { reasoning_content: text }),
+    ...(details.length > 0 && { reasoning_details: details }),
+  }
+}
+
+function toToolCall({
+  callId,
+  name,
+  arguments: written,
+  attachment,
+}: ModelToolCall): ChatCompletionMessageFunctionToolCall {
+  return {
+    id: callId,
+    type: 'function',
+    // Servers that parse the arguments reject invalid ones; the tool's result says what was wrong.
+    function: { name: toolName(name), arguments: isJsonObject(written) ? written : '{}' },
+    ...(attachment && { extra_content: attachment }),
+  }
+}
+
+/** Models invent names with dots and tags, which servers reject in the next request. */
+function toolName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
+}
+
+function toTool({ name, description, parameters }: ModelTool): ChatCompletionFunctionTool {
+  return { type: 'function', function: { name, description, parameters } }
+}
+
+function toToolChoice(choice: ToolChoice): ChatCompletionToolChoiceOption {
+  return typeof choice === 'object' ? { type: 'function', function: choice } : choice
+}
+
+function toSampling(
+  { sampling, tools }: Pick<ModelRequest, 'sampling' | 'tools'>,
+  abilities: Abilities,
+): JsonObject {
+  const isWithoutEffort = abilities.toolsWithoutEffort && abilities.tools && tools.length > 0
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    ...(sampling.maxTokens !== undefined && { [abilities.maxTokensField]: sampling.maxTokens }),
+    stop: sampling.stop,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    response_format: toResponseFormat(sampling.format, abilities),
+    reasoning_effort: isWithoutEffort ? 'none' : sampling.effort,
+  }
+}
+
+function toResponseFormat(
+  format: AnswerFormat | undefined,
+  abilities: Abilities,
+): JsonObject | undefined {
+  if (!format || abilities.format === 'instructions') return undefined
+  if (format.type === 'json' || abilities.format === 'object') return { type: 'json_object' }
+  const { type: _type, ...json_schema } = format
+  return { type: 'json_schema', json_schema }
+}
+
+/** Says in words what the server takes no field for. */
+function formatInstructions({ format }: Sampling, abilities: Abilities): ModelMessage[] {
+  if (!format || abilities.format === 'schema') return []
+  const form =
+    'schema' in format ? ` that this JSON Schema describes: ${JSON.stringify(format.schema)}` : ''
+  return [{ role: 'user', content: `Answer with one JSON object${form}, and nothing else.` }]
+}

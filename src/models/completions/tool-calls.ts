@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { isJsonObject, isObject, nonEmptyString } from '@agent-server/lib/text/json.ts'
+import type { ModelToolCall } from '../chat-model.ts'
+import { unreadable } from '../upstream/failures.ts'
+
+const MAX_CALLS = 128
+const MAX_ARGUMENT_CHARACTERS = 1_000_000
+
+interface PendingCall {
+  id: string | undefined
+  name: string | undefined
+  arguments: string
+  extra: unknown
+}
+
+interface Fragment extends PendingCall {
+  index: number | undefined
+}
+
+/**
+ * Joins the fragments of streamed tool calls. Servers mark fragments differently: some omit `index`, some repeat it for
+ * every call, some send a new id with each fragment, some send the arguments as an object. So a fragment belongs to the
+ * call with its id, else to the newest call with its index, else to the newest call; and it begins a new call if it
+ * names a function while that call seems complete.
+ */
+export function createToolCallAccumulator() {
+  const calls: PendingCall[] = []
+  const newestByIndex = new Map<number, PendingCall>()
+
+  function find({ id, index }: Fragment): PendingCall | undefined {
+    const byIndex = index === undefined ? undefined : newestByIndex.get(index)
+    if (byIndex && (id === undefined || byIndex.id === id)) return byIndex
+    const byId = id === undefined ? undefined : calls.findLast((call) => call.id === id)
+    return byId ?? (index === undefined ? calls.at(-1) : byIndex)
+  }
+
+  function begin(fragment: Fragment): PendingCall {
+    if (calls.length === MAX_CALLS) throw unreadable('more tool calls than are accepted')
+    const call = { id: undefined, name: undefined, arguments: '', extra: undefined }
+    calls.push(call)
+    if (fragment.index !== undefined) newestByIndex.set(fragment.index, call)
+    return call
+  }
+
+  return {
+    /** Adds one entry of `delta.tool_calls`. Throws UpstreamFailure if a limit is exceeded. */
+    add(entry: unknown) {
+      const fragment = readFragment(entry)
+      if (!fragment) return
+      const found = find(fragment)
+      const call = found && !beginsAnother(fragment, found) ? found : begin(fragment)
+      call.id ??= fragment.id
+      call.name ??= fragment.name
+      call.arguments += fragment.arguments
+      call.extra ??= fragment.extra
+      if (call.arguments.length > MAX_ARGUMENT_CHARACTERS)
+        throw unreadable('more tool arguments than are accepted')
+    },
+    /** The calls so far, in the order of their beginning. */
+    calls: () =>
+      calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
+  }
+}
+
+function readFragment(entry: unknown): Fragment | undefined {
+  if (!isObject(entry)) return undefined
+  const details = isObject(entry.function) ? entry.function : {}
+  const fragment = {
+    index: typeof entry.index === 'number' ? entry.index : undefined,
+    id: nonEmptyString(entry.id),
+    name: nonEmptyString(details.name),
+    arguments: argumentsText(details.arguments),
+    extra: entry.extra_content ?? undefined,
+  }
+  const { index, ...content } = fragment
+  const isEmpty = Object.values(content).every((value) => value === undefined || value === '')
+  return isEmpty ? undefined : fragment
+}
+
+function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return isObject(value) ? JSON.stringify(value) : ''
+}
+
+function beginsAnother(fragment: Fragment, call: PendingCall): boolean {
+  if (fragment.name === undefined || call.name === undefined) return false
+  const sameName = fragment.name === call.name
+  const complete = isJsonObject(call.arguments)
+  if (fragment.id === undefined || call.id === undefined) return !sameName || complete
+  const halfway = call.arguments !== '' && !complete
+  return fragment.id !== call.id && !(sameName && halfway)
+}
+
+function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): ModelToolCall {
+  return {
+    callId: id ?? `call_${randomUUID()}`,
+    name: name ?? '',
+    arguments: written,
+    ...(isObject(extra) && { attachment: extra }),
+  }
+}

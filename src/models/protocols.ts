@@ -1,0 +1,10 @@
+import type { ChatApi } from './chat-model.ts'
+import { completions } from './completions/completions.ts'
+import type { Protocol } from './upstream/protocol.ts'
+
+/** The protocols in which a server can be asked for an answer: a folder and a line here for each. */
+export const PROTOCOLS: Readonly<Record<ChatApi, Protocol>> = {
+  responses: completions,
+  'chat-completions': completions,
+  messages: completions,
+}

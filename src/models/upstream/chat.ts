@@ -1,0 +1,302 @@
+import { pause, untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
+import { AppError } from '@agent-server/lib/errors.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { streamInSpan } from '@agent-server/lib/tracing.ts'
+import {
+  type ChatApi,
+  type ChatModel,
+  type ModelEvent,
+  type ModelRequest,
+  PromptTooLong,
+} from '../chat-model.ts'
+import { type Abilities, createAbilities, fallBack, withoutOmitted } from './abilities.ts'
+import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
+import { spanAttributes } from './connection.ts'
+import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
+import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+import { readModel } from './list-models.ts'
+import type { Protocol } from './protocol.ts'
+import { type ChatServer, type ModelCall, streamAnswer } from './stream-answer.ts'
+import { isTooLong } from './too-long.ts'
+import { leavesToolsOut, toolsSeen } from './tools-trial.ts'
+
+export interface UpstreamModelOptions extends Omit<ChatServer, 'auth'> {
+  model: string
+  /** The protocol in which the server is asked. */
+  api: ChosenApi
+  /** How much the model reasons, unless a request says otherwise. */
+  effort?: string | undefined
+  log?: Pick<Log, 'info' | 'warn'> | undefined
+}
+
+/** How long to wait for a server that is loading the model, and for the next look at it. */
+const LOADING_MS = 600_000
+const LOOK_MS = 1_000
+/** How long the server may take to tell of its model. */
+const LEARN_MS = 10_000
+const TRY_TOOLS_MS = 60_000
+
+/** A model behind a server, with what is learned of both, for as long as the process runs. */
+class UpstreamModel implements ChatModel {
+  readonly generates = true
+  readonly #options: UpstreamModelOptions
+  readonly #protocols: Readonly<Record<ChatApi, Protocol>>
+  readonly #refusedApis = new Set<ChatApi>()
+  #protocol: Protocol
+  #server: ChatServer
+  #abilities: Abilities = createAbilities()
+  #window: number | undefined
+  /** The mean of the last answers, of which each counts half as much as the next. */
+  #speed: number | undefined
+  #reasoning: ChatModel['reasoning']
+  /** Whether it is known that tools reach the model, or that they do not. */
+  #areToolsTried = false
+  /** Whether the last answer that told began as reasoning without a mark. */
+  #isThinkingOpen = false
+  #learning: Promise<boolean> | undefined
+
+  constructor(options: UpstreamModelOptions, protocols: Readonly<Record<ChatApi, Protocol>>) {
+    assertHeaderValue(options.apiKey)
+    this.#options = options
+    this.#protocols = protocols
+    this.#protocol = protocols[firstApi(options.baseUrl, options.api)]
+    this.#server = serverFor(options, this.#protocol)
+  }
+
+  get name() {
+    return this.#options.model
+  }
+  get api() {
+    return this.#protocol.api
+  }
+  get supportsTools() {
+    return this.#abilities.tools
+  }
+  get supportsImages() {
+    return this.#abilities.images
+  }
+  get window() {
+    return this.#window
+  }
+  get speed() {
+    return this.#speed
+  }
+  get reasoning() {
+    return this.#reasoning
+  }
+
+  async learnWindow(signal: AbortSignal) {
+    this.#learning ??= this.#learn()
+    // A server that is not there yet may tell later; one that answers with something else never will.
+    if (!(await untilAborted(this.#learning, signal))) this.#learning = undefined
+    return this.#window
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal) {
+    return inChatSpan(this.#options, this.api, request, this.#answer(request, signal))
+  }
+
+  /** Streams one answer, after retries; there are none once the caller has received a part of it. */
+  async *#answer(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly ModelEvent[]> {
+    const recover = this.#createRecovery()
+    for (let isBegun = false; ; ) {
+      signal.throwIfAborted()
+      this.#refuseUnmetChoice(request)
+      const call = this.#call(request)
+      try {
+        for await (const batch of streamAnswer(this.#server, call, signal)) {
+          isBegun ||= batch.some(({ type }) => type !== 'progress')
+          this.#noteChoice(batch, request)
+          this.#noteTools(batch, request)
+          yield batch
+        }
+        return
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isBegun) throw this.#explain(error)
+        const failure = toUpstreamFailure(error)
+        const recovered = await recover(failure, call.body, signal).catch((reason: unknown) => {
+          signal.throwIfAborted()
+          throw this.#explain(reason)
+        })
+        yield recovered
+      }
+    }
+  }
+
+  #call(request: ModelRequest): ModelCall {
+    const { model, effort } = this.#options
+    const { sampling } = request
+    const asked = { ...request, sampling: { ...sampling, effort: sampling.effort ?? effort } }
+    const body = this.#protocol.toBody(model, asked, this.#abilities)
+    return {
+      protocol: this.#protocol,
+      body: withoutOmitted(body, this.#abilities),
+      request,
+      isThinkingOpen: this.#isThinkingOpen,
+      onLearned: ({ speed, isThinkingOpen, reasoning }) => {
+        if (speed !== undefined) this.#speed = ((this.#speed ?? speed) + speed) / 2
+        this.#isThinkingOpen = isThinkingOpen ?? this.#isThinkingOpen
+        this.#reasoning = reasoning
+      },
+    }
+  }
+
+  /** Makes the function that prepares each next attempt; it throws the failure if there is no use in one. */
+  #createRecovery() {
+    const { log } = this.#options
+    const waitForRetry = createRetries({ upstream: CHAT_MODEL.upstream, log })
+    const giveUp = performance.now() + LOADING_MS
+
+    return async (failure: UpstreamFailure, body: object, signal: AbortSignal) => {
+      const events: ModelEvent[] = []
+      if (isLoading(failure.facts) && performance.now() < giveUp) {
+        await pause(failure.facts.retryAfterMs ?? LOOK_MS, signal)
+        events.push({ type: 'progress', phase: 'loading' })
+      } else if (
+        !this.#changeApi(failure) &&
+        !fallBack(this.#protocol, this.#abilities, failure, body, log)
+      ) {
+        await waitForRetry(failure, signal)
+      }
+      return events
+    }
+  }
+
+  /** Asks in another protocol from now on, if the server's refusal says so and none is configured. */
+  #changeApi(failure: UpstreamFailure): boolean {
+    const { api: current } = this.#protocol
+    const next = this.#options.api === 'auto' ? nextApi(current, failure) : undefined
+    if (!next || this.#refusedApis.has(next)) return false
+    this.#refusedApis.add(current)
+    const { tools, images, choiceBySchema, progress } = this.#abilities
+    this.#abilities = { ...createAbilities(), tools, images, choiceBySchema, progress }
+    this.#protocol = this.#protocols[next]
+    this.#server = serverFor(this.#options, this.#protocol)
+    this.#options.log?.info(
+      { from: current, to: next },
+      `The chat model's server refuses ${current}: it is asked in ${next} from now on`,
+    )
+    return true
+  }
+
+  /** Takes over what the server tells of the model; returns false if it may tell more later. */
+  async #learn(): Promise<boolean> {
+    const work = (signal: AbortSignal) => readModel(this.#server, this.#options.model, signal)
+    try {
+      const told = await withDeadline(
+        LEARN_MS,
+        work,
+        () => new UpstreamFailure({ kind: 'timeout' }),
+      )
+      this.#window = told.window ?? this.#window
+      if (told.tools === false) this.#abilities.tools = false
+      if (told.images === false) this.#abilities.images = false
+      if (told.isLlamaCpp) Object.assign(this.#abilities, { progress: true, choiceBySchema: true })
+      return !told.isProvisional
+    } catch (error) {
+      const { kind, status = 0 } = toUpstreamFailure(error).facts
+      return kind === 'unreadable' || kind === 'web-page' || (kind === 'status' && status < 500)
+    }
+  }
+
+  #explain(error: unknown): Error {
+    if (error instanceof AppError) return error
+    const { model, apiKey } = this.#options
+    const { facts } = toUpstreamFailure(error)
+    const names = { ...CHAT_MODEL, path: this.#protocol.path }
+    const failure = explainFailure(error, { names, model, apiKey })
+    if (!isTooLong(facts)) return failure
+    this.#window = facts.window ?? this.#window
+    return new PromptTooLong(failure.message, { ...facts, cause: failure.cause })
+  }
+
+  #refuseUnmetChoice({ tools, toolChoice = 'auto' }: ModelRequest): void {
+    const insists = tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
+    if (this.#abilities.tools || !insists) return
+    throw new AppError('upstream_refused', `The chat model "${this.name}" cannot call tools`)
+  }
+
+  /** A tool choice by name that had no effect is made in another way from then on. */
+  #noteChoice(batch: readonly ModelEvent[], { toolChoice, tools }: ModelRequest): void {
+    const name =
+      typeof toolChoice === 'object' && this.#abilities.tools ? toolChoice.name : undefined
+    if (batch.at(-1)?.type !== 'finish' || !tools.some((tool) => tool.name === name)) return
+    const isCalled = batch.some((event) => event.type === 'tool-call' && event.call.name === name)
+    if (!isCalled) this.#abilities.namedChoice = false
+  }
+
+  #noteTools(batch: readonly ModelEvent[], request: ModelRequest): void {
+    if (this.#areToolsTried || !this.#abilities.tools) return
+    const seen = toolsSeen(request, batch)
+    if (!seen) return
+    this.#areToolsTried = true
+    if (seen === 'missing') void this.#tryTools()
+  }
+
+  async #tryTools(): Promise<void> {
+    const signal = AbortSignal.timeout(TRY_TOOLS_MS)
+    try {
+      const isWithout = await leavesToolsOut((request) =>
+        streamAnswer(this.#server, this.#call(request), signal),
+      )
+      if (!isWithout) return
+      this.#abilities.tools = false
+      this.#options.log?.warn(
+        {},
+        'The chat model’s template leaves tools out: none are offered to the model',
+      )
+    } catch {
+      // It stays unknown; a failure shows with the next question.
+    }
+  }
+}
+
+/**
+ * A model behind any server that speaks one of the protocols. Features that the server rejects are omitted from then
+ * on; if these are tools, `supportsTools` becomes false. Throws an Error if `apiKey` is not a valid header value.
+ */
+export const createUpstreamModel = (
+  options: UpstreamModelOptions,
+  protocols: Readonly<Record<ChatApi, Protocol>>,
+): ChatModel => new UpstreamModel(options, protocols)
+
+function serverFor(
+  { apiKey, baseUrl, idleTimeoutMs }: UpstreamModelOptions,
+  { api }: Protocol,
+): ChatServer {
+  return { apiKey, baseUrl, idleTimeoutMs, auth: api === 'messages' ? 'x-api-key' : 'bearer' }
+}
+
+/** Wraps an answer in a span with the request's parameters and the token usage, but no content. */
+function inChatSpan(
+  { model, baseUrl }: UpstreamModelOptions,
+  api: ChatApi,
+  { sampling }: ModelRequest,
+  answer: AsyncGenerator<readonly ModelEvent[]>,
+) {
+  const attributes = {
+    ...spanAttributes('chat', { model, baseUrl }, api),
+    'gen_ai.request.temperature': sampling.temperature,
+    'gen_ai.request.top_p': sampling.topP,
+    'gen_ai.request.max_tokens': sampling.maxTokens,
+    'gen_ai.request.seed': sampling.seed,
+  }
+  return streamInSpan(`chat ${model}`, { attributes, isRemote: true }, answer, (batch, span) => {
+    const end = batch.at(-1)
+    if (end?.type !== 'finish') return
+    span.setAttributes({
+      'gen_ai.response.finish_reasons': [end.reason],
+      'gen_ai.usage.input_tokens': end.usage?.promptTokens,
+      'gen_ai.usage.output_tokens': end.usage?.completionTokens,
+    })
+  })
+}
+
+/** Throws an Error without the key in its message, unlike the error for an invalid header. */
+function assertHeaderValue(apiKey: string): void {
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('The API key does not fit into a header')
+}

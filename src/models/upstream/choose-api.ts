@@ -1,0 +1,45 @@
+import type { ChatApi } from '../chat-model.ts'
+import type { UpstreamFailure } from './failures.ts'
+
+/** `auto` follows the server's address, and then what the server refuses. */
+export type ChosenApi = ChatApi | 'auto'
+
+/** The servers of providers whose own protocol is not chat completions. */
+const HOSTS: readonly { host: RegExp; path?: RegExp; api: ChatApi }[] = [
+  { host: /^api\.openai\.com$/, api: 'responses' },
+  {
+    host: /\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/,
+    path: /^\/openai\/v1\/*$/,
+    api: 'responses',
+  },
+  { host: /^api\.anthropic\.com$/, api: 'messages' },
+]
+
+/** The protocol in which a server is asked first. */
+export function firstApi(baseUrl: string, chosen: ChosenApi): ChatApi {
+  if (chosen !== 'auto') return chosen
+  const { hostname, pathname } = new URL(baseUrl)
+  const own = HOSTS.find(({ host, path }) => host.test(hostname) && (path?.test(pathname) ?? true))
+  return own?.api ?? 'chat-completions'
+}
+
+/** OpenAI: "… not supported for … in /v1/chat/completions. To use function tools, use /v1/responses or …". */
+const NAMES_RESPONSES =
+  /\bv1\/responses\b|\bresponses (?:api|endpoint)\b|\bnot a chat model\b.*v1\/completions/i
+/** Of servers that lack an endpoint, rather than a model. */
+const MISSING = [404, 405, 501]
+const NAMES_MODEL = /\bmodel\b|\bdeployment\b/i
+
+/** The protocol to ask the same question in after this failure; undefined if another would fail as well. */
+export function nextApi(current: ChatApi, { facts }: UpstreamFailure): ChatApi | undefined {
+  const { kind, status = 0, code, words = '' } = facts
+  if (current === 'chat-completions') {
+    const isNamed =
+      kind === 'status' && status >= 400 && status < 500 && NAMES_RESPONSES.test(words)
+    return isNamed ? 'responses' : undefined
+  }
+  const isMissing = (kind === 'status' || kind === 'web-page') && MISSING.includes(status)
+  return isMissing && code !== 'model_not_found' && !NAMES_MODEL.test(words)
+    ? 'chat-completions'
+    : undefined
+}

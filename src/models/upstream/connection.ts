@@ -1,0 +1,199 @@
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { Readable } from 'node:stream'
+import { withDeadline } from '@agent-server/lib/abort.ts'
+import { traceHeaders } from '@agent-server/lib/tracing.ts'
+import type { ChatApi } from '../chat-model.ts'
+import { answerBody } from './answer-body.ts'
+import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+
+/**
+ * How long an idle connection is kept, unless its server asks for less: longer than people take to read an answer,
+ * shorter than the idle timeout of common load balancers (60 s). Node's default is 5 s, after which the next chat
+ * would need new TCP and TLS handshakes.
+ */
+const KEEP_ALIVE_MS = 55_000
+/** Keeps the proxy options of Node's global agents (`NODE_USE_ENV_PROXY`), which are missing from the types. */
+const keepLonger = (agent: object) => ({
+  ...('options' in agent && typeof agent.options === 'object' && agent.options),
+  timeout: KEEP_ALIVE_MS,
+})
+const httpAgent = new http.Agent(keepLonger(http.globalAgent))
+const httpsAgent = new https.Agent(keepLonger(https.globalAgent))
+
+const MAX_ERROR_BYTES = 64 * 2 ** 10
+/** The deadline of a provider's library, for which there are others here; the longest that a timer can have. */
+const NEVER_MS = 2 ** 31 - 1
+
+export interface ModelServer {
+  apiKey: string
+  /** The address before the path of a request. */
+  baseUrl: string
+  /** How the server is given the key; Anthropic's own has a header for it. */
+  auth?: 'bearer' | 'x-api-key' | undefined
+}
+
+/** The version of Anthropic's Messages that is spoken. */
+const ANTHROPIC_VERSION = '2023-06-01'
+
+function authHeaders({ apiKey, auth }: ModelServer): Record<string, string> {
+  return auth === 'x-api-key'
+    ? { 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION }
+    : { authorization: `Bearer ${apiKey}` }
+}
+
+/** The base URL without slashes at its end. */
+export const baseOf = ({ baseUrl }: ModelServer) => baseUrl.replace(/\/+$/, '')
+
+/**
+ * Options for a provider's library: our `fetch`, which sends none of its headers, as some come from the environment; no
+ * retries, deadline or log of its own.
+ */
+export function libraryOptions(server: ModelServer) {
+  return {
+    apiKey: server.apiKey,
+    fetch: (url: string | URL | Request, init?: RequestInit) => fetchAnswer(server, url, init),
+    maxRetries: 0,
+    timeout: NEVER_MS,
+    logLevel: 'off' as const,
+  }
+}
+
+/**
+ * One client of a library for each server, made with its first request: a server whose models are built in does without
+ * the library.
+ */
+export function onePerServer<Client>(open: (server: ModelServer) => Promise<Client>) {
+  const clients = new WeakMap<ModelServer, Promise<Client>>()
+  return (server: ModelServer): Promise<Client> => {
+    const client = clients.get(server) ?? open(server)
+    clients.set(server, client)
+    return client
+  }
+}
+
+/** Attributes of a call's span according to the semantic conventions for generative AI. */
+export function spanAttributes(
+  operation: 'chat' | 'embeddings',
+  { model, baseUrl }: { model: string; baseUrl: string },
+  api?: ChatApi,
+) {
+  const { hostname, port, protocol } = new URL(baseUrl)
+  return {
+    'gen_ai.operation.name': operation,
+    // Names the protocol, whatever the server is.
+    'gen_ai.provider.name': api === 'messages' ? 'anthropic' : 'openai',
+    'gen_ai.request.model': model,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  }
+}
+
+/**
+ * The text of an answer that does not stream, without retries; cut after `maxAnswerBytes`. Throws UpstreamFailure or
+ * the abort reason.
+ */
+export async function readAnswerText(
+  send: (signal: AbortSignal) => Promise<Response>,
+  { deadlineMs, maxAnswerBytes }: { deadlineMs: number; maxAnswerBytes: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const work = async (stop: AbortSignal) => readText((await send(stop)).body ?? [], maxAnswerBytes)
+  const late = () => new UpstreamFailure({ kind: 'timeout' })
+  const answer = await withDeadline(deadlineMs, work, late, signal).catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw toUpstreamFailure(error)
+  })
+  if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
+  return answer
+}
+
+/** Asks at a path of the server: a POST, or a GET if there is no body. */
+export async function askJson(
+  server: ModelServer,
+  path: string,
+  body: object | undefined,
+  signal: AbortSignal,
+): Promise<Response> {
+  const sent = body && { method: 'POST', body: JSON.stringify(body) }
+  const message = await send(server, new URL(baseOf(server) + path), { ...sent, signal })
+  return toResponse(message, Readable.toWeb(message))
+}
+
+/** `fetch` for a provider's library, whose answers are server-sent events. */
+async function fetchAnswer(
+  server: ModelServer,
+  input: string | URL | Request,
+  init: RequestInit = {},
+): Promise<Response> {
+  const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input)
+  const message = await send(server, url, init)
+  return toResponse(message, ReadableStream.from(answerBody(message)))
+}
+
+function toResponse(message: IncomingMessage, body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, { status: message.statusCode ?? 200, headers: headersOf(message) })
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  return new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+/**
+ * Sends a request, with headers of our own. Throws UpstreamFailure if the connection fails or the status is not 2xx. It
+ * uses Node's HTTP client: that has no timeouts of its own, goes through the proxy that the environment names, and
+ * follows no redirect, which would turn the POST into a GET and make the failure hard to understand.
+ */
+async function send(
+  server: ModelServer,
+  url: URL,
+  { method = 'GET', body, signal }: RequestInit,
+): Promise<IncomingMessage> {
+  const bytes = Buffer.from(typeof body === 'string' ? body : '')
+  const options = {
+    method,
+    agent: url.protocol === 'https:' ? httpsAgent : httpAgent,
+    ...(signal && { signal }),
+    headers: {
+      ...authHeaders(server),
+      'content-type': 'application/json',
+      'content-length': bytes.length,
+      accept: 'text/event-stream, application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'agent-server',
+      ...traceHeaders(),
+    },
+  }
+  let isReused = false
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = (url.protocol === 'https:' ? https : http).request(url, options, resolve)
+      request.end(bytes).on('error', (error) => {
+        isReused = request.reusedSocket
+        reject(toUpstreamFailure(error, 'unreachable'))
+      })
+    })
+  const message = await ask().catch((failure: UpstreamFailure) => {
+    // The server closed an idle connection just as it was reused: retry at once, as this is not a failure.
+    if (isReused && failure.facts.kind === 'connection') return ask()
+    throw failure
+  })
+  const { statusCode: status = 0 } = message
+  if (status >= 200 && status <= 299) return message
+  throw failureOfStatus(status, headersOf(message), await readText(message, MAX_ERROR_BYTES))
+}
+
+/** Reads the body up to `maxBytes`; closes the connection if there is more. */
+async function readText(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes >= maxBytes) break
+  }
+  return Buffer.concat(parts).toString('utf8', 0, maxBytes)
+}

@@ -1,0 +1,229 @@
+import { pause } from '@agent-server/lib/abort.ts'
+import { backoffMs, retryAfterOf } from '@agent-server/lib/backoff.ts'
+import type { Log } from '@agent-server/lib/log.ts'
+import { isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
+import { isTooLong, sizesIn } from './too-long.ts'
+
+type FailureKind =
+  | 'status'
+  | 'unreachable'
+  | 'connection'
+  | 'timeout'
+  | 'ended-early'
+  | 'unreadable'
+  | 'web-page'
+
+export interface FailureFacts {
+  kind: FailureKind
+  /** The HTTP status, or the one that an error inside the stream corresponds to. */
+  status?: number | undefined
+  code?: string | undefined
+  /** The field of the request that is refused, if the server names it apart from its words. */
+  param?: string | undefined
+  /** The upstream's raw text. It may contain secrets, so it must be redacted before it is shown or logged. */
+  words?: string
+  retryAfterMs?: number | undefined
+  /** If the prompt was too long: its size and that of the model's window, in tokens, as far as the server tells. */
+  promptTokens?: number
+  window?: number
+  /** True if the upstream asked not to retry. */
+  final?: boolean
+}
+
+/** A failed call of the upstream. Never leaves this folder: see `explainFailure`. */
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure'
+  readonly facts: FailureFacts
+
+  constructor(facts: FailureFacts) {
+    super(`The upstream failed: ${facts.kind}`)
+    this.facts = facts
+  }
+}
+
+/** The failure for an answer that cannot be understood. */
+export function unreadable(words: string): UpstreamFailure {
+  return new UpstreamFailure({ kind: 'unreadable', words })
+}
+
+const MAX_WORDS = 4_000
+
+/** Error codes of connections that could not be opened or that broke. */
+const KIND_OF_CODE: Record<string, FailureKind> = {
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'connection',
+  EPIPE: 'connection',
+}
+
+/** Codes that are more precise than the status they come with. */
+const EXACT_STATUS: Record<string, number> = {
+  context_length_exceeded: 400,
+  exceed_context_size_error: 400,
+  insufficient_quota: 402,
+  model_not_found: 404,
+  // Groq: the model wrote a call that cannot be read, which it may not do the next time.
+  tool_use_failed: 502,
+}
+
+/** The statuses for errors inside a stream, which have none. */
+const STATUS_IN_STREAM: Record<string, number> = {
+  ...EXACT_STATUS,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  invalid_request_error: 400,
+  overloaded_error: 529,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  timeout: 408,
+}
+
+/** LM Studio's answer, with status 200, if the base URL lacks `/v1`. */
+const WRONG_PATH = /^unexpected endpoint/i
+
+/** Classifies an error thrown during a call of the upstream; `otherwise` is used if the error does not tell. */
+export function toUpstreamFailure(
+  thrown: unknown,
+  otherwise: FailureKind = 'unreadable',
+): UpstreamFailure {
+  if (thrown instanceof UpstreamFailure) return thrown
+  // The providers' libraries wrap what `fetch` throws, and throw what the stream reports as an error.
+  if (thrown instanceof Error && thrown.cause instanceof UpstreamFailure) return thrown.cause
+  if (isReported(thrown)) return failureInStream(thrown.error)
+  const code = codeOf(thrown)
+  const words =
+    thrown instanceof Error ? `${code ?? thrown.name} ${thrown.message}` : String(thrown)
+  const kind = KIND_OF_CODE[code ?? ''] ?? otherwise
+  return new UpstreamFailure({ kind, words: words.slice(0, MAX_WORDS) })
+}
+
+/** Whether it is the `APIError` for an error inside a stream, of either library: it has no status of its own. */
+function isReported(thrown: unknown): thrown is Error & { error: unknown } {
+  if (!(thrown instanceof Error) || !('error' in thrown) || !('requestID' in thrown)) return false
+  return thrown.error !== undefined && 'status' in thrown && thrown.status === undefined
+}
+
+/** The failure that an error inside a stream reports. */
+export function failureInStream(error: unknown): UpstreamFailure {
+  const { code = '', words, ...sizes } = readError(error)
+  const status = WRONG_PATH.test(words) ? 404 : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
+  return new UpstreamFailure({ kind: 'status', status, code, words, ...sizes })
+}
+
+/** The failure for a status outside 2xx; `body` may be truncated. */
+export function failureOfStatus(status: number, headers: Headers, body: string): UpstreamFailure {
+  const isWebPage = body.trimStart().startsWith('<')
+  if (isWebPage && [400, 404, 405].includes(status)) {
+    return new UpstreamFailure({ kind: 'web-page', status })
+  }
+  const { code = '', words, ...sizes } = readError(isWebPage ? '' : (parseJson(body) ?? body))
+  return new UpstreamFailure({
+    kind: 'status',
+    status: EXACT_STATUS[code] ?? status,
+    code,
+    words,
+    retryAfterMs: retryAfterOf(headers) ?? waitIn(words),
+    final: headers.get('x-should-retry') === 'false',
+    ...sizes,
+  })
+}
+
+/** Reads the various formats of error bodies: nested, flat, a list of one, a plain string. */
+function readError(
+  body: unknown,
+): Pick<FailureFacts, 'code' | 'param' | 'promptTokens' | 'window'> & { words: string } {
+  const outer = Array.isArray(body) ? body[0] : body
+  const error = isObject(outer) ? (outer.error ?? outer) : outer
+  if (!isObject(error)) return { words: String(error ?? '').slice(0, MAX_WORDS) }
+  const names = [error.code, error.type].map(String)
+  const code = names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
+  const message = nonEmptyString(error.message) ?? nonEmptyString(error.detail)
+  // Routers put the provider's own text into the metadata.
+  const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
+  const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
+  const param = nonEmptyString(error.param)
+  return {
+    ...(code && { code }),
+    ...(param && { param }),
+    words: words.slice(0, MAX_WORDS),
+    ...sizesIn(error, words),
+  }
+}
+
+/** The wait that Gemini tells in words alone: "Please retry in 17.3s." */
+function waitIn(words: string): number | undefined {
+  const [, seconds] = /\bretry in (\d+(?:\.\d+)?) ?s/i.exec(words) ?? []
+  return seconds === undefined ? undefined : Number(seconds) * 1_000
+}
+
+/** The HTTP status, if a server gives that as the code. */
+function statusIn(code: string): number | undefined {
+  return /^[45]\d\d$/.test(code) ? Number(code) : undefined
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown ? nonEmptyString(thrown.code) : undefined
+}
+
+const MAX_RETRIES = 2
+/** If a server asks for a longer wait, the call fails instead of waiting. */
+const MAX_WAIT_MS = 5_000
+const BACKOFF = { firstMs: 500, maxMs: MAX_WAIT_MS }
+
+interface Asking {
+  /** As in “The chat model is asked again”. */
+  upstream: string
+  log: Pick<Log, 'warn'> | undefined
+}
+
+/** Waits before each retry of one call; throws the failure where another attempt is pointless. */
+export function createRetries({ upstream, log }: Asking) {
+  let retries = 0
+  return async (failure: UpstreamFailure, signal: AbortSignal): Promise<void> => {
+    const wait = retryDelay(failure.facts, retries++)
+    if (wait === undefined) throw failure
+    const { kind, status } = failure.facts
+    log?.warn({ kind, status, retry: retries, wait }, `retrying the ${upstream}`)
+    await pause(wait, signal)
+  }
+}
+
+/**
+ * Retries until there is an answer or retrying is pointless; `adapt` returns true if the next attempt avoids what the
+ * server has refused. Throws UpstreamFailure, or the abort reason of `signal`.
+ */
+export async function askRepeatedly<Answer>(
+  ask: () => Promise<Answer>,
+  { adapt, ...asking }: Asking & { adapt?: (failure: UpstreamFailure) => boolean },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const waitForRetry = createRetries(asking)
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      const failure = toUpstreamFailure(error)
+      if (!adapt?.(failure)) await waitForRetry(failure, signal)
+    }
+  }
+}
+
+/** Whether the server still loads the model, as llama.cpp and Hugging Face say it; that passes, but may take minutes. */
+export function isLoading({ kind, status, words = '' }: FailureFacts): boolean {
+  return kind === 'status' && status === 503 && /loading model|is currently loading/i.test(words)
+}
+
+/** The time until the next attempt, in ms. Undefined unless the failure is transient; no retries after a timeout. */
+function retryDelay(facts: FailureFacts, retries: number): number | undefined {
+  if (retries >= MAX_RETRIES || facts.final || !isPassing(facts)) return undefined
+  if (facts.retryAfterMs === undefined) return backoffMs(retries + 1, BACKOFF)
+  return facts.retryAfterMs <= MAX_WAIT_MS ? facts.retryAfterMs : undefined
+}
+
+function isPassing(facts: FailureFacts): boolean {
+  const { kind, status = 0 } = facts
+  if (kind === 'connection' || kind === 'unreachable') return true
+  const isTransient = status >= 500 || [408, 409, 429].includes(status)
+  return kind === 'status' && isTransient && !isTooLong(facts)
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '@agent-server/lib/text/json.ts'
+import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
+import type { Abilities } from './abilities.ts'
+import type { ModelServer } from './connection.ts'
+
+/** A protocol in which a server is asked for an answer. Each is a folder beside this one. */
+export interface Protocol<Body extends object = object> {
+  readonly api: ChatApi
+  /** Where its requests go, after the base URL. */
+  readonly path: string
+  /** The request in the form that the server accepts. */
+  toBody(model: string, request: ModelRequest, abilities: Abilities): Body
+  /** Sends the request with the provider's library. Throws what that throws, or UpstreamFailure. */
+  send(server: ModelServer, body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>>
+  createReader(options: ReaderOptions): AnswerReader
+  /** What some servers refuse, with the change that avoids it. */
+  readonly fallbacks: readonly Fallback[]
+  /** The fields of the body, by path, that can be left out if the server refuses them. */
+  readonly optional: ReadonlySet<string>
+}
+
+export interface ReaderOptions {
+  /** The names of the tools whose calls are looked for in the text; none if the answer is JSON. */
+  offered: ReadonlySet<string>
+  /** Whether the answer is known to begin as reasoning without a mark. */
+  isThinkingOpen?: boolean | undefined
+}
+
+/** Reads the events of one answer. */
+export interface AnswerReader {
+  /** Reads the next event. Throws UpstreamFailure if it is invalid or reports an error. */
+  read(event: unknown): ModelEvent[]
+  /** True once the answer is whole; only its usage may still follow. */
+  readonly finished: boolean
+  /** True once nothing more follows. */
+  readonly closed: boolean
+  /** Tokens written per second, if the server says so. */
+  readonly speed: number | undefined
+  /** Whether the answer began as reasoning without a mark; undefined if it does not tell. */
+  readonly wasThinkingOpen: boolean | undefined
+  /** In which form the model's reasoning came. */
+  readonly reasoning: 'text' | 'summary' | 'none'
+  /** What was held back because it might have been the beginning of something else than text. */
+  rest(): ModelEvent[]
+  /** The final events: the tool calls, then `finish`. Throws UpstreamFailure if the reason reports a failure. */
+  ending(): ModelEvent[]
+}
+
+/** What to change if a server refuses a feature. */
+export interface Fallback {
+  /** Whether the body uses the feature. */
+  concerns: (body: JsonObject) => boolean
+  refusal: RegExp
+  instead: Partial<Abilities>
+  /** For the log, after “refuses”. */
+  report: string
+}
