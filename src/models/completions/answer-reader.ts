@@ -50,8 +50,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     /** Reads the next chunk. Throws UpstreamFailure if it is invalid or reports an error. */
     read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
-      // Errors without the field that the library looks for.
-      if (whole.object === 'error' || whole.type === 'error') throw failureInStream(chunk)
+      if (isError(whole)) throw failureInStream(chunk)
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
@@ -107,6 +106,9 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     },
   }
 }
+
+/** An error without the field that the library looks for. */
+const isError = ({ object, type }: JsonObject) => object === 'error' || type === 'error'
 
 /** How much of the prompt llama.cpp has read. */
 function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {

@@ -10,7 +10,6 @@ const MAX_WHOLE_BYTES = 16 * 2 ** 20
 const DRAIN_MS = 1_000
 
 const LINE_FEED = 10
-const BYTE_ORDER_MARK = /^\uFEFF/
 
 /**
  * The body of an answer as the providers' libraries can read it: server-sent events with lines of bounded length. The
@@ -18,59 +17,65 @@ const BYTE_ORDER_MARK = /^\uFEFF/
  * answer that is too long.
  */
 export async function* answerBody(message: IncomingMessage): AsyncGenerator<Uint8Array> {
-  const pieces: AsyncIterator<Uint8Array> = message.iterator({ destroyOnReturn: false })
+  const pieces: AsyncIterableIterator<Uint8Array> = message.iterator({ destroyOnReturn: false })
   let isEnded = false
-  let lineBytes = 0
   try {
     const { bytes, kind } = await beginning(pieces)
     if (kind === 'web-page') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
-    if (kind === 'whole') {
-      yield await wholeAnswer(bytes, pieces)
-      isEnded = true
-      return
-    }
-    for (let piece: Uint8Array | undefined = bytes; piece !== undefined; ) {
-      const end = piece.lastIndexOf(LINE_FEED)
-      lineBytes = end === -1 ? lineBytes + piece.length : piece.length - end - 1
-      if (lineBytes > MAX_LINE_BYTES) throw unreadable('an event longer than is accepted')
-      yield piece
-      const next = await pieces.next()
-      piece = next.done ? undefined : next.value
-    }
+    if (kind === 'whole') yield await wholeAnswer(bytes, pieces)
+    else yield* boundedLines(bytes, pieces)
     isEnded = true
   } finally {
+    await pieces.return?.()
     if (!isEnded) drain(message)
   }
 }
 
 /** Reads until the first character that is no space, which tells what the body is. */
 async function beginning(pieces: AsyncIterator<Uint8Array>) {
+  let bytes: Uint8Array = Buffer.alloc(0)
   let text = ''
-  for (let bytes: Uint8Array = Buffer.alloc(0); ; ) {
+  while (text === '' && bytes.length < MAX_LINE_BYTES) {
     const next = await pieces.next()
-    if (next.done) return { bytes, kind: 'events' }
+    if (next.done) break
     bytes = bytes.length === 0 ? next.value : Buffer.concat([bytes, next.value])
-    const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-    text = whole.replace(BYTE_ORDER_MARK, '').trimStart()
-    if (text === '' && bytes.length < MAX_LINE_BYTES) continue
-    if (text.startsWith('<')) return { bytes, kind: 'web-page' }
-    if (text.startsWith('{')) return { bytes, kind: 'whole' }
-    return { bytes: BYTE_ORDER_MARK.test(whole) ? bytes.subarray(3) : bytes, kind: 'events' }
+    text = new TextDecoder().decode(bytes).trimStart()
+  }
+  // Without the mark, which the decoder takes off as well.
+  if (BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte)) bytes = bytes.subarray(3)
+  return { bytes, kind: KINDS[text.charAt(0)] ?? 'events' }
+}
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+/** What a body is that begins with this character. */
+const KINDS: Record<string, 'web-page' | 'whole'> = { '<': 'web-page', '{': 'whole' }
+
+async function* boundedLines(
+  begun: Uint8Array,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield begun
+  let lineBytes = begun.length - begun.lastIndexOf(LINE_FEED) - 1
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf(LINE_FEED)
+    lineBytes = end === -1 ? lineBytes + piece.length : piece.length - end - 1
+    if (lineBytes > MAX_LINE_BYTES) throw unreadable('an event longer than is accepted')
+    yield piece
   }
 }
 
 async function wholeAnswer(
   begun: Uint8Array,
-  pieces: AsyncIterator<Uint8Array>,
+  pieces: AsyncIterable<Uint8Array>,
 ): Promise<Uint8Array> {
   const parts = [begun]
   let bytes = begun.length
-  for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
-    parts.push(next.value)
-    bytes += next.value.length
+  for await (const piece of pieces) {
+    parts.push(piece)
+    bytes += piece.length
     if (bytes > MAX_WHOLE_BYTES) throw unreadable('an answer longer than is accepted')
   }
-  const answer = parseJson(Buffer.concat(parts).toString().replace(BYTE_ORDER_MARK, ''))
+  const answer = parseJson(Buffer.concat(parts).toString())
   if (answer === undefined) throw unreadable('the answer is not JSON')
   return Buffer.from(`event: whole\ndata: ${JSON.stringify(answer)}\n\n`)
 }

@@ -46,38 +46,18 @@ export async function* streamAnswer(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
   const answer = protocol.createReader({ offered: searchedFor(request), isThinkingOpen })
-  const waits = limitWaits(server, answer, signal)
   const writing = createWritingTime()
-  const pending: ModelEvent[] = []
-  // Ends the call, and with it what the provider's library still holds.
-  const call = new AbortController()
-  let isEnded = false
   let failure: UpstreamFailure | undefined
   try {
-    const send = (stop: AbortSignal) => {
-      stop.addEventListener('abort', () => call.abort(stop.reason), { once: true })
-      return protocol.send(server, body, call.signal)
-    }
-    const ahead = readAhead(await waits.inTime(send))
-    while (!isEnded && !answer.closed) {
-      const next = await waits.inTime(ahead.next)
-      isEnded = next.isEnded
-      for (const event of next.events) pending.push(...answer.read(event))
-      writing.note(pending)
-      if (pending.length === 0) continue
-      waits.begin()
-      yield joined(pending.splice(0))
+    for await (const events of receive(server, { protocol, body, answer }, signal)) {
+      writing.note(events)
+      yield events
     }
   } catch (error) {
     failure = toUpstreamFailure(error)
-  } finally {
-    // What little may follow a whole answer is read, so that its connection can be used again.
-    if (answer.closed) setTimeout(() => call.abort(), DRAIN_MS).unref()
-    else if (!isEnded) call.abort()
   }
-  // What was received before the end or a failure is still passed on.
-  pending.push(...answer.rest())
-  if (pending.length > 0) yield joined(pending)
+  const rest = joined(answer.rest())
+  if (rest.length > 0) yield rest
   signal.throwIfAborted()
   // An answer with a finish reason is whole, even if the connection failed afterwards.
   if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
@@ -88,6 +68,49 @@ export async function* streamAnswer(
     reasoning: answer.reasoning,
   })
   yield ending
+}
+
+/** Sends the request and reads its answer in batches; ends the call in any case. */
+async function* receive(
+  server: ChatServer,
+  { protocol, body, answer }: Pick<ModelCall, 'protocol' | 'body'> & { answer: AnswerReader },
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent[]> {
+  const waits = limitWaits(server, answer, signal)
+  const call = new AbortController()
+  const send = (stop: AbortSignal) => {
+    stop.addEventListener('abort', () => call.abort(stop.reason), { once: true })
+    return protocol.send(server, body, call.signal)
+  }
+  let isEnded = false
+  try {
+    const ahead = readAhead(await waits.inTime(send))
+    while (!isEnded && !answer.closed) {
+      const next = await waits.inTime(ahead.next)
+      isEnded = next.isEnded
+      const { events, error } = readEach(next.events, answer)
+      if (events.length > 0) {
+        waits.begin()
+        yield events
+      }
+      if (error !== undefined) throw error
+    }
+  } finally {
+    // What little may follow a whole answer is read, so that its connection can be used again.
+    if (answer.closed) setTimeout(() => call.abort(), DRAIN_MS).unref()
+    else if (!isEnded) call.abort()
+  }
+}
+
+/** What the events say up to one that cannot be read, or reports an error. */
+function readEach(events: readonly unknown[], answer: AnswerReader) {
+  const read: ModelEvent[] = []
+  try {
+    for (const event of events) read.push(...answer.read(event))
+    return { events: joined(read) }
+  } catch (error) {
+    return { events: joined(read), error: toUpstreamFailure(error) }
+  }
 }
 
 /**
