@@ -27,7 +27,7 @@ function toDetail(part: Exclude<ReasoningPart, { form: 'content' }>): Record<str
       return part.detail
     case 'item': {
       const { data, id, summary } = part
-      return { type: 'reasoning.encrypted', format: ITEM_FORMAT, data, id: id ?? null, summary }
+      return { type: 'reasoning.encrypted', format: ITEM_FORMAT, data, id, summary }
     }
     case 'block':
       return part.text === undefined
@@ -52,9 +52,10 @@ function fromDetail(detail: Record<string, unknown>): ReasoningPart {
   const { format, text, summary } = detail
   const data = nonEmptyString(detail.data)
   const signature = nonEmptyString(detail.signature)
-  if (format === ITEM_FORMAT && data !== undefined) {
+  const id = nonEmptyString(detail.id)
+  if (format === ITEM_FORMAT && data !== undefined && id !== undefined) {
     const summaries = Array.isArray(summary) ? summary.map(String) : []
-    return { form: 'item', data, id: nonEmptyString(detail.id), summary: summaries }
+    return { form: 'item', id, data, summary: summaries }
   }
   if (format === BLOCK_FORMAT && data !== undefined) return { form: 'block', signature: data }
   if (format === BLOCK_FORMAT && typeof text === 'string' && signature !== undefined) {

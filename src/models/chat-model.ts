@@ -43,7 +43,7 @@ export type ReasoningPart =
   /** An entry of OpenRouter's `reasoning_details`. */
   | { form: 'detail'; detail: Record<string, unknown> }
   /** A reasoning item of OpenAI's Responses; `data` is encrypted. */
-  | { form: 'item'; data: string; id?: string | undefined; summary: readonly string[] }
+  | { form: 'item'; id: string; data: string; summary: readonly string[] }
   /** A thinking block of Anthropic's Messages; without text, a redacted one, whose `signature` is its data. */
   | { form: 'block'; text?: string | undefined; signature: string }
 

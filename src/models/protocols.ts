@@ -1,10 +1,11 @@
 import type { ChatApi } from './chat-model.ts'
 import { completions } from './completions/completions.ts'
+import { responses } from './responses/responses.ts'
 import type { Protocol } from './upstream/protocol.ts'
 
 /** The protocols in which a server can be asked for an answer: a folder and a line here for each. */
 export const PROTOCOLS: Readonly<Record<ChatApi, Protocol>> = {
-  responses: completions,
+  responses,
   'chat-completions': completions,
   messages: completions,
 }

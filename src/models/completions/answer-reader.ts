@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
 import type { FinishReason, ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
 import { failureInStream, UpstreamFailure, unreadable } from '../upstream/failures.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
-import { createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
+import { createTextReader } from '../upstream/text-reader.ts'
 import { createToolCallAccumulator } from './tool-calls.ts'
 
 /** Limits beyond which the reasoning sent back with the tool results is cut. */
@@ -14,40 +13,18 @@ const MAX_REASONING_DETAILS = 64
 export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): AnswerReader {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
-  const thinking = createThinkingSplitter({ isOpen: isThinkingOpen })
-  const written = createWrittenCalls(offered)
+  const written = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
   let usage: ModelUsage | undefined
   let speed: number | undefined
-  let hasText = false
-  let hasThought = false
 
-  const toEvents = (thought: string, text: string): ModelEvent[] => {
-    hasText ||= text !== ''
-    hasThought ||= thought !== ''
-    return [
-      ...(thought === '' ? [] : [{ type: 'reasoning-delta' as const, text: thought }]),
-      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
-    ]
-  }
   const count = (chunk: JsonObject, choice: JsonObject): void => {
     usage = readUsage(chunk) ?? readUsage(choice) ?? usage
     const { predicted_per_second: told } = objectOf(chunk.timings)
     if (typeof told === 'number') speed = told
   }
-  const whyEmpty = (reason: FinishReason): string => {
-    if (reason === 'content_filter') return 'The model’s provider withheld the answer.'
-    if (reason === 'length') {
-      return hasThought
-        ? 'The model reached its output limit while it was still thinking.'
-        : 'The model had no room left for an answer.'
-    }
-    if (written.hasDropped) return 'The model called a tool that does not exist, and said nothing.'
-    return hasThought ? 'The model thought, but gave no answer.' : 'The model gave no answer.'
-  }
 
   return {
-    /** Reads the next chunk. Throws UpstreamFailure if it is invalid or reports an error. */
     read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
@@ -58,49 +35,39 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       const delta = objectOf(first.delta ?? first.message)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
-      const said = thinking.write(textOf(delta))
       const thought = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning)
       return [
         ...readProgress(whole),
-        ...toEvents((thought ?? '') + said.reasoning, written.write(said.text)),
+        ...written.read({ thought: thought ?? '', text: textOf(delta) }),
       ]
     },
-    /** True once the finish reason was received; only the usage may still follow. */
     get finished() {
       return finishReason !== undefined
     },
     // The library ends the stream itself, at its mark.
     closed: false,
     get reasoning() {
-      return hasThought ? 'text' : 'none'
+      return written.hasThought ? 'text' : 'none'
     },
-    /** Tokens written per second, if the server says so. */
     get speed() {
       return speed
     },
-    /** Whether the answer began as thinking without a mark; undefined if it does not tell. */
     get wasThinkingOpen() {
-      return thinking.wasOpen
+      return written.wasThinkingOpen
     },
-    /** What was held back because it might have been the beginning of something else than text. */
-    rest(): ModelEvent[] {
-      const said = thinking.end()
-      return toEvents(said.reasoning, written.write(said.text) + written.end())
-    },
-    /** The final events: the tool calls, then `finish`. Throws UpstreamFailure if the reason reports a failure. */
+    rest: written.rest,
     ending(): ModelEvent[] {
-      const more = written.calls.map((call) => ({ callId: `call_${randomUUID()}`, ...call }))
-      const calls = [...toolCalls.calls(), ...more]
+      const calls = [...toolCalls.calls(), ...written.calls()]
       const reason = toFinishReason(finishReason ?? '', calls.length > 0)
-      const isEmpty = !hasText && calls.length === 0
+      const isEmpty = !written.hasText && calls.length === 0
       return [
         ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
         {
           type: 'finish',
           reason,
           usage,
-          reasoning: calls.length > 0 ? reasoning.parts() : undefined,
-          ...(isEmpty && { emptyBecause: whyEmpty(reason) }),
+          ...(calls.length > 0 && { reasoning: reasoning.parts() }),
+          ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),
         },
       ]
     },

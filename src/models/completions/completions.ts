@@ -1,23 +1,18 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
-import { baseOf, libraryOptions, onePerServer } from '../upstream/connection.ts'
+import { openAiClient } from '../upstream/openai-client.ts'
 import type { Protocol } from '../upstream/protocol.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { FALLBACKS } from './fallbacks.ts'
 import { toRequestBody } from './request-body.ts'
-
-const clientOf = onePerServer(async (server) => {
-  const { OpenAI } = await import('openai')
-  const none = { adminAPIKey: null, organization: null, project: null, webhookSecret: null }
-  return new OpenAI({ ...libraryOptions(server), ...none, baseURL: baseOf(server) })
-})
 
 /** OpenAI's chat completions, which most servers of models speak, each in its own way. */
 export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
   api: 'chat-completions',
   path: '/chat/completions',
   toBody: toRequestBody,
-  async send(server, body, signal) {
-    return (await clientOf(server)).chat.completions.create(body, { signal })
+  async connect(server) {
+    const { chat } = await openAiClient(server)
+    return (body, signal) => chat.completions.create(body, { signal })
   },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,

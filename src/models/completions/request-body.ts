@@ -19,9 +19,8 @@ import type {
   ToolChoice,
 } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
+import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
 import { CALL_SCHEMA } from './fallbacks.ts'
-
-const MAX_NAME = 64
 
 type Asked = Omit<ModelRequest, 'chunks'>
 
@@ -157,17 +156,15 @@ function toContent(
   abilities: Abilities,
 ): string | ChatCompletionContentPart[] {
   if (images.length === 0) return content
-  if (!abilities.images) return `${content}\n[This model cannot see: say so where it matters]`
+  if (!abilities.images) return withoutImages(content)
   return [
     { type: 'text', text: content },
     ...images.map(({ url, detail }): ChatCompletionContentPart => {
-      const known = DETAILS.find((each) => each === detail)
+      const known = toImageDetail(detail)
       return { type: 'image_url', image_url: { url, ...(known && { detail: known }) } }
     }),
   ]
 }
-
-const DETAILS = ['auto', 'low', 'high'] as const
 
 function toAssistantMessage(
   { content, toolCalls: calls = [], reasoning = [] }: AssistantMessage,
@@ -203,14 +200,9 @@ function toToolCall({
     id: callId,
     type: 'function',
     // Servers that parse the arguments reject invalid ones; the tool's result says what was wrong.
-    function: { name: toolName(name), arguments: isJsonObject(written) ? written : '{}' },
+    function: { name: toToolName(name), arguments: isJsonObject(written) ? written : '{}' },
     ...(attachment && { extra_content: attachment }),
   }
-}
-
-/** Models invent names with dots and tags, which servers reject in the next request. */
-function toolName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
 }
 
 function toTool({ name, description, parameters }: ModelTool): ChatCompletionFunctionTool {

@@ -71,6 +71,7 @@ export function fallBack(
   )
   if (fallback) {
     Object.assign(abilities, fallback.instead)
+    if (fallback.omit) abilities.omitted.add(fallback.omit)
     log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
     return true
   }
@@ -125,7 +126,7 @@ const NAMING = [
   'only (?:supported|the default|\\w+ is (?:supported|allowed))',
   'incompatible',
   'cannot be (?:used|set|specified)',
-  'must be (?:set to|one of|unset|omitted)',
+  'must be (?:set to|one of|unset|omitted|verified)',
 ]
 const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
 

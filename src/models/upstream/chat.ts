@@ -41,7 +41,8 @@ class UpstreamModel implements ChatModel {
   readonly generates = true
   readonly #options: UpstreamModelOptions
   readonly #protocols: Readonly<Record<ChatApi, Protocol>>
-  readonly #refusedApis = new Set<ChatApi>()
+  /** The protocols that the server has no endpoint for. */
+  readonly #missingApis = new Set<ChatApi>()
   #protocol: Protocol
   #server: ChatServer
   #abilities: Abilities = createAbilities()
@@ -170,8 +171,8 @@ class UpstreamModel implements ChatModel {
   #changeApi(failure: UpstreamFailure): boolean {
     const { api: current } = this.#protocol
     const next = this.#options.api === 'auto' ? nextApi(current, failure) : undefined
-    if (!next || this.#refusedApis.has(next)) return false
-    this.#refusedApis.add(current)
+    if (!next || this.#missingApis.has(next)) return false
+    if (current !== 'chat-completions') this.#missingApis.add(current)
     const { tools, images, choiceBySchema, progress } = this.#abilities
     this.#abilities = { ...createAbilities(), tools, images, choiceBySchema, progress }
     this.#protocol = this.#protocols[next]

@@ -10,8 +10,11 @@ export interface Protocol<Body extends object = object> {
   readonly path: string
   /** The request in the form that the server accepts. */
   toBody(model: string, request: ModelRequest, abilities: Abilities): Body
-  /** Sends the request with the provider's library. Throws what that throws, or UpstreamFailure. */
-  send(server: ModelServer, body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>>
+  /**
+   * Loads the provider's library with the first request. What it returns sends a request and throws what the library
+   * throws, or UpstreamFailure.
+   */
+  connect(server: ModelServer): Promise<Send<Body>>
   createReader(options: ReaderOptions): AnswerReader
   /** What some servers refuse, with the change that avoids it. */
   readonly fallbacks: readonly Fallback[]
@@ -19,11 +22,15 @@ export interface Protocol<Body extends object = object> {
   readonly optional: ReadonlySet<string>
 }
 
+type Send<Body> = (body: Body, signal: AbortSignal) => Promise<AsyncIterable<unknown>>
+
 export interface ReaderOptions {
   /** The names of the tools whose calls are looked for in the text; none if the answer is JSON. */
   offered: ReadonlySet<string>
   /** Whether the answer is known to begin as reasoning without a mark. */
   isThinkingOpen?: boolean | undefined
+  /** What ends the text, for protocols that have no field for it. */
+  stop?: readonly string[] | undefined
 }
 
 /** Reads the events of one answer. */
@@ -51,7 +58,9 @@ export interface Fallback {
   /** Whether the body uses the feature. */
   concerns: (body: JsonObject) => boolean
   refusal: RegExp
-  instead: Partial<Abilities>
+  instead?: Partial<Abilities>
+  /** A field to leave out, by path. */
+  omit?: string
   /** For the log, after “refuses”. */
   report: string
 }

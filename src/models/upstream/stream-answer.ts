@@ -45,7 +45,8 @@ export async function* streamAnswer(
   { protocol, body, request, isThinkingOpen, onLearned }: ModelCall,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
-  const answer = protocol.createReader({ offered: searchedFor(request), isThinkingOpen })
+  const { stop } = request.sampling
+  const answer = protocol.createReader({ offered: searchedFor(request), isThinkingOpen, stop })
   const writing = createWritingTime()
   let failure: UpstreamFailure | undefined
   try {
@@ -78,13 +79,14 @@ async function* receive(
 ): AsyncGenerator<ModelEvent[]> {
   const waits = limitWaits(server, answer, signal)
   const call = new AbortController()
-  const send = (stop: AbortSignal) => {
+  const send = await protocol.connect(server)
+  const sendInTime = (stop: AbortSignal) => {
     stop.addEventListener('abort', () => call.abort(stop.reason), { once: true })
-    return protocol.send(server, body, call.signal)
+    return send(body, call.signal)
   }
   let isEnded = false
   try {
-    const ahead = readAhead(await waits.inTime(send))
+    const ahead = readAhead(await waits.inTime(sendInTime))
     while (!isEnded && !answer.closed) {
       const next = await waits.inTime(ahead.next)
       isEnded = next.isEnded

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   createThinkingSplitter,
   createWrittenCalls,
-} from '../../../src/models/completions/answer-text.ts'
+} from '../../../src/models/upstream/answer-text.ts'
 import { processorMs } from '../../support/processor-time.ts'
 
 /** What is said of a text that comes in pieces of this length. */

@@ -91,6 +91,33 @@ function openEnd(text: string, marks: readonly string[]): number {
   return Math.max(0, ...lengths)
 }
 
+/** Ends a text at the first of the stop sequences, which is no part of it, for protocols that take none. */
+export function createStopCutter(stop: readonly string[]) {
+  let held = ''
+  let isCut = false
+  return {
+    write(more: string): string {
+      if (stop.length === 0) return more
+      if (isCut) return ''
+      held += more
+      const places = stop.map((each) => held.indexOf(each)).filter((at) => at !== -1)
+      isCut = places.length > 0
+      const length = isCut ? Math.min(...places) : held.length - openEnd(held, stop)
+      const text = held.slice(0, length)
+      held = isCut ? '' : held.slice(length)
+      return text
+    },
+    end(): string {
+      const rest = held
+      held = ''
+      return rest
+    },
+    get isCut() {
+      return isCut
+    },
+  }
+}
+
 interface WrittenCall {
   name: string
   arguments: string

@@ -1,0 +1,138 @@
+import type {
+  EasyInputMessage,
+  FunctionTool,
+  ResponseCreateParamsStreaming,
+  ResponseInputItem,
+  ResponseTextConfig,
+  ToolChoiceFunction,
+  ToolChoiceOptions,
+} from 'openai/resources/responses/responses'
+import type {
+  AnswerFormat,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ReasoningPart,
+  ToolChoice,
+} from '../chat-model.ts'
+import type { Abilities } from '../upstream/abilities.ts'
+import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
+
+/**
+ * A request that keeps nothing at the provider: the whole conversation goes out each time, and reasoning comes back
+ * encrypted. There are no fields for stop sequences, penalties and seeds.
+ */
+export function toRequestBody(
+  model: string,
+  { messages, tools, toolChoice, sampling, cacheKey }: ModelRequest,
+  abilities: Abilities,
+): ResponseCreateParamsStreaming {
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const leading = begin === -1 ? messages : messages.slice(0, begin)
+  const offered = abilities.tools ? tools : []
+  return {
+    model,
+    stream: true,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    ...(leading.length > 0 && {
+      instructions: leading.map(({ content }) => content).join('\n\n'),
+    }),
+    input: messages.slice(leading.length).flatMap((message) => toItems(message, abilities)),
+    ...(offered.length > 0 && {
+      tools: offered.map(toTool),
+      ...(toolChoice && { tool_choice: toToolChoice(toolChoice) }),
+    }),
+    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
+    ...(sampling.topP !== undefined && { top_p: sampling.topP }),
+    ...(sampling.maxTokens !== undefined && { max_output_tokens: sampling.maxTokens }),
+    ...(sampling.format && { text: toText(sampling.format) }),
+    reasoning: { summary: 'auto', ...toEffort(sampling.effort) },
+    ...(cacheKey && { prompt_cache_key: cacheKey }),
+  }
+}
+
+type Reasoning = NonNullable<ResponseCreateParamsStreaming['reasoning']>
+
+// Each model takes efforts of its own: what is not one of them is refused, and then left out.
+const toEffort = (effort: string | undefined) =>
+  effort === undefined ? {} : { effort: effort as NonNullable<Reasoning['effort']> }
+
+function toItems(message: ModelMessage, abilities: Abilities): ResponseInputItem[] {
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: message.content }]
+    case 'user':
+      return [{ role: 'user', content: toContent(message, abilities) }]
+    case 'tool':
+      return [{ type: 'function_call_output', call_id: message.callId, output: message.content }]
+    case 'assistant': {
+      const { content, toolCalls = [], reasoning = [] } = message
+      return [
+        ...(abilities.reasoning && toolCalls.length > 0 ? reasoning.flatMap(toReasoning) : []),
+        ...(content === '' ? [] : [{ role: 'assistant' as const, content }]),
+        ...toolCalls.map((call) => ({
+          type: 'function_call' as const,
+          call_id: call.callId,
+          name: toToolName(call.name),
+          arguments: call.arguments,
+        })),
+      ]
+    }
+    default:
+      return message satisfies never
+  }
+}
+
+type UserMessage = Extract<ModelMessage, { role: 'user' }>
+
+function toContent(message: UserMessage, abilities: Abilities): EasyInputMessage['content'] {
+  const { content, images = [] } = message
+  if (images.length === 0) return content
+  if (!abilities.images) return withoutImages(content)
+  return [
+    { type: 'input_text', text: content },
+    ...images.map(({ url, detail }) => ({
+      type: 'input_image' as const,
+      image_url: url,
+      detail: toImageDetail(detail) ?? 'auto',
+    })),
+  ]
+}
+
+/** Reasoning of another provider is not sent. */
+function toReasoning(part: ReasoningPart): ResponseInputItem[] {
+  if (part.form !== 'item') return []
+  const { data, id, summary } = part
+  return [
+    {
+      type: 'reasoning',
+      id,
+      encrypted_content: data,
+      summary: summary.map((text) => ({ type: 'summary_text', text })),
+    },
+  ]
+}
+
+function toTool({ name, description, parameters }: ModelTool): FunctionTool {
+  // Otherwise the provider holds the schema to rules that those of MCP servers break.
+  return { type: 'function', name, description, parameters, strict: false }
+}
+
+function toToolChoice(choice: ToolChoice): ToolChoiceOptions | ToolChoiceFunction {
+  return typeof choice === 'object' ? { type: 'function', name: choice.name } : choice
+}
+
+function toText(format: AnswerFormat): ResponseTextConfig {
+  if (format.type === 'json') return { format: { type: 'json_object' } }
+  const { name, schema, description, strict } = format
+  return {
+    format: {
+      type: 'json_schema',
+      name,
+      schema,
+      ...(description !== undefined && { description }),
+      ...(strict !== undefined && { strict }),
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
+import { createStopCutter, createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
+import type { ReaderOptions } from './protocol.ts'
+
+/**
+ * Reads the text of one answer, in any protocol: takes out the reasoning and the calls that a model writes into it, and
+ * ends it at a stop sequence where the protocol has none.
+ */
+export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderOptions) {
+  const thinking = createThinkingSplitter({ isOpen: isThinkingOpen })
+  const written = createWrittenCalls(offered)
+  const cutter = createStopCutter(stop)
+  let hasText = false
+  let hasThought = false
+
+  const toEvents = (thought: string, text: string): ModelEvent[] => {
+    hasText ||= text !== ''
+    hasThought ||= thought !== ''
+    return [
+      ...(thought === '' ? [] : [{ type: 'reasoning-delta' as const, text: thought }]),
+      ...(text === '' ? [] : [{ type: 'text-delta' as const, text }]),
+    ]
+  }
+
+  return {
+    /** Reads the next reasoning and text, as the protocol tells them apart. */
+    read({ thought = '', text = '' }: { thought?: string; text?: string }): ModelEvent[] {
+      const parts = thinking.write(text)
+      return toEvents(thought + parts.reasoning, cutter.write(written.write(parts.text)))
+    },
+    /** What was held back because it might have been the beginning of something else than text. */
+    rest(): ModelEvent[] {
+      const parts = thinking.end()
+      const text = cutter.write(written.write(parts.text) + written.end()) + cutter.end()
+      return toEvents(parts.reasoning, text)
+    },
+    /** The calls that were written into the text. */
+    calls: (): ModelToolCall[] =>
+      written.calls.map((call) => ({ callId: `call_${randomUUID()}`, ...call })),
+    /** Whether a stop sequence has ended the text. */
+    get isStopped() {
+      return cutter.isCut
+    },
+    get hasText() {
+      return hasText
+    },
+    get hasThought() {
+      return hasThought
+    },
+    /** Whether the answer began as reasoning without a mark; undefined if it does not tell. */
+    get wasThinkingOpen() {
+      return thinking.wasOpen
+    },
+    /** Why an answer has neither text nor a call, as a sentence for the user. */
+    whyEmpty(reason: FinishReason): string {
+      if (reason === 'content_filter') return 'The model’s provider withheld the answer.'
+      if (reason === 'length') {
+        return hasThought
+          ? 'The model reached its output limit while it was still thinking.'
+          : 'The model had no room left for an answer.'
+      }
+      if (written.hasDropped) {
+        return 'The model called a tool that does not exist, and said nothing.'
+      }
+      return hasThought ? 'The model thought, but gave no answer.' : 'The model gave no answer.'
+    },
+  }
+}
