@@ -12,7 +12,7 @@ export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
   toBody: toRequestBody,
   async connect(server) {
     const { chat } = await openAiClient(server)
-    return (body, signal) => chat.completions.create(body, { signal })
+    return { send: (body, signal) => chat.completions.create(body, { signal }) }
   },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,

@@ -27,7 +27,7 @@ export const responses: Protocol<ResponseCreateParamsStreaming> = {
   toBody: toRequestBody,
   async connect(server) {
     const client = await openAiClient(server)
-    return (body, signal) => client.responses.create(body, { signal })
+    return { send: (body, signal) => client.responses.create(body, { signal }) }
   },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,

@@ -10,11 +10,8 @@ export interface Protocol<Body extends object = object> {
   readonly path: string
   /** The request in the form that the server accepts. */
   toBody(model: string, request: ModelRequest, abilities: Abilities): Body
-  /**
-   * Loads the provider's library with the first request. What it returns sends a request and throws what the library
-   * throws, or UpstreamFailure.
-   */
-  connect(server: ModelServer): Promise<Send<Body>>
+  /** Loads the provider's library with the first request. */
+  connect(server: ModelServer): Promise<Connection<Body>>
   createReader(options: ReaderOptions): AnswerReader
   /** What some servers refuse, with the change that avoids it. */
   readonly fallbacks: readonly Fallback[]
@@ -22,7 +19,10 @@ export interface Protocol<Body extends object = object> {
   readonly optional: ReadonlySet<string>
 }
 
-type Send<Body> = (body: Body, signal: AbortSignal) => Promise<AsyncIterable<unknown>>
+interface Connection<Body extends object> {
+  /** Sends a request; its answer as the library reads it. Throws what the library throws, or UpstreamFailure. */
+  send(body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>>
+}
 
 export interface ReaderOptions {
   /** The names of the tools whose calls are looked for in the text; none if the answer is JSON. */

@@ -79,10 +79,10 @@ async function* receive(
 ): AsyncGenerator<ModelEvent[]> {
   const waits = limitWaits(server, answer, signal)
   const call = new AbortController()
-  const send = await protocol.connect(server)
+  const connection = await protocol.connect(server)
   const sendInTime = (stop: AbortSignal) => {
     stop.addEventListener('abort', () => call.abort(stop.reason), { once: true })
-    return send(body, call.signal)
+    return connection.send(body, call.signal)
   }
   let isEnded = false
   try {
