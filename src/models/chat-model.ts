@@ -93,8 +93,6 @@ export interface ModelRequest {
   tools: readonly ModelTool[]
   toolChoice?: ToolChoice | undefined
   sampling: Sampling
-  /** The same for requests that begin alike, by which a provider finds what it has cached; reveals nothing. */
-  cacheKey?: string | undefined
   /** The chunks whose text the messages contain; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
   /** What begins alike has the same one: for a provider that routes requests to where their beginning is cached. */
