@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
-import type { FinishReason, ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
-import { failureInStream, UpstreamFailure, unreadable } from '../upstream/failures.ts'
+import type { ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
+import { failureInStream, unreadable } from '../upstream/failures.ts'
+import { toFinishReason } from '../upstream/finish-reason.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
 import { createTextReader } from '../upstream/text-reader.ts'
 import { createToolCallAccumulator } from './tool-calls.ts'
@@ -139,40 +140,4 @@ function createReasoningKeeper() {
       ...details.map((detail) => ({ form: 'detail' as const, detail })),
     ],
   }
-}
-
-const FINISH_REASONS: Record<string, FinishReason> = {
-  length: 'length',
-  max_tokens: 'length',
-  max_output_tokens: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  tool_call: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-  content_filtered: 'content_filter',
-  safety: 'content_filter',
-  recitation: 'content_filter',
-  prohibited_content: 'content_filter',
-  sensitive: 'content_filter',
-  refusal: 'content_filter',
-}
-
-/** Finish reasons that mean that the answer is incomplete. */
-const FAILURES = new Set(['error', 'abort', 'network_error', 'insufficient_system_resource'])
-
-/**
- * Normalises a server's `finish_reason`. An unknown one (`eos`, `end_turn`, `complete`…) means `stop`. Some servers
- * say `stop` after tool calls, and a few `tool_calls` without any; both are corrected. Throws UpstreamFailure for a
- * reason that reports a failure.
- */
-function toFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
-  const name = reason.toLowerCase()
-  if (FAILURES.has(name)) {
-    throw new UpstreamFailure({ kind: 'status', status: 502, words: `finish_reason ${name}` })
-  }
-  const known = FINISH_REASONS[name] ?? 'stop'
-  if (known === 'stop' && hasToolCalls) return 'tool_calls'
-  return known === 'tool_calls' && !hasToolCalls ? 'stop' : known
 }

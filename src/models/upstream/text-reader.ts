@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FinishReason, ModelEvent, ModelToolCall } from '../chat-model.ts'
 import { createStopCutter, createThinkingSplitter, createWrittenCalls } from './answer-text.ts'
+import { whyEmpty } from './finish-reason.ts'
 import type { ReaderOptions } from './protocol.ts'
 
 /**
@@ -53,17 +54,7 @@ export function createTextReader({ offered, isThinkingOpen, stop = [] }: ReaderO
       return thinking.wasOpen
     },
     /** Why an answer has neither text nor a call, as a sentence for the user. */
-    whyEmpty(reason: FinishReason): string {
-      if (reason === 'content_filter') return 'The model’s provider withheld the answer.'
-      if (reason === 'length') {
-        return hasThought
-          ? 'The model reached its output limit while it was still thinking.'
-          : 'The model had no room left for an answer.'
-      }
-      if (written.hasDropped) {
-        return 'The model called a tool that does not exist, and said nothing.'
-      }
-      return hasThought ? 'The model thought, but gave no answer.' : 'The model gave no answer.'
-    },
+    whyEmpty: (reason: FinishReason) =>
+      whyEmpty(reason, { hasThought, hasDropped: written.hasDropped }),
   }
 }
