@@ -42,6 +42,11 @@ async function events(more: object = {}) {
   })
 }
 
+function textIn(event: MessageEvent): string {
+  const delta = event.type === 'content_block_delta' ? event.delta : undefined
+  return delta?.type === 'text_delta' ? delta.text : ''
+}
+
 const sent = () => modelRequest(upstream.requests.at(-1))
 
 const USAGE = {
@@ -77,10 +82,13 @@ describe('A message', () => {
 
   it('comes in the published events with stream', async () => {
     const all = await events()
-    expect(all.map(({ type }) => type)).toEqual([
+    // How many deltas the text has depends on how the network cuts it.
+    const texts = all.map(textIn)
+    expect(texts.join('')).toBe('Beavers do [1].')
+    const others = all.filter((event) => textIn(event) === '')
+    expect(others.map(({ type }) => type)).toEqual([
       'message_start',
       'content_block_start',
-      ...Array.from({ length: 4 }, () => 'content_block_delta'),
       'content_block_delta',
       'content_block_stop',
       'message_delta',
@@ -89,8 +97,8 @@ describe('A message', () => {
     expect(all[0]).toMatchObject({
       message: { content: [], stop_reason: null, usage: { input_tokens: 4, output_tokens: 0 } },
     })
-    expect(all[6]).toMatchObject({ delta: { type: 'citations_delta', citation: BEAVERS } })
-    expect(all[8]).toMatchObject({
+    expect(others[2]).toMatchObject({ delta: { type: 'citations_delta', citation: BEAVERS } })
+    expect(others[4]).toMatchObject({
       delta: { stop_reason: 'end_turn' },
       usage: USAGE,
       agent: { hits: expect.any(Array) },

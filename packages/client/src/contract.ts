@@ -365,7 +365,13 @@ export interface components {
             /** @description URL of the document. */
             url: string;
         };
-        AnthropicContentBlock: components["schemas"]["AnthropicContentBlockText"] | components["schemas"]["AnthropicContentBlockThinking"] | components["schemas"]["AnthropicContentBlockToolUse"];
+        AnthropicContentBlock: components["schemas"]["AnthropicContentBlockText"] | components["schemas"]["AnthropicContentBlockThinking"] | components["schemas"]["AnthropicContentBlockRedactedThinking"] | components["schemas"]["AnthropicContentBlockToolUse"];
+        AnthropicContentBlockRedactedThinking: {
+            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
+            data: string;
+            /** @constant */
+            type: "redacted_thinking";
+        };
         AnthropicContentBlockText: {
             /** @description What the text cites; absent if nothing. */
             citations?: components["schemas"]["AnthropicCitation"][];
@@ -452,6 +458,11 @@ export interface components {
                     title?: string | null;
                     /** @constant */
                     type: "document";
+                } | {
+                    /** @description Reasoning of the model, as it was received. */
+                    data: string;
+                    /** @constant */
+                    type: "redacted_thinking";
                 } | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
@@ -512,6 +523,11 @@ export interface components {
                         title?: string | null;
                         /** @constant */
                         type: "document";
+                    } | {
+                        /** @description Reasoning of the model, as it was received. */
+                        data: string;
+                        /** @constant */
+                        type: "redacted_thinking";
                     } | ({
                         /** @description Kind of the block. A block that is not supported is replaced by a note. */
                         type: string;
@@ -766,6 +782,11 @@ export interface components {
                     title?: string | null;
                     /** @constant */
                     type: "document";
+                } | {
+                    /** @description Reasoning of the model, as it was received. */
+                    data: string;
+                    /** @constant */
+                    type: "redacted_thinking";
                 } | ({
                     /** @description Kind of the block. A block that is not supported is replaced by a note. */
                     type: string;
@@ -826,6 +847,11 @@ export interface components {
                         title?: string | null;
                         /** @constant */
                         type: "document";
+                    } | {
+                        /** @description Reasoning of the model, as it was received. */
+                        data: string;
+                        /** @constant */
+                        type: "redacted_thinking";
                     } | ({
                         /** @description Kind of the block. A block that is not supported is replaced by a note. */
                         type: string;
@@ -5396,6 +5422,7 @@ export type AnthropicCitation = components['schemas']['AnthropicCitation'];
 export type AnthropicCitationCharLocation = components['schemas']['AnthropicCitationCharLocation'];
 export type AnthropicCitationWebSearchResultLocation = components['schemas']['AnthropicCitationWebSearchResultLocation'];
 export type AnthropicContentBlock = components['schemas']['AnthropicContentBlock'];
+export type AnthropicContentBlockRedactedThinking = components['schemas']['AnthropicContentBlockRedactedThinking'];
 export type AnthropicContentBlockText = components['schemas']['AnthropicContentBlockText'];
 export type AnthropicContentBlockThinking = components['schemas']['AnthropicContentBlockThinking'];
 export type AnthropicContentBlockToolUse = components['schemas']['AnthropicContentBlockToolUse'];

@@ -1,4 +1,5 @@
 import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
+import { answerFetch } from '../upstream/connection.ts'
 import { openAiClient } from '../upstream/openai-client.ts'
 import type { Protocol } from '../upstream/protocol.ts'
 import { createAnswerReader } from './answer-reader.ts'
@@ -11,8 +12,13 @@ export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
   path: '/chat/completions',
   toBody: toRequestBody,
   async connect(server) {
-    const { chat } = await openAiClient(server)
-    return { send: (body, signal) => chat.completions.create(body, { signal }) }
+    const client = await openAiClient(server)
+    return {
+      send(body, call) {
+        const { chat } = client.withOptions({ fetch: answerFetch(server, call) })
+        return chat.completions.create(body, { signal: call.signal })
+      },
+    }
   },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,

@@ -1,4 +1,5 @@
 import type { ResponseCreateParamsStreaming } from 'openai/resources/responses/responses'
+import { answerFetch } from '../upstream/connection.ts'
 import { openAiClient } from '../upstream/openai-client.ts'
 import type { Fallback, Protocol } from '../upstream/protocol.ts'
 import { createAnswerReader } from './answer-reader.ts'
@@ -27,7 +28,12 @@ export const responses: Protocol<ResponseCreateParamsStreaming> = {
   toBody: toRequestBody,
   async connect(server) {
     const client = await openAiClient(server)
-    return { send: (body, signal) => client.responses.create(body, { signal }) }
+    return {
+      send(body, call) {
+        const { responses } = client.withOptions({ fetch: answerFetch(server, call) })
+        return responses.create(body, { signal: call.signal })
+      },
+    }
   },
   createReader: createAnswerReader,
   fallbacks: FALLBACKS,

@@ -14,16 +14,19 @@ const LINE_FEED = 10
 /**
  * The body of an answer as the providers' libraries can read it: server-sent events with lines of bounded length. The
  * whole answer of a server that does not stream becomes one event. Throws UpstreamFailure for a web page and for an
- * answer that is too long.
+ * answer that is too long. `onArrival` is called with each piece.
  */
-export async function* answerBody(message: IncomingMessage): AsyncGenerator<Uint8Array> {
+export async function* answerBody(
+  message: IncomingMessage,
+  onArrival: () => void,
+): AsyncGenerator<Uint8Array> {
   const pieces: AsyncIterableIterator<Uint8Array> = message.iterator({ destroyOnReturn: false })
   let isEnded = false
   try {
-    const { bytes, kind } = await beginning(pieces)
+    const { bytes, kind } = await beginning(pieces, onArrival)
     if (kind === 'web-page') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
     if (kind === 'whole') yield await wholeAnswer(bytes, pieces)
-    else yield* boundedLines(bytes, pieces)
+    else yield* boundedLines(bytes, pieces, onArrival)
     isEnded = true
   } finally {
     await pieces.return?.()
@@ -32,12 +35,13 @@ export async function* answerBody(message: IncomingMessage): AsyncGenerator<Uint
 }
 
 /** Reads until the first character that is no space, which tells what the body is. */
-async function beginning(pieces: AsyncIterator<Uint8Array>) {
+async function beginning(pieces: AsyncIterator<Uint8Array>, onArrival: () => void) {
   let bytes: Uint8Array = Buffer.alloc(0)
   let text = ''
   while (text === '' && bytes.length < MAX_LINE_BYTES) {
     const next = await pieces.next()
     if (next.done) break
+    onArrival()
     bytes = bytes.length === 0 ? next.value : Buffer.concat([bytes, next.value])
     text = new TextDecoder().decode(bytes).trimStart()
   }
@@ -53,10 +57,12 @@ const KINDS: Record<string, 'web-page' | 'whole'> = { '<': 'web-page', '{': 'who
 async function* boundedLines(
   begun: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,
+  onArrival: () => void,
 ): AsyncGenerator<Uint8Array> {
   yield begun
   let lineBytes = begun.length - begun.lastIndexOf(LINE_FEED) - 1
   for await (const piece of pieces) {
+    onArrival()
     const end = piece.lastIndexOf(LINE_FEED)
     lineBytes = end === -1 ? lineBytes + piece.length : piece.length - end - 1
     if (lineBytes > MAX_LINE_BYTES) throw unreadable('an event longer than is accepted')

@@ -9,11 +9,12 @@ import {
   type ModelRequest,
   PromptTooLong,
 } from '../chat-model.ts'
-import { type Abilities, createAbilities, fallBack, withoutOmitted } from './abilities.ts'
+import { type Abilities, createAbilities } from './abilities.ts'
 import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
 import { spanAttributes } from './connection.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
 import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+import { fallBack, withoutOmitted } from './fall-back.ts'
 import { readModel } from './list-models.ts'
 import type { Protocol } from './protocol.ts'
 import { type ChatServer, type ModelCall, streamAnswer } from './stream-answer.ts'

@@ -33,6 +33,12 @@ export interface ModelServer {
   auth?: 'bearer' | 'x-api-key' | undefined
 }
 
+export interface Call {
+  /** Called when anything arrives, also what is no event: a comment that keeps the connection alive. */
+  onArrival: () => void
+  signal: AbortSignal
+}
+
 /** The version of Anthropic's Messages that is spoken. */
 const ANTHROPIC_VERSION = '2023-06-01'
 
@@ -45,14 +51,10 @@ function authHeaders({ apiKey, auth }: ModelServer): Record<string, string> {
 /** The base URL without slashes at its end. */
 export const baseOf = ({ baseUrl }: ModelServer) => baseUrl.replace(/\/+$/, '')
 
-/**
- * Options for a provider's library: our `fetch`, which sends none of its headers, as some come from the environment; no
- * retries, deadline or log of its own.
- */
+/** Options for a provider's library: no retries, deadline or log of its own. Each call has its `answerFetch`. */
 export function libraryOptions(server: ModelServer) {
   return {
     apiKey: server.apiKey,
-    fetch: (url: string | URL | Request, init?: RequestInit) => fetchAnswer(server, url, init),
     maxRetries: 0,
     timeout: NEVER_MS,
     logLevel: 'off' as const,
@@ -120,15 +122,16 @@ export async function askJson(
   return toResponse(message, Readable.toWeb(message))
 }
 
-/** `fetch` for a provider's library, whose answers are server-sent events. */
-async function fetchAnswer(
-  server: ModelServer,
-  input: string | URL | Request,
-  init: RequestInit = {},
-): Promise<Response> {
-  const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input)
-  const message = await send(server, url, init)
-  return toResponse(message, ReadableStream.from(answerBody(message)))
+/**
+ * `fetch` for one call of a provider's library, whose answer is server-sent events. It sends none of the library's
+ * headers, as some come from the environment.
+ */
+export function answerFetch(server: ModelServer, { onArrival }: Pick<Call, 'onArrival'>) {
+  return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(typeof input === 'object' && 'url' in input ? input.url : input)
+    const message = await send(server, url, init)
+    return toResponse(message, ReadableStream.from(answerBody(message, onArrival)))
+  }
 }
 
 function toResponse(message: IncomingMessage, body: ReadableStream<Uint8Array>): Response {

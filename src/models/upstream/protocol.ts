@@ -1,7 +1,7 @@
 import type { JsonObject } from '@agent-server/lib/text/json.ts'
 import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
-import type { ModelServer } from './connection.ts'
+import type { Call, ModelServer } from './connection.ts'
 
 /** A protocol in which a server is asked for an answer. Each is a folder beside this one. */
 export interface Protocol<Body extends object = object> {
@@ -21,7 +21,7 @@ export interface Protocol<Body extends object = object> {
 
 interface Connection<Body extends object> {
   /** Sends a request; its answer as the library reads it. Throws what the library throws, or UpstreamFailure. */
-  send(body: Body, signal: AbortSignal): Promise<AsyncIterable<unknown>>
+  send(body: Body, call: Call): Promise<AsyncIterable<unknown>>
 }
 
 export interface ReaderOptions {

@@ -82,7 +82,7 @@ async function* receive(
   const connection = await protocol.connect(server)
   const sendInTime = (stop: AbortSignal) => {
     stop.addEventListener('abort', () => call.abort(stop.reason), { once: true })
-    return connection.send(body, call.signal)
+    return connection.send(body, { signal: call.signal, onArrival: waits.renew })
   }
   let isEnded = false
   try {
@@ -174,6 +174,7 @@ function limitWaits(
   queues.set(server, queue)
   const leaveQueueAt = performance.now() + QUEUE_MS
   let isQueued = true
+  let renewCurrent: (() => void) | undefined
   const limit = () =>
     answer.finished ? Math.min(server.idleTimeoutMs, USAGE_MS) : server.idleTimeoutMs
 
@@ -184,6 +185,7 @@ function limitWaits(
         if (performance.now() < leaveQueueAt) deadline.renew()
       }
       if (isQueued) queue.add(renew)
+      renewCurrent = deadline.renew
       try {
         return await work(deadline.signal)
       } catch (error) {
@@ -193,6 +195,8 @@ function limitWaits(
         queue.delete(renew)
       }
     },
+    /** To be called when anything arrives. */
+    renew: () => renewCurrent?.(),
     /** To be called with each part of the answer. */
     begin(): void {
       isQueued = false

@@ -1,0 +1,110 @@
+import type { Log } from '@agent-server/lib/log.ts'
+import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
+import type { Abilities } from './abilities.ts'
+import type { UpstreamFailure } from './failures.ts'
+import type { Protocol } from './protocol.ts'
+
+/**
+ * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns true if
+ * the request, built again, may be accepted. That happens at most once for each of them, since each goes from the request.
+ */
+export function fallBack(
+  { fallbacks, optional }: Pick<Protocol, 'fallbacks' | 'optional'>,
+  abilities: Abilities,
+  { facts }: UpstreamFailure,
+  body: object,
+  log: Pick<Log, 'warn'> | undefined,
+): boolean {
+  const { kind, status = 0, words = '' } = facts
+  if (kind !== 'status' || status < 400) return false
+  const fallback = fallbacks.find(
+    ({ concerns, refusal }) => refusal.test(words) && concerns({ ...body }),
+  )
+  if (fallback) {
+    Object.assign(abilities, fallback.instead)
+    if (fallback.omit) abilities.omitted.add(fallback.omit)
+    log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
+    return true
+  }
+  const field = [400, 404, 422, 501].includes(status) && refusedField(facts, body, optional)
+  if (!field) return false
+  const omission = field.endsWith('effort') ? `${field}=${valueAt(body, field)}` : field
+  abilities.omitted.add(omission)
+  log?.warn({ status }, `The chat model's server refuses ${omission}: it is left out`)
+  return true
+}
+
+/** The body without what the server has refused. */
+export function withoutOmitted<Body extends object>(body: Body, { omitted }: Abilities): Body {
+  let kept: object = body
+  for (const omission of omitted) {
+    const [path = '', value] = omission.split('=')
+    const isSent = has(kept, path.split('.'))
+    if (isSent && (value === undefined || valueAt(kept, path) === value)) {
+      kept = without(kept, path.split('.'))
+    }
+  }
+  // Only fields that the protocol declares optional are ever left out.
+  return kept as Body
+}
+
+function without(value: object, [name = '', ...rest]: readonly string[]): object {
+  const entries: [string, unknown][] = Object.entries(value)
+  if (rest.length === 0) return Object.fromEntries(entries.filter(([key]) => key !== name))
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [
+      key,
+      key === name && isObject(inner) ? without(inner, rest) : inner,
+    ]),
+  )
+}
+
+function valueAt(body: object, path: string): string {
+  let value: unknown = body
+  for (const name of path.split('.')) value = objectOf(value)[name]
+  return String(value)
+}
+
+/** How servers begin to name a field that they do not take, or not with this value. */
+const NAMING = [
+  'un(?:supported|known|recogni[sz]ed|expected|permitted)',
+  'not (?:supported|permitted|allowed|recogni[sz]ed|available|valid|enabled)',
+  '(?:does|do|is|are)(?:n.t| not) (?:support|accept|allow|valid|available)',
+  'extra (?:fields|inputs)',
+  'invalid',
+  'deprecated',
+  'no longer',
+  'only (?:supported|the default|\\w+ is (?:supported|allowed))',
+  'incompatible',
+  'cannot be (?:used|set|specified)',
+  'must be (?:set to|one of|unset|omitted|verified)',
+]
+const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
+
+/** The field of the body, as a path, that a refusal is about, if the request can do without it. */
+function refusedField(
+  { param, words = '' }: Pick<UpstreamFailure['facts'], 'param' | 'words'>,
+  body: object,
+  optional: ReadonlySet<string>,
+): string | undefined {
+  if (!REFUSES_FIELD.test(words)) return undefined
+  const sent = [...optional].filter((path) => has(body, path.split('.')))
+  // Deeper paths first: `reasoning.summary` rather than `reasoning`.
+  const deepest = sent.toSorted((one, other) => other.split('.').length - one.split('.').length)
+  return (
+    deepest.find((path) => path === param) ??
+    deepest.find((path) => isNamed(path, words)) ??
+    deepest.find((path) => param?.startsWith(`${path}.`))
+  )
+}
+
+function has(value: unknown, [name = '', ...rest]: readonly string[]): boolean {
+  const inner = objectOf(value)[name]
+  return inner !== undefined && (rest.length === 0 || has(inner, rest))
+}
+
+/** Whether the words have the field's name, or its path, as a word of its own. */
+function isNamed(path: string, words: string): boolean {
+  const name = path.replaceAll('.', '[.\\]\\[\'"]{1,4}')
+  return new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(words)
+}
