@@ -50,7 +50,7 @@ export function toAgentRequest(
       ),
       instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
     },
-    sampling: { reasoningEffort: body.reasoningEffort },
+    sampling: { effort: body.reasoningEffort },
     clientTools: [],
   }
 }
