@@ -1,6 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { startDeadline, untilAborted } from '@agent-server/lib/abort.ts'
-import { ignore } from '@agent-server/lib/ignore.ts'
 import type { ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { ModelServer } from './connection.ts'
 import { toUpstreamFailure, UpstreamFailure } from './failures.ts'
@@ -138,7 +137,8 @@ function readAhead(events: AsyncIterable<unknown>) {
     }
     arrival.resolve()
   }
-  ignore(readAll(), 'it keeps its error itself')
+  // It keeps its error itself.
+  void readAll()
 
   return {
     /** The next batch. Throws the error of the stream after its last batch, or the reason of `stop`. */
