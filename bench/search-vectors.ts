@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ChunkIndex } from '@agent-server/search'
+import { createEmbeddedIndex } from '@agent-server/search'
 import { Index, MetricKind, ScalarKind } from 'usearch'
-import type { ChunkIndex } from '../src/indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../src/indexes/embedded/embedded-index.ts'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import {
   type ClusteredVectors,

@@ -7,10 +7,9 @@
  *     node scripts/eval-citations.ts <xquad.en.json> [english]
  */
 import { readFileSync } from 'node:fs'
+import { ANALYSER_LANGUAGES, createAnalyser } from '@agent-server/search'
 import { z } from 'zod'
 import { checkStatements } from '../src/agent/citations/cited-statements.ts'
-import { createAnalyser } from '../src/indexes/analyser/analyser.ts'
-import { ANALYSER_LANGUAGES } from '../src/indexes/analyser/languages.ts'
 
 const Question = z.object({
   question: z.string(),

@@ -1,8 +1,8 @@
 import { isOrigin, isPublicOrigin } from '@agent-server/lib/origins.ts'
 import { areOutboundEntries } from '@agent-server/lib/outbound/policy.ts'
 import { areProxies } from '@agent-server/lib/trusted-proxies.ts'
+import { ANALYSER_LANGUAGES } from '@agent-server/search'
 import { z } from 'zod'
-import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
 import { areFolders, toFolder } from './schemas/operator/watch.ts'
 import {

@@ -27,6 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...ROOMS,
     ...SEAMS,
     'readers',
+    'search',
     'config',
     'variables',
     'variable-labels',
@@ -37,30 +38,28 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: LEAVES,
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
-  dialects: ['http', 'agent', 'knowledge', ...SEAMS, ...LEAVES],
-  agent: ['knowledge', 'office-tools', 'readers', ...SEAMS, ...LEAVES],
-  knowledge: ['readers', ...SEAMS, ...LEAVES],
+  dialects: ['http', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
+  agent: ['knowledge', 'office-tools', 'readers', 'search', ...SEAMS, ...LEAVES],
+  knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   stores: LEAVES,
-  indexes: LEAVES,
+  indexes: ['search', ...LEAVES],
   models: LEAVES,
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
-  variables: ['variable-types', 'indexes', ...LEAVES],
+  variables: ['variable-types', 'indexes', 'search', ...LEAVES],
   'variable-types': [],
   'variable-labels': ['variables'],
   config: ['variables', ...LEAVES],
   'first-start': ['lib'],
-  // What a sandbox is called, and what its verification reports, is in answers.
-  schemas: ['sandboxes', 'errors', 'lib'],
+  // What a sandbox is called, and what its verification reports, is in answers; a filter is the index's.
+  schemas: ['sandboxes', 'search', 'errors', 'lib'],
   // Of packages/, each a layer; the core may be packages' neighbour, never their foundation.
   'office-tools': ['readers', 'errors', 'lib'],
   readers: ['errors', 'lib'],
+  search: ['errors', 'lib'],
   lib: ['errors'],
   errors: [],
 }
-
-/** The one folder within a seam that is no implementation: all of them, and ingestion, analyse text alike. */
-const SHARED_FOLDER = 'src/indexes/analyser/'
 
 /** Packages that only these layers may know, so that they can be replaced in one place. */
 const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
@@ -237,7 +236,6 @@ const withinLayer = (path: string) => path.replace(/^(?:packages\/[\w-]+\/src|sr
 function concreteImports(tree: readonly SourceFile[]): string[] {
   return edges(tree)
     .filter(({ to }) => SEAMS.includes(layerOf(to)) && withinLayer(to).includes('/'))
-    .filter(({ to }) => !to.startsWith(SHARED_FOLDER))
     .filter(({ from, to }) => ![layerOf(to), 'compose'].includes(layerOf(from)))
     .map(({ from, to }) => `${from} names the concrete ${to}`)
 }

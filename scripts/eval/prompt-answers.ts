@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createAnalyser } from '@agent-server/search'
 import { createCitations } from '../../src/agent/citations/citations.ts'
-import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 
 /** What was asked, and what a right answer says. */
 export interface PromptQuestion {

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
+import type { ChunkIndex, IndexSource } from '@agent-server/search'
+import { createAnalyser, createEmbeddedIndex } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { createAnalyser } from '../indexes/analyser/analyser.ts'
-import type { ChunkIndex, IndexSource } from '../indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import type { QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 

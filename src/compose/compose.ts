@@ -1,9 +1,9 @@
 import { type Environment, secretsIn, variablesIn } from '@agent-server/lib/environment.ts'
+import { createAnalyser } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import { type LoadedConfiguration, loadConfiguration } from '../agent/configuration.ts'
 import { type Config, VARIABLE_NAMES } from '../config.ts'
 import { createEmbeddings } from '../dialects/embeddings/embeddings.ts'
-import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import {
   createConversationDocuments,
   createConversationSweep,

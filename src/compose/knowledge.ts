@@ -1,7 +1,7 @@
 import { createExtractor, type Extractor, installedOcr } from '@agent-server/readers'
+import type { ChunkIndex } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { CONTEXTS, createChunkContexts, PICTURES } from '../knowledge/contexts/contexts.ts'
 import { createPictureDescriber } from '../knowledge/contexts/describe-pictures.ts'
 import { createContextWriter } from '../knowledge/contexts/write-context.ts'

@@ -1,11 +1,11 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { takes } from '@agent-server/search'
 import { COLLECTION } from '../schemas/bounds.ts'
 import { refusal } from '../schemas/invalid-request.ts'
 import {
   collectionValue,
   DEFAULT_COLLECTION,
   type Metadata,
-  takes,
   withinAny,
 } from '../schemas/metadata.ts'
 import type { NewDocument } from '../stores/document-store.ts'

@@ -1,4 +1,5 @@
 import { boundedText, optional } from '@agent-server/lib/fields.ts'
+import type { Filter as SearchFilter } from '@agent-server/search'
 import { z } from 'zod'
 import { COLLECTION, CONVERSATION, MAX_METADATA_FIELDS } from './bounds.ts'
 
@@ -68,9 +69,7 @@ export type MetadataPatch = z.output<typeof MetadataPatch>
 export type Metadata = z.output<typeof Metadata>
 export type MetadataValue = z.output<typeof Scalar>
 export type FieldCondition = z.output<typeof FieldCondition>
-
-/** Selects documents by their metadata. `not` also takes documents without the field. */
-export type Filter = FieldCondition | { and: Filter[] } | { or: Filter[] } | { not: Filter }
+export type Filter = SearchFilter
 
 const nested = (part: z.ZodType<Filter>) => {
   const parts = z.array(part).min(1).max(MAX_PARTS)
@@ -102,32 +101,6 @@ export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
       },
     ],
   })
-
-/** Whether a filter takes a document with this metadata; the document store and the indexes decide in the same way. */
-export function takes(filter: Filter, metadata: Metadata = {}): boolean {
-  if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
-  if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
-  if ('not' in filter) return !takes(filter.not, metadata)
-  const { field, eq, in: among, gt, gte, lt, lte } = filter
-  const value = Object.hasOwn(metadata, field) ? metadata[field] : undefined
-  if (value === undefined) return false
-  const holds = (bound: MetadataValue | undefined, test: (order: number) => boolean) =>
-    bound === undefined || (typeof bound === typeof value && test(compare(value, bound)))
-  return (
-    (eq === undefined || value === eq) &&
-    (among === undefined || among.includes(value)) &&
-    holds(gt, (order) => order > 0) &&
-    holds(gte, (order) => order >= 0) &&
-    holds(lt, (order) => order < 0) &&
-    holds(lte, (order) => order <= 0)
-  )
-}
-
-/** Compares strings by code points, which is the order of their UTF-8 bytes. */
-function compare(a: MetadataValue, b: MetadataValue): number {
-  if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
-  return Number(a) - Number(b)
-}
 
 /** The collection of documents that were put into none. */
 export const DEFAULT_COLLECTION = 'default'

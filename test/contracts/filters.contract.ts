@@ -1,21 +1,44 @@
-import { describe, expect, it } from 'vitest'
-import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
+import type { ChunkIndex, IndexSource } from '@agent-server/search'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ChunkIndexCase } from '../../packages/search/test/contracts/chunk-index.contract.ts'
+import {
+  batchOf,
+  createSource,
+  nearestIn,
+  searchIn,
+} from '../../packages/search/test/contracts/chunk-index.fixture.ts'
+import {
+  randomVector,
+  vectorBatch,
+} from '../../packages/search/test/contracts/vector-index.contract.ts'
 import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
-import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 import { isLong, long } from '../support/long.ts'
-import { batchOf, type createSource, nearestIn, searchIn } from './chunk-index.fixture.ts'
+import { createRandom } from '../support/random.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 import { openStore } from './open-store.ts'
-import { randomVector, vectorBatch } from './vector-index.contract.ts'
 
 const SEED = 11
 const DOCUMENTS = 80
 const FILTERS = isLong ? 400 : 80
 
-/** The part of an index's contract that filters live on: it finds what the document store takes, neither more nor less. */
-export function describeFilters(current: () => Case): void {
-  describe('filters', () => {
+/** A filter selects the same documents in an index as in the document store. */
+export function describeFilters(
+  name: string,
+  create: (source: IndexSource) => Promise<ChunkIndexCase>,
+): void {
+  describe(`The filters of ${name}`, () => {
+    let parts: ChunkIndexCase & { source: ReturnType<typeof createSource> }
+    const current = () => parts
+    beforeEach(async () => {
+      const source = createSource()
+      parts = { source, ...(await create(source)) }
+    })
+    afterEach(async () => {
+      await parts.index.close()
+      await parts.remove()
+    })
+
     it('take what the document store takes, whatever they ask for', long, async () => {
       const random = createRandom(SEED)
       const { index } = current()

@@ -1,6 +1,7 @@
+import { takes } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
-import { type Filter, type Metadata, takes } from '../../src/schemas/metadata.ts'
-import { createRandom } from '../indexes/embedded/random-chunks.ts'
+import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
+import { createRandom } from '../support/random.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 

@@ -1,5 +1,5 @@
 import type { Filter, Metadata, MetadataValue } from '../../src/schemas/metadata.ts'
-import type { Random } from '../indexes/embedded/random-chunks.ts'
+import type { Random } from '../support/random.ts'
 
 /** Names that look alike where a dot or a dash means something. */
 const FIELDS = ['color', 'size', 'on', 'at.day', 'at-day', 'at-dday'] as const

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createCollections } from '../../src/indexes/qdrant/collections.ts'
-import { connectToQdrant } from '../../src/indexes/qdrant/connection.ts'
-import type { QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
-import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
+import { describeChunkIndex } from '../../packages/search/test/contracts/chunk-index.contract.ts'
 import {
   addTo,
   batchOf,
   createSource,
   keysFor,
   searchIn,
-} from '../contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../contracts/vector-index.contract.ts'
+} from '../../packages/search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../packages/search/test/contracts/vector-index.contract.ts'
+import { createCollections } from '../../src/indexes/qdrant/collections.ts'
+import { connectToQdrant } from '../../src/indexes/qdrant/connection.ts'
+import type { QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
+import { describeFilters } from '../contracts/filters.contract.ts'
 import { compareRankings, hasCollections } from '../indexes/qdrant/compare-rankings.ts'
 import { qdrantIndexAt, qdrantOptionsAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
 import { replaceWhilePublishing } from '../knowledge/ingestion/replacement-schedule.ts'
@@ -52,9 +53,9 @@ async function openIndex(more: Partial<QdrantIndexOptions> = {}) {
 describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <url>)', () => {
   for (const quantisation of ['none', 'int8', 'turbo4'] as const) {
     const settings = { ...SETTINGS, quantisation }
-    describeChunkIndex(`An index with vectors of kind ${quantisation}`, (source) =>
-      openIndex({ settings, source }),
-    )
+    const name = `An index with vectors of kind ${quantisation}`
+    describeChunkIndex(name, (source) => openIndex({ settings, source }))
+    describeFilters(name, (source) => openIndex({ settings, source }))
   }
 
   it.skipIf(!hasCollections)(

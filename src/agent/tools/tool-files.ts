@@ -1,5 +1,5 @@
 import { isFileName, type SandboxFile } from '@agent-server/sandboxes'
-import { takes } from '../../schemas/metadata.ts'
+import { takes } from '@agent-server/search'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'

@@ -1,6 +1,5 @@
-import type { ChunkMetadata } from '../chunk-index.ts'
+import type { ChunkMetadata, Scope } from '@agent-server/search'
 import type { MemoryPlacement } from '../qdrant-settings.ts'
-import type { Scope } from '../search.ts'
 import type { Collections } from './collections.ts'
 import { QdrantRefusal, unavailable } from './connection.ts'
 import { rangeKeysOf } from './payload.ts'

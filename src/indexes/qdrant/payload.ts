@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { FieldCondition, Filter, Metadata, MetadataValue } from '../../schemas/metadata.ts'
-import type { ChunkMetadata } from '../chunk-index.ts'
+import type {
+  ChunkMetadata,
+  FieldCondition,
+  Filter,
+  Metadata,
+  MetadataValue,
+} from '@agent-server/search'
 import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
 /** A document's metadata as stored with its points, so that Qdrant can filter by it. */

@@ -1,9 +1,8 @@
 import { createOrder } from '@agent-server/lib/in-order.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChunkIndex, ChunkMetadata, IndexSource } from '../chunk-index.ts'
-import { rankHybrid } from '../fusion.ts'
+import type { ChunkIndex, ChunkMetadata, IndexSource } from '@agent-server/search'
+import { createSearch, rankHybrid, type Stages } from '@agent-server/search'
 import type { CollectionSettings } from '../qdrant-settings.ts'
-import { createSearch, type Stages } from '../search.ts'
 import {
   type Collections,
   createCollections,

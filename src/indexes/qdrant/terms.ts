@@ -1,6 +1,5 @@
-import type { ChunkMetadata, IndexMatch } from '../chunk-index.ts'
-import type { LexicalQuery } from '../search.ts'
-import { lengthNorm, type QueryTerms, type TermBatch, termWeight } from '../term-batch.ts'
+import type { ChunkMetadata, IndexMatch, LexicalQuery } from '@agent-server/search'
+import { lengthNorm, type QueryTerms, type TermBatch, termWeight } from '@agent-server/search'
 import type { SparseVector } from './api.ts'
 import { TERMS } from './collections.ts'
 import { createPayloads } from './payload.ts'

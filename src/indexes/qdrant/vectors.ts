@@ -1,6 +1,5 @@
-import type { ChunkMetadata, IndexMatch, VectorBatch } from '../chunk-index.ts'
+import type { ChunkMetadata, IndexMatch, VectorBatch, VectorQuery } from '@agent-server/search'
 import type { Quantisation } from '../qdrant-settings.ts'
-import type { VectorQuery } from '../search.ts'
 import type { PointQuery } from './api.ts'
 import { DENSE, type VectorsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'

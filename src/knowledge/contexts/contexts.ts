@@ -1,6 +1,6 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
 import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import type { Spend } from '../../models/chat-model.ts'
 import { tokensSpent } from '../../models/token-estimate.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'

@@ -1,4 +1,4 @@
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'

@@ -1,7 +1,7 @@
 import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import { CONVERSATION } from '../../schemas/bounds.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
 import { within } from '../../schemas/metadata.ts'

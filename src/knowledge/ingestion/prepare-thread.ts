@@ -1,8 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { serveThread, transferring } from '@agent-server/lib/processes/thread.ts'
-import { type ChunkText, createAnalyser } from '../../indexes/analyser/analyser.ts'
-import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
-import type { TermBatch } from '../../indexes/term-batch.ts'
+import type { AnalyserLanguage, TermBatch } from '@agent-server/search'
+import { type ChunkText, createAnalyser } from '@agent-server/search'
 import type { SplitChunk } from './split/pack-units.ts'
 import { type SplitContext, splitPiece } from './split/split-text.ts'
 

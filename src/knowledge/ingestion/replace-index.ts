@@ -1,5 +1,5 @@
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 import { refreshMetadata } from './document-changes.ts'

@@ -6,7 +6,7 @@ import { createOutage } from '@agent-server/lib/outage.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { ExtractionError } from '@agent-server/readers'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
 import type { DocumentFailure } from '../../stores/document-store.ts'
 
 export interface RetryOptions {

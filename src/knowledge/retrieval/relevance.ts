@@ -1,6 +1,5 @@
 import { keepNewest } from '@agent-server/lib/keep-newest.ts'
-import type { Analyser } from '../../indexes/analyser/analyser.ts'
-import type { QueryTerms } from '../../indexes/term-batch.ts'
+import type { Analyser, QueryTerms } from '@agent-server/search'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { FoundChunk } from './hydrate.ts'

@@ -1,6 +1,6 @@
+import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { hitOf } from '../run/hit.ts'
 
 const PASSAGES = [

@@ -1,6 +1,6 @@
+import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { checkStatements } from '../../../src/agent/citations/cited-statements.ts'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { hitOf } from '../run/hit.ts'
 

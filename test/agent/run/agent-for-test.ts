@@ -1,3 +1,4 @@
+import { createAnalyser } from '@agent-server/search'
 import { z } from 'zod'
 import type { AgentEvent, AgentRequest } from '../../../src/agent/run/agent-event.ts'
 import type { RunLimits } from '../../../src/agent/run/budget.ts'
@@ -9,7 +10,6 @@ import { createSentQuestions, type SentQuestions } from '../../../src/agent/run/
 import { createWindow } from '../../../src/agent/run/window.ts'
 import { defineTool, type Tool } from '../../../src/agent/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/agent/tools/registry.ts'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
 import { eachEvent } from '../../support/batches.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'

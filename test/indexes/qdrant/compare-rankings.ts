@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { ChunkIndex } from '@agent-server/search'
+import { createAnalyser } from '@agent-server/search'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { DEPTH, measure } from '../../../src/operator/evaluation/measures.ts'
-import { createSource } from '../../contracts/chunk-index.fixture.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { openEmbeddedIndex } from '../../support/embedded-index.ts'
 
 const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)
 export const hasCollections = existsSync(COLLECTIONS)
@@ -26,14 +24,7 @@ export async function compareRankings(
   const documents = await Array.fromAsync(readCorpus(folder))
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
   const keys = Uint32Array.from(documents, (_, key) => key)
-  const embedded = createEmbeddedIndex({
-    directory: await temporaryDirectory(),
-    fingerprint: analyser.fingerprint,
-    source: createSource(),
-    onCrash: (error) => {
-      throw error
-    },
-  })
+  const embedded = await openEmbeddedIndex()
   const queries = (await readQueries(folder)).filter((_, place) => place % step === 0)
   const ndcgOf = async (index: ChunkIndex) => {
     await index.add(keys, batch, [])
@@ -46,7 +37,5 @@ export async function compareRankings(
     }
     return sum / queries.length
   }
-  const results = { embedded: await ndcgOf(embedded), other: await ndcgOf(other) }
-  await embedded.close()
-  return results
+  return { embedded: await ndcgOf(embedded), other: await ndcgOf(other) }
 }

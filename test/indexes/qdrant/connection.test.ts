@@ -1,6 +1,10 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { addTo, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import {
+  addTo,
+  keysFor,
+  queryOf,
+} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { onlyLong } from '../../support/long.ts'
 import {
   type FakeQdrant,

@@ -1,8 +1,13 @@
+import type { ChunkIndex } from '@agent-server/search'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
+import {
+  batchOf,
+  createSource,
+  nearestIn,
+  searchIn,
+} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
 import type { Filter, Metadata } from '../../../src/schemas/metadata.ts'
-import { batchOf, createSource, nearestIn, searchIn } from '../../contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 

@@ -9,7 +9,7 @@ import {
   toPayload,
   wordOf,
 } from '../../../src/indexes/qdrant/payload.ts'
-import { createRandom } from '../embedded/random-chunks.ts'
+import { createRandom } from '../../support/random.ts'
 
 describe('The payload of a point', () => {
   it('holds a word for each value, numbers as they are, and the order of strings', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
+import { describeChunkIndex } from '../../../packages/search/test/contracts/chunk-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
 

@@ -1,10 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
+  addTo,
+  batchOf,
+  keysFor,
+  searchIn,
+} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
+import {
   createNextIndex,
   type QdrantIndexOptions,
 } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { addTo, batchOf, keysFor, searchIn } from '../../contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, qdrantOptionsAt } from './qdrant-index.ts'
 

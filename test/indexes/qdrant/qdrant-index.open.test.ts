@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { addTo, keysFor, nearestIn } from '../../contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../contracts/vector-index.contract.ts'
+import {
+  addTo,
+  keysFor,
+  nearestIn,
+} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 

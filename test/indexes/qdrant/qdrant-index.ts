@@ -1,9 +1,9 @@
-import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
+import type { ChunkIndex } from '@agent-server/search'
+import { createSource } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import {
   createQdrantIndex,
   type QdrantIndexOptions,
 } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { createSource } from '../../contracts/chunk-index.fixture.ts'
 
 export const SETTINGS: QdrantIndexOptions['settings'] = {
   shards: 1,

@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { SegmentText } from '../../../src/knowledge/ingestion/prepare-thread.ts'
 import {
   createPrepareQueue,

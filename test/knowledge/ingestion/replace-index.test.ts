@@ -1,28 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { completeIndex, replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'
 import type { DocumentStore } from '../../../src/stores/document-store.ts'
 import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
+import { openEmbeddedIndex } from '../../support/embedded-index.ts'
 import { isLong, long } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createRunning, openParts, type Parts, silent } from './ingestion-parts.ts'
 import { replaceWhilePublishing } from './replacement-schedule.ts'
-
-/** An index of words in memory that tells what it was given. */
-function openIndex() {
-  const index = createLexicalIndex([])
-  return {
-    refreshMetadata: async () => undefined,
-    keys: async () => index.keys(),
-    vectorKeys: async () => new Uint32Array(),
-    addVectors: async () => undefined,
-    remove: async (keys: readonly number[]) => index.remove(keys),
-    add: async (...[keys, terms]: Parameters<Parts['index']['add']>) =>
-      index.add(keys, terms, 0, terms.size),
-  }
-}
 
 async function openFilled(count: number): Promise<Parts> {
   const parts = await openParts()
@@ -45,7 +31,7 @@ const never = new AbortController().signal
 describe('The replacement of an index', () => {
   it('fills the new one before it serves, with progress, and adds what came until it did', async () => {
     const parts = await openFilled(300)
-    const next = openIndex()
+    const next = await openEmbeddedIndex()
     const progress: number[][] = []
     let heldAtSwitch = 0
     await replaceIndex(
@@ -75,7 +61,7 @@ describe('The replacement of an index', () => {
     await pause(5)
     await parts.store.add({ id: 'newest', text: 'All about the newest.' })
     const refreshed: number[] = []
-    const index = openIndex()
+    const index = await openEmbeddedIndex()
     const next = {
       ...index,
       async refreshMetadata(keys: readonly number[]) {
@@ -104,7 +90,7 @@ describe('The replacement of an index', () => {
 
   it('leaves what it does not know once the new one serves: servers may be adding it', async () => {
     const parts = await openFilled(2)
-    const next = openIndex()
+    const next = await openEmbeddedIndex()
     const stranger = 4_000_000_000
     await replaceIndex(
       {
@@ -130,7 +116,7 @@ describe('The replacement of an index', () => {
 
   it('counts what an earlier run has added when it tells how far it is', async () => {
     const parts = await openFilled(40)
-    const next = openIndex()
+    const next = await openEmbeddedIndex()
     const [first = 0] = await parts.store.chunkKeys()
     const chunks = await parts.store.readChunks([first])
     await next.add(Uint32Array.of(first), await parts.preparer.analyse(chunks), [])
@@ -159,12 +145,12 @@ describe('The replacement of an index', () => {
         preparer: parts.preparer,
         log: silent,
         hybrid: false,
-        next: openIndex(),
+        next: await openEmbeddedIndex(),
         progress: () => undefined,
         drop: async () => undefined,
         async serve() {
           served = true
-          return openIndex()
+          return openEmbeddedIndex()
         },
       },
       AbortSignal.abort(new Error('interrupted')),

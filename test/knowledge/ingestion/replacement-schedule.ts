@@ -1,4 +1,5 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
+import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -8,7 +9,6 @@ import { addVectors } from '../../../src/knowledge/embedding/backlog.ts'
 import { createPublisher } from '../../../src/knowledge/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'
 import type { DocumentStore, IngestionJob } from '../../../src/stores/document-store.ts'
-import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { silent } from './ingestion-parts.ts'
 import { seededRandom } from './random-text.ts'
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
+import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import {
   FAILURE_CODES,
   RETRY,
@@ -9,7 +10,6 @@ import {
   watchIndex,
 } from '../../../src/knowledge/ingestion/retry-policy.ts'
 import { SPLIT_LIMITS } from '../../../src/knowledge/ingestion/split/pack-units.ts'
-import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { silent } from './ingestion-parts.ts'
 
 const backoff = { firstMs: 1_000, maxMs: 300_000, factor: 4 }

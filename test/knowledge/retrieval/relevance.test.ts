@@ -1,6 +1,5 @@
+import { createAnalyser, mixQueryTerms } from '@agent-server/search'
 import { expect, it } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { mixQueryTerms } from '../../../src/indexes/term-batch.ts'
 import { createTermsOfChunk, scoresOf } from '../../../src/knowledge/retrieval/relevance.ts'
 import type { SearchMode } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'

@@ -1,5 +1,5 @@
+import type { QueryTerms } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
-import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 

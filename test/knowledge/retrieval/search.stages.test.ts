@@ -1,6 +1,6 @@
+import type { ChunkQuery } from '@agent-server/search'
+import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import type { ChunkQuery } from '../../../src/indexes/chunk-index.ts'
 import { createRetrieval, type Search } from '../../../src/knowledge/retrieval/search.ts'
 import type { Reranked } from '../../../src/models/reranker.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'

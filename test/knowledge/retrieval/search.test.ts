@@ -1,6 +1,5 @@
+import type { ChunkQuery, QueryTerms } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
-import type { ChunkQuery } from '../../../src/indexes/chunk-index.ts'
-import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
 import { Hit } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'

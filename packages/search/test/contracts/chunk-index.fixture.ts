@@ -4,9 +4,9 @@ import type {
   IndexMatch,
   IndexSource,
   VectorBatch,
-} from '../../src/indexes/chunk-index.ts'
-import type { QueryTerms, TermBatch } from '../../src/indexes/term-batch.ts'
-import { type Metadata, takes } from '../../src/schemas/metadata.ts'
+} from '../../src/chunk-index.ts'
+import { type Metadata, takes } from '../../src/filter.ts'
+import type { QueryTerms, TermBatch } from '../../src/term-batch.ts'
 
 /** How often a chunk holds each term; a list names terms that it holds once. */
 export type Terms = readonly string[] | Readonly<Record<string, number>>

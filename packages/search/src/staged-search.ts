@@ -1,6 +1,6 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Filter } from '../schemas/metadata.ts'
 import type { ChunkIndex, ChunkQuery, Found, IndexMatch } from './chunk-index.ts'
+import type { Filter } from './filter.ts'
 import type { QueryTerms } from './term-batch.ts'
 
 /** What a search is restricted to; empty means everything. */

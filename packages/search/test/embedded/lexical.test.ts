@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { chooseMerge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
-import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
-import type { Ranking } from '../../../src/indexes/ranking.ts'
-import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
-import { long, someOf } from '../../support/long.ts'
-import {
-  type Chunk,
-  createRandom,
-  randomChunk,
-  randomQuery,
-  rankByDefinition,
-} from './random-chunks.ts'
+import { long, someOf } from '../../../../test/support/long.ts'
+import { createRandom } from '../../../../test/support/random.ts'
+import { createLexicalIndex } from '../../src/embedded/lexical.ts'
+import { chooseMerge, mergeSegments } from '../../src/embedded/merge.ts'
+import { MAX_CHUNKS_BUILT } from '../../src/embedded/segment.ts'
+import type { Ranking } from '../../src/ranking.ts'
+import { batchOf, queryOf } from '../contracts/chunk-index.fixture.ts'
+import { type Chunk, randomChunk, randomQuery, rankByDefinition } from './random-chunks.ts'
 
 const VOCABULARY = 800
 

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createChanges } from '../../../src/indexes/embedded/changes.ts'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { createLexicalPart, openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
-import { batchOf, queryOf, type Terms } from '../../contracts/chunk-index.fixture.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
+import { createChanges } from '../../src/embedded/changes.ts'
+import { createLexicalIndex } from '../../src/embedded/lexical.ts'
+import { createLexicalPart, openSnapshot } from '../../src/embedded/snapshot.ts'
+import { batchOf, queryOf, type Terms } from '../contracts/chunk-index.fixture.ts'
 
 const MANIFEST = 'manifest.json'
 

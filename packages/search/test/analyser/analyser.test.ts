@@ -1,10 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type ChunkText, createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import {
-  ANALYSER_LANGUAGES,
-  type AnalyserLanguage,
-} from '../../../src/indexes/analyser/languages.ts'
+import { type ChunkText, createAnalyser } from '../../src/analyser/analyser.ts'
+import { ANALYSER_LANGUAGES, type AnalyserLanguage } from '../../src/analyser/languages.ts'
 
 function termsOf(text: string, language: AnalyserLanguage = 'english'): Set<number> {
   return new Set(createAnalyser(language).query(text).terms)

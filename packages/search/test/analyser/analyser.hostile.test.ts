@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { ANALYSER_LANGUAGES } from '../../../src/indexes/analyser/languages.ts'
-import { isLong, long } from '../../support/long.ts'
-import { processorMs } from '../../support/processor-time.ts'
-import { createRandom } from '../embedded/random-chunks.ts'
+import { isLong, long } from '../../../../test/support/long.ts'
+import { processorMs } from '../../../../test/support/processor-time.ts'
+import { createRandom } from '../../../../test/support/random.ts'
+import { createAnalyser } from '../../src/analyser/analyser.ts'
+import { ANALYSER_LANGUAGES } from '../../src/analyser/languages.ts'
 
 /** How many code units stand for a million. */
 const MILLION = isLong ? 300_000 : 50_000

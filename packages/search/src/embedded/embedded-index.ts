@@ -3,7 +3,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { startThread, type Thread } from '@agent-server/lib/processes/thread.ts'
 import type { ChunkIndex, IndexSource } from '../chunk-index.ts'
-import { createSearch, type Stages } from '../search.ts'
+import { createSearch, type Stages } from '../staged-search.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long `close` waits for the last changes to be written. */

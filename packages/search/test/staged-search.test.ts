@@ -1,9 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import type { IndexMatch } from '../../src/indexes/chunk-index.ts'
-import { rankHybrid } from '../../src/indexes/fusion.ts'
-import { createSearch, type Stages } from '../../src/indexes/search.ts'
-import type { QueryTerms } from '../../src/indexes/term-batch.ts'
+import type { IndexMatch } from '../src/chunk-index.ts'
+import { rankHybrid } from '../src/fusion.ts'
+import { createSearch, type Stages } from '../src/staged-search.ts'
+import type { QueryTerms } from '../src/term-batch.ts'
 
 const terms: QueryTerms = { terms: Uint32Array.of(1), counts: Float32Array.of(1) }
 const matchesOf = (...keys: number[]) => keys.map((key) => ({ key, score: 10 - key }))

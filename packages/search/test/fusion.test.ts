@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cosinesTo, fuse as fuseColumns, rankHybrid } from '../../src/indexes/fusion.ts'
+import { cosinesTo, fuse as fuseColumns, rankHybrid } from '../src/fusion.ts'
 
 const VECTORS: Record<number, number[]> = {
   1: [1, 0, 0],

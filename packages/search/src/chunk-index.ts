@@ -1,9 +1,11 @@
-import type { Filter, Metadata } from '../schemas/metadata.ts'
-import type { SearchMode } from '../schemas/query.ts'
+import type { Filter, Metadata } from './filter.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
 
+/** `hybrid` fuses the rankings by words and by vectors. */
+export type SearchMode = 'hybrid' | 'lexical' | 'dense'
+
 export interface ChunkQuery {
-  /** `dense` ignores the terms and `lexical` the vector; `hybrid` fuses both rankings. */
+  /** `dense` ignores the terms, `lexical` the vector. */
   mode: SearchMode
   terms: QueryTerms
   /** A unit vector, perhaps still being computed; undefined if there is none, which makes the search lexical. */

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import type { VectorBatch } from '../chunk-index.ts'
 import type { ScaledVectors } from '../fusion.ts'
 import { createTopHits, type Ranking } from '../ranking.ts'
-import type { VectorQuery } from '../search.ts'
+import type { VectorQuery } from '../staged-search.ts'
 import {
   checksumOf,
   type IndexFilesOptions,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rememberTerms } from '../../../src/indexes/analyser/vocabulary.ts'
+import { rememberTerms } from '../../src/analyser/vocabulary.ts'
 
 /** Terms that tell the word, and how often they were worked out. */
 function createForTest() {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { addTo, createSource, searchIn } from '../../contracts/chunk-index.fixture.ts'
+import { createEmbeddedIndex } from '../../src/embedded/embedded-index.ts'
+import { addTo, createSource, searchIn } from '../contracts/chunk-index.fixture.ts'
 import { CRASH_CHANNEL } from './crash-on-demand.ts'
 
 const [directory] = await once(process, 'message')

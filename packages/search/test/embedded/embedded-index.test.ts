@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ChunkIndex, IndexSource } from '../../../src/indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
-import { addTo, createSource, keysFor } from '../../contracts/chunk-index.fixture.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
+import type { ChunkIndex, IndexSource } from '../../src/chunk-index.ts'
+import { createEmbeddedIndex } from '../../src/embedded/embedded-index.ts'
+import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
+import { addTo, createSource, keysFor } from '../contracts/chunk-index.fixture.ts'
 
 function open(directory: string, source: IndexSource = createSource()): ChunkIndex {
   return createEmbeddedIndex({

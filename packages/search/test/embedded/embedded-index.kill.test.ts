@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
-import { createSource, keysFor } from '../../contracts/chunk-index.fixture.ts'
-import { isLong, long } from '../../support/long.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { createRandom } from './random-chunks.ts'
+import { isLong, long } from '../../../../test/support/long.ts'
+import { createRandom } from '../../../../test/support/random.ts'
+import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
+import { createEmbeddedIndex } from '../../src/embedded/embedded-index.ts'
+import { createSource, keysFor } from '../contracts/chunk-index.fixture.ts'
 
 const KILLS = isLong ? 6 : 3
 const MAX_LIFE_MS = 150

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createChanges } from '../../../src/indexes/embedded/changes.ts'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { createLexicalPart, openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
-import { batchOf } from '../../contracts/chunk-index.fixture.ts'
+import { createChanges } from '../../src/embedded/changes.ts'
+import { createLexicalIndex } from '../../src/embedded/lexical.ts'
+import { createLexicalPart, openSnapshot } from '../../src/embedded/snapshot.ts'
+import { batchOf } from '../contracts/chunk-index.fixture.ts'
 
 /** No more than one segment is built of at once. */
 const BATCH = 100

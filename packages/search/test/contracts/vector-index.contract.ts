@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ChunkIndex, VectorBatch } from '../../src/indexes/chunk-index.ts'
-import { rankHybrid } from '../../src/indexes/fusion.ts'
-import { isLong, long } from '../support/long.ts'
+import { isLong, long } from '../../../../test/support/long.ts'
+import type { ChunkIndex, VectorBatch } from '../../src/chunk-index.ts'
+import { rankHybrid } from '../../src/fusion.ts'
 import {
   addTo,
   batchOf,

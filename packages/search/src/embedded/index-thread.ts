@@ -4,7 +4,7 @@ import { notify, serveThread, transferring } from '@agent-server/lib/processes/t
 import type { IndexMatch, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../fusion.ts'
 import { toMatches } from '../ranking.ts'
-import type { LexicalQuery, VectorQuery } from '../search.ts'
+import type { LexicalQuery, VectorQuery } from '../staged-search.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { createChanges } from './changes.ts'
 import { createLexicalIndex } from './lexical.ts'

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ChunkIndex, IndexSource } from '../../src/indexes/chunk-index.ts'
-import { isLong, long } from '../support/long.ts'
+import { isLong, long } from '../../../../test/support/long.ts'
+import type { ChunkIndex, IndexSource } from '../../src/chunk-index.ts'
 import { addTo, batchOf, createSource, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
-import { describeFilters } from './filters.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
 
 export interface ChunkIndexCase {
@@ -31,7 +30,6 @@ export function describeChunkIndex(
     })
 
     describeVectorIndex(() => ({ index, source }))
-    describeFilters(() => ({ index, source }))
 
     describe('search', () => {
       it('finds nothing in an empty index', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTopHits } from '../../src/indexes/ranking.ts'
-import { createRandom } from './embedded/random-chunks.ts'
+import { createRandom } from '../../../test/support/random.ts'
+import { createTopHits } from '../src/ranking.ts'
 
 describe('The top hits', () => {
   it.each([1, 2, 7, 100, 1_000])(

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { createAnalyser } from '@agent-server/search'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
-import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/segment.ts'
 import { DEPTH, mean, measure } from '../../../src/operator/evaluation/measures.ts'
+import { openEmbeddedIndex } from '../../support/embedded-index.ts'
 
 const COLLECTIONS = new URL('../../../../shared/data/', import.meta.url)
 
@@ -16,16 +15,15 @@ async function ndcgOn(collection: string): Promise<number> {
   const documents = await Array.fromAsync(readCorpus(folder))
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
   const keys = Uint32Array.from(documents, (_, i) => i)
-  const index = createLexicalIndex([])
-  for (let from = 0; from < batch.size; from += MAX_CHUNKS_BUILT) {
-    index.add(keys, batch, from, Math.min(batch.size, from + MAX_CHUNKS_BUILT))
+  const index = await openEmbeddedIndex()
+  await index.add(keys, batch, [])
+  const found: number[] = []
+  for (const { text, relevant } of await readQueries(folder)) {
+    const query = { mode: 'lexical', terms: analyser.query(text), limit: DEPTH } as const
+    const { candidates } = await index.search(query)
+    const ranking = candidates.map(({ key }) => documents[key]?._id ?? '')
+    found.push(measure(ranking, { relevant, graded: false }).ndcg)
   }
-  const queries = await readQueries(folder)
-  const found = queries.map(({ text, relevant }) => {
-    const { keys } = index.search(analyser.query(text), DEPTH)
-    const ranking = Array.from(keys, (key) => documents[key]?._id ?? '')
-    return measure(ranking, { relevant, graded: false }).ndcg
-  })
   return mean(found)
 }
 

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
-import { randomVector, vectorBatch } from '../../contracts/vector-index.contract.ts'
-import { onlyLong } from '../../support/long.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { onlyLong } from '../../../../test/support/long.ts'
+import { temporaryDirectory } from '../../../../test/support/temporary-files.ts'
+import { openVectorPart } from '../../src/embedded/vectors.ts'
+import { randomVector, vectorBatch } from '../contracts/vector-index.contract.ts'
 
 describe('The vectors of the embedded index', () => {
   let directory: string

@@ -1,0 +1,36 @@
+export { type Analyser, type ChunkText, createAnalyser } from './analyser/analyser.ts'
+export { ANALYSER_LANGUAGES, type AnalyserLanguage, stopWordsOf } from './analyser/languages.ts'
+export type {
+  Candidate,
+  ChunkIndex,
+  ChunkMetadata,
+  ChunkQuery,
+  IndexMatch,
+  IndexSource,
+  VectorBatch,
+} from './chunk-index.ts'
+export { createEmbeddedIndex } from './embedded/embedded-index.ts'
+export {
+  type FieldCondition,
+  type Filter,
+  type Metadata,
+  type MetadataValue,
+  takes,
+} from './filter.ts'
+export { rankHybrid } from './fusion.ts'
+export { byScore } from './ranking.ts'
+export {
+  createSearch,
+  type LexicalQuery,
+  type Scope,
+  type Stages,
+  type VectorQuery,
+} from './staged-search.ts'
+export {
+  joinTermBatches,
+  lengthNorm,
+  mixQueryTerms,
+  type QueryTerms,
+  type TermBatch,
+  termWeight,
+} from './term-batch.ts'
