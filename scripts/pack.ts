@@ -42,7 +42,7 @@ const OwnManifest = z.object({
 })
 
 /** The manifests of the server's own packages, by their folders in packages/. */
-async function ownManifests() {
+export async function ownManifests() {
   const manifests = new Map<string, z.output<typeof OwnManifest>>()
   for await (const path of glob('packages/*/package.json', { cwd: ROOT })) {
     const own = OwnManifest.safeParse(await readJSON(path))
@@ -92,12 +92,12 @@ async function stage(folder: string): Promise<void> {
   await cp(join(ROOT, 'ui/dist'), join(folder, 'ui/dist'), { recursive: true })
   await writeFile(
     join(folder, 'package.json'),
-    `${JSON.stringify(await manifest(manifests), null, 2)}\n`,
+    `${JSON.stringify(await publishedManifest(manifests), null, 2)}\n`,
   )
 }
 
 /** What of package.json concerns those who install it, with the dependencies of the server's own packages. */
-async function manifest(own: OwnManifests) {
+export async function publishedManifest(own: OwnManifests) {
   const whole = Manifest.parse(await readJSON('package.json'))
   const dependencies = [whole, ...own.values()].flatMap((each) => Object.entries(each.dependencies))
   const { version } = Versioned.parse(await readJSON('packages/embedders/minilm/package.json'))

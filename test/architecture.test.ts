@@ -53,7 +53,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'first-start': ['lib'],
   // What a sandbox is called, and what its verification reports, is in answers; a filter is the index's.
   schemas: ['sandboxes', 'search', 'errors', 'lib'],
-  // Of packages/, each a layer; the core may be packages' neighbour, never their foundation.
+  // The folders of packages/ are layers below all of src/.
   'office-tools': ['readers', 'errors', 'lib'],
   readers: ['errors', 'lib'],
   search: ['errors', 'lib'],
