@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
+import { CHAT_APIS } from '../src/models/chat-model.ts'
 import { cacheDirectory, provideServer, provideWeights, Unavailable } from './model/cache.ts'
 import type { WeightsName } from './model/packages.ts'
 import { closingLine } from './read-report.ts'
@@ -11,6 +12,7 @@ Tests with a real model: llama.cpp's llama-server and small weights, both from p
 $AGENT_SERVER_MODELS, or else ~/.cache/agent-server-models (about 1 GB).
 
   --short   a few minutes, with the smallest model; skipped where no llama-server was built: what .ci/run calls
+  --api     the protocol that the model is asked in, repeatable; by default all that llama-server serves
   --fetch   only fills the cache`
 
 const { values, positionals } = parseArgs({
@@ -18,6 +20,7 @@ const { values, positionals } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     fetch: { type: 'boolean', default: false },
+    api: { type: 'string', multiple: true },
     help: { type: 'boolean', default: false },
   },
 })
@@ -48,10 +51,17 @@ async function provideAll(): Promise<Record<string, string>> {
   return found
 }
 
+/** Runs the suites once in each protocol; returns the first exit code that tells of a failure. */
 async function runSuites(found: Record<string, string>): Promise<number> {
   const parameters = ['scripts/test.ts', '--project=model', ...positionals]
   const form = { TEST_MODEL_SHORT: values.short ? '1' : '' }
-  const env = { ...process.env, ...found, ...form }
-  const [code] = await once(spawn(process.execPath, parameters, { stdio: 'inherit', env }), 'close')
-  return code ?? 1
+  let failure = 0
+  for (const api of values.api ?? CHAT_APIS) {
+    console.log(`\n> the model is asked in ${api}`)
+    const env = { ...process.env, ...found, ...form, TEST_CHAT_API: api }
+    const child = spawn(process.execPath, parameters, { stdio: 'inherit', env })
+    const [code] = await once(child, 'close')
+    failure ||= code ?? 1
+  }
+  return failure
 }

@@ -65,12 +65,16 @@ export interface StartOptions {
   restart?: () => void
 }
 
+/** The protocol that `npm run test:model` has the suites ask the model in. */
+const { TEST_CHAT_API } = process.env
+
 /** The environment of a server whose chat model is at an address. */
 export function modelAt(
   { url }: { url: string },
   more: Record<string, string> = {},
 ): Record<string, string> {
-  return { CHAT_BASE_URL: url, CHAT_API_KEY: MODEL_KEY, CHAT_MODEL: 'scripted', ...more }
+  const api = TEST_CHAT_API === undefined ? {} : { CHAT_API: TEST_CHAT_API }
+  return { CHAT_BASE_URL: url, CHAT_API_KEY: MODEL_KEY, CHAT_MODEL: 'scripted', ...api, ...more }
 }
 
 /**

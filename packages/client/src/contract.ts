@@ -3997,13 +3997,13 @@ export interface components {
              */
             type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
         };
-        ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"];
+        ResponseInputItem: components["schemas"]["ResponseInputItemMessage"] | components["schemas"]["ResponseInputItemFunctionCall"] | components["schemas"]["ResponseInputItemFunctionCallOutput"] | components["schemas"]["ResponseInputItemItemReference"] | components["schemas"]["ResponseInputItemFileSearchCall"] | components["schemas"]["ResponseInputItemReasoning"];
         ResponseInputItemFileSearchCall: {
             /**
-             * @description Kind of the item. It has no effect.
-             * @enum {string}
+             * @description It has no effect.
+             * @constant
              */
-            type: "file_search_call" | "reasoning";
+            type: "file_search_call";
         };
         ResponseInputItemFunctionCall: {
             /** @description Its arguments, in JSON. */
@@ -4015,12 +4015,6 @@ export interface components {
             } | null;
             /** @description Name of the function. */
             name: string;
-            /** @description Reasoning that came with the calls, to be sent back unchanged. */
-            reasoning_content?: string | null;
-            /** @description Reasoning that came with the calls, to be sent back unchanged. */
-            reasoning_details?: {
-                [key: string]: unknown;
-            }[] | null;
             /** @constant */
             type: "function_call";
         };
@@ -4089,7 +4083,13 @@ export interface components {
             /** @constant */
             type?: "message";
         };
-        ResponseOutputItem: components["schemas"]["ResponseOutputItemMessage"] | components["schemas"]["ResponseOutputItemFunctionCall"] | components["schemas"]["ResponseOutputItemFileSearchCall"];
+        ResponseInputItemReasoning: {
+            /** @description The reasoning before the calls that follow, as it was received. */
+            encrypted_content?: string | null;
+            /** @constant */
+            type: "reasoning";
+        };
+        ResponseOutputItem: components["schemas"]["ResponseOutputItemMessage"] | components["schemas"]["ResponseOutputItemFunctionCall"] | components["schemas"]["ResponseOutputItemReasoning"] | components["schemas"]["ResponseOutputItemFileSearchCall"];
         ResponseOutputItemFileSearchCall: {
             /** @description Identifier of the item. */
             id: string;
@@ -4129,10 +4129,6 @@ export interface components {
             id: string;
             /** @description Name of the client’s function to call. */
             name: string;
-            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
-            reasoning_content?: string;
-            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
-            reasoning_details?: unknown[];
             /**
              * @description Whether it is complete; `incomplete` if it was cut off.
              * @enum {string}
@@ -4164,6 +4160,21 @@ export interface components {
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @constant */
             type: "message";
+        };
+        ResponseOutputItemReasoning: {
+            /** @description The model’s reasoning; send it back unchanged with the results of the calls. */
+            encrypted_content: string;
+            /** @description Identifier of the item. */
+            id: string;
+            /**
+             * @description Whether it is complete; `incomplete` if it was cut off.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @description Always empty. */
+            summary: unknown[];
+            /** @constant */
+            type: "reasoning";
         };
         /**
          * @example {
@@ -5574,10 +5585,12 @@ export type ResponseInputItemFunctionCall = components['schemas']['ResponseInput
 export type ResponseInputItemFunctionCallOutput = components['schemas']['ResponseInputItemFunctionCallOutput'];
 export type ResponseInputItemItemReference = components['schemas']['ResponseInputItemItemReference'];
 export type ResponseInputItemMessage = components['schemas']['ResponseInputItemMessage'];
+export type ResponseInputItemReasoning = components['schemas']['ResponseInputItemReasoning'];
 export type ResponseOutputItem = components['schemas']['ResponseOutputItem'];
 export type ResponseOutputItemFileSearchCall = components['schemas']['ResponseOutputItemFileSearchCall'];
 export type ResponseOutputItemFunctionCall = components['schemas']['ResponseOutputItemFunctionCall'];
 export type ResponseOutputItemMessage = components['schemas']['ResponseOutputItemMessage'];
+export type ResponseOutputItemReasoning = components['schemas']['ResponseOutputItemReasoning'];
 export type ResponseRequest = components['schemas']['ResponseRequest'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];

@@ -6,7 +6,7 @@ import type { Caller } from '../../schemas/operator/api-key.ts'
 import { toAnswerFormat } from '../answer-format.ts'
 import { type DialectSettings, readAgentFields } from '../dialect.ts'
 import { toFilter, withinStores } from '../files/schema.ts'
-import { fromReasoningFields, withReasoning } from '../reasoning.ts'
+import { fromOpaque } from '../reasoning.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 
 type Content = Extract<InputItem, { role: string }>['content']
@@ -65,6 +65,7 @@ export function toMessages(items: readonly InputItem[]): ModelMessage[] {
   const messages: ModelMessage[] = []
   for (const item of items) {
     if ('role' in item) messages.push(...toMessage(item))
+    else if (item.type === 'reasoning') addReasoning(messages, item.encrypted_content ?? '')
     else if (item.type === 'function_call') addCall(messages, item)
     else if (item.type === 'function_call_output') messages.push(toResult(item, messages))
   }
@@ -105,6 +106,16 @@ function imagesOf(content: Content) {
   })
 }
 
+/** Adds reasoning to the message of the calls that follow; one without calls has no use for it. */
+function addReasoning(messages: ModelMessage[], data: string): void {
+  const reasoning = fromOpaque(data)
+  if (reasoning.length === 0) return
+  const last = messages.at(-1)
+  const message = last?.role === 'assistant' ? last : { role: 'assistant' as const, content: '' }
+  if (message === last) messages.pop()
+  messages.push({ ...message, reasoning })
+}
+
 type FunctionCall = Extract<InputItem, { type: 'function_call' }>
 
 /** Adds a call to the last message of the assistant, which is added if the last message is another. */
@@ -118,12 +129,8 @@ function addCall(messages: ModelMessage[], item: FunctionCall): void {
     arguments: item.arguments,
     ...(item.extra_content && { attachment: item.extra_content }),
   }
-  const reasoning = [
-    ...('reasoning' in message ? (message.reasoning ?? []) : []),
-    ...fromReasoningFields(item),
-  ]
   if (message === last) messages.pop()
-  messages.push({ ...message, toolCalls: [...before, call], ...withReasoning(reasoning) })
+  messages.push({ ...message, toolCalls: [...before, call] })
 }
 
 function toResult(

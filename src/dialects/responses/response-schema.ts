@@ -2,7 +2,7 @@ import { freeObject } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { Citation } from '../../schemas/chat.ts'
 import { ErrorDetail } from '../../schemas/error.ts'
-import { AgentExtra, MessageReasoning, MessageToolCall } from '../completions/answer-schema.ts'
+import { AgentExtra, MessageToolCall } from '../completions/answer-schema.ts'
 import { listOf } from '../list-page.ts'
 
 // Answers of the Responses protocol: https://github.com/openai/openai-openapi.
@@ -49,7 +49,15 @@ const OutputItem = z
       arguments: z.string().describe('Its arguments, in JSON.'),
       status: Status,
       extra_content: MessageToolCall.shape.extra_content,
-      ...MessageReasoning.shape,
+    }),
+    z.object({
+      type: z.literal('reasoning'),
+      id: z.string().describe('Identifier of the item.'),
+      status: Status,
+      summary: z.array(z.never()).describe('Always empty.'),
+      encrypted_content: z
+        .string()
+        .describe('The model’s reasoning; send it back unchanged with the results of the calls.'),
     }),
     z.object({
       type: z.literal('file_search_call'),

@@ -7,7 +7,7 @@ import {
 } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../../schemas/chat.ts'
-import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from '../completions/schema.ts'
+import { ExtraContent, ImageSettings, MAX_TOOLS } from '../completions/schema.ts'
 import { AttributeFilter, RankingOptions, VectorStoreId } from '../files/schema.ts'
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
@@ -44,12 +44,18 @@ const FunctionCall = z.object({
   name: z.string().min(1).max(256).describe('Name of the function.'),
   arguments: boundedText(MAX_MESSAGE).describe('Its arguments, in JSON.'),
   extra_content: ExtraContent.nullish(),
-  ...Reasoning,
 })
 
 /** Items of earlier answers that the model has no use for; accepted and dropped. */
 const Passed = z.object({
-  type: z.enum(['file_search_call', 'reasoning']).describe('Kind of the item. It has no effect.'),
+  type: z.literal('file_search_call').describe('It has no effect.'),
+})
+
+const Reasoning = z.object({
+  type: z.literal('reasoning'),
+  encrypted_content: boundedText(MAX_MESSAGE)
+    .nullish()
+    .describe('The reasoning before the calls that follow, as it was received.'),
 })
 
 export const InputItem = z
@@ -72,6 +78,7 @@ export const InputItem = z
       id: ItemId.describe('An item of an earlier response.'),
     }),
     Passed,
+    Reasoning,
   ])
   .meta({ id: 'ResponseInputItem' })
 

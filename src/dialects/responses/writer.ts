@@ -1,11 +1,11 @@
 import type { AgentEvent, RunEnd } from '../../agent/run/agent-event.ts'
-import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { ModelToolCall, ReasoningPart } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
 import type { Hit } from '../../schemas/query.ts'
 import { citedBy, textOf, toAgentExtra } from '../answer-parts.ts'
 import { toMessageToolCall } from '../completions/writer.ts'
-import { toReasoningFields } from '../reasoning.ts'
+import { toOpaque } from '../reasoning.ts'
 import type { FileCitation, OutputItem, ResponseEvent, ResponseObject } from './response-schema.ts'
 
 interface Options {
@@ -20,7 +20,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
   const sequence = createSequence(response)
   const message = createMessage(sequence)
   let calls: readonly ModelToolCall[] = []
-  let reasoning: ReturnType<typeof toReasoningFields> = {}
+  let reasoning: readonly ReasoningPart[] = []
 
   const finish = (end: RunEnd): ResponseEvent[] => {
     const reason = INCOMPLETE[end.reason]
@@ -28,7 +28,8 @@ export function createResponseWriter(response: ResponseObject, options: Options)
     const opened = calls.length === 0 ? message.write('') : []
     const items = [
       ...message.end(status, toFileCitations(end)),
-      ...calls.flatMap((call, index) => callEvents(sequence, call, index === 0 ? reasoning : {})),
+      ...(reasoning.length > 0 ? reasoningEvents(sequence, reasoning) : []),
+      ...calls.flatMap((call) => callEvents(sequence, call)),
     ]
     Object.assign(response, {
       status,
@@ -54,7 +55,7 @@ export function createResponseWriter(response: ResponseObject, options: Options)
       if (event.type === 'run-end') return finish(event)
       if (event.type === 'client-tool-calls') {
         calls = event.calls
-        reasoning = toReasoningFields(event.reasoning)
+        reasoning = event.reasoning ?? []
       }
       const text = textOf(event)
       return text === '' ? [] : message.write(text)
@@ -142,16 +143,23 @@ function toResult({ documentId, title, score, text, metadata: attributes = {} }:
   return { file_id: documentId, filename: title || documentId, score, text, attributes }
 }
 
-function callEvents(
-  sequence: Sequence,
-  called: ModelToolCall,
-  reasoning: ReturnType<typeof toReasoningFields>,
-): ResponseEvent[] {
+/** Reasoning that goes back to the model with the results of the calls that follow. */
+function reasoningEvents(sequence: Sequence, parts: readonly ReasoningPart[]): ResponseEvent[] {
+  const item = {
+    type: 'reasoning' as const,
+    id: sequence.newId('rs'),
+    status: 'completed' as const,
+    summary: [],
+    encrypted_content: toOpaque(parts),
+  }
+  return itemEvents(sequence, { ...item, status: 'in_progress' }, item, () => [])
+}
+
+function callEvents(sequence: Sequence, called: ModelToolCall): ResponseEvent[] {
   const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
   const { say, newId } = sequence
   const item = {
     ...extra,
-    ...reasoning,
     ...asked,
     type: 'function_call' as const,
     id: newId('fc'),
