@@ -11,6 +11,7 @@ COPY packages/office-tools/package.json packages/office-tools/
 COPY packages/readers/package.json packages/readers/
 COPY packages/sandboxes/package.json packages/sandboxes/
 COPY packages/search/package.json packages/search/
+COPY packages/tables/package.json packages/tables/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.

@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...SEAMS,
     'readers',
     'search',
+    'tables',
     'config',
     'variables',
     'variable-labels',
@@ -39,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: ['http', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
-  agent: ['knowledge', 'office-tools', 'readers', 'search', ...SEAMS, ...LEAVES],
+  agent: ['knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   stores: LEAVES,
   indexes: ['search', ...LEAVES],
@@ -55,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   schemas: ['sandboxes', 'search', 'errors', 'lib'],
   // The folders of packages/ are layers below all of src/.
   'office-tools': ['readers', 'errors', 'lib'],
+  tables: ['readers', 'errors', 'lib'],
   readers: ['errors', 'lib'],
   search: ['errors', 'lib'],
   lib: ['errors'],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Environment } from '@agent-server/lib/environment.ts'
 import { stopWordsOf } from '@agent-server/search'
+import { createTables } from '@agent-server/tables'
 import type { FastifyBaseLogger } from 'fastify'
 import type { TermsOf } from '../agent/citations/attribution.ts'
 import {
@@ -18,9 +19,9 @@ import { createAgent } from '../agent/run/run-agent.ts'
 import type { RunTraces } from '../agent/run/run-trace.ts'
 import { createSentQuestions } from '../agent/run/sent-questions.ts'
 import { createWindow } from '../agent/run/window.ts'
-import { createTables, type Tables } from '../agent/tables/tables.ts'
 import { createArtifactLinks } from '../agent/tools/artifacts.ts'
 import { createBuiltInTools } from '../agent/tools/catalogue.ts'
+import { type DocumentTables, documentsWithTables } from '../agent/tools/document-tables.ts'
 import { loadPlugins, type Plugins } from '../agent/tools/plugins.ts'
 import { createToolRegistry } from '../agent/tools/registry.ts'
 import type { Config } from '../config.ts'
@@ -67,7 +68,10 @@ export async function composeAgent(parts: Parts) {
   const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
   const artifacts = artifactLinks.withLinks(store.artifacts)
   const directory = join(config.DATA_DIR, 'tables')
-  const tables = createTables({ directory, store, lookup: store.lookup })
+  const tables = createTables({
+    directory,
+    documents: documentsWithTables({ store, lookup: store.lookup }),
+  })
   const shared = { ...parts, artifacts, tables }
   const opened = await openAgent({ ...shared, ...store, configuration })
   const { agent, mcp, plugins, prompt, sandbox, skills, tools, window } = opened
@@ -122,7 +126,7 @@ export async function composeAgent(parts: Parts) {
 
 /** What the agents of a server share, whatever their configuration. */
 interface Shared extends Parts {
-  tables: Tables
+  tables: DocumentTables
   artifacts: ArtifactStore
   /** Those that are loaded already, so that their code does not run again. */
   plugins?: Plugins

@@ -5,9 +5,9 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import type { Tables } from '../tables/tables.ts'
 import { analyseCorpus } from './analyse-corpus.ts'
 import type { Approval, Tool } from './define-tool.ts'
+import type { DocumentTables } from './document-tables.ts'
 import { readDocument, semanticSearch } from './document-tools.ts'
 import { fillForm } from './fill-form.ts'
 import { findText } from './find-text.ts'
@@ -26,7 +26,7 @@ interface ToolServices {
   artifacts: Pick<ArtifactStore, 'read'>
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
   /** The only one of its directory: it removes what it does not know. */
-  tables: Tables
+  tables: DocumentTables
 }
 
 interface ToolSwitch {

@@ -1,14 +1,19 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
+import {
+  type Cell,
+  keyKindOf,
+  type RowAnswer,
+  type RowQuery,
+  type Table,
+} from '@agent-server/tables'
 import { z } from 'zod'
 import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'
-import { keyKindOf } from '../tables/look-up.ts'
-import type { Cell } from '../tables/table-job.ts'
-import type { RowAnswer, RowQuery, Table, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
+import type { DocumentTables } from './document-tables.ts'
 
 const MAX_FOUND = 50
 const MAX_FIELDS = 100
@@ -36,7 +41,7 @@ type Condition = z.output<typeof Condition>
 
 interface Dependencies {
   lookup: Pick<DocumentLookup, 'findDocuments' | 'countDocuments' | 'metadataFields'>
-  tables: Pick<Tables, 'find' | 'lookUp'>
+  tables: Pick<DocumentTables, 'find' | 'lookUp'>
 }
 
 /** Exact look-ups in the metadata of documents and the rows of tables, using indexes. */
@@ -104,8 +109,8 @@ function render(document: StoredDocument, citations: Citations): string {
 
 /** The matching rows of a table, each as a citable source; without conditions, its columns. */
 async function lookUpTable(
-  tables: Pick<Tables, 'find' | 'lookUp'>,
-  query: RowQuery,
+  tables: Pick<DocumentTables, 'find' | 'lookUp'>,
+  query: RowQuery<Filter>,
   citations: Citations,
   signal: AbortSignal,
 ): Promise<string> {
@@ -119,14 +124,14 @@ async function lookUpTable(
   return `${count} rows of ${table.name} fit, ${lines.length} follow.\n${lines.join('\n')}`
 }
 
-function describe({ name, title, rows, columns }: Table): string {
+function describe({ name, title, rows, columns }: Table<StoredDocument>): string {
   const lines = columns.map((column) => `- ${column.name}: ${column.type}`)
   return `The columns of ${name} (${title}, ${rows} rows):\n${lines.join('\n')}`
 }
 
 function renderRowsFound(
-  { row, cells }: RowAnswer['rows'][number],
-  { name: tableName, sheet, table, title, columns, document }: Table,
+  { row, cells }: RowAnswer<StoredDocument>['rows'][number],
+  { name: tableName, sheet, table, title, columns, document }: Table<StoredDocument>,
   citations: Citations,
 ): string {
   const line = columns

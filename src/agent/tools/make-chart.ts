@@ -7,17 +7,17 @@ import {
   MAX_CHART_ROWS,
   toChartSpecification,
 } from '@agent-server/office-tools'
-import { keyKindOf } from '../tables/look-up.ts'
-import type { TableAnswer, Tables } from '../tables/tables.ts'
+import { keyKindOf, type QueryResult } from '@agent-server/tables'
 import { safeFileName } from './artifacts.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import type { DocumentTables } from './document-tables.ts'
 import { citeTables } from './table-tools.ts'
 
 const DEADLINE_MS = 120_000
 
 interface Dependencies {
   charts: Charts
-  tables: Pick<Tables, 'query'>
+  tables: Pick<DocumentTables, 'query'>
 }
 
 /** Draws a chart of rows, or of the result of a SQL query, as SVG, PNG and Vega-Lite. */
@@ -54,7 +54,7 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
 
 async function dataOf(
   { rows, sql }: ChartRequest,
-  tables: Pick<Tables, 'query'>,
+  tables: Pick<DocumentTables, 'query'>,
   { filter, citations }: ToolContext,
   signal: AbortSignal,
 ): Promise<{ rows: ChartRow[]; sources?: string }> {
@@ -68,7 +68,7 @@ async function dataOf(
 }
 
 /** Converts exact numbers, which the engine returns as text, to numbers. */
-function toRows({ columns, rows }: TableAnswer): ChartRow[] {
+function toRows({ columns, rows }: QueryResult): ChartRow[] {
   return rows.map((row) =>
     Object.fromEntries(
       columns.map(({ name, type }, index) => {

@@ -1,12 +1,17 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import {
+  type QueryResult,
+  quoteName,
+  type TableAnswer,
+  type TableEntry,
+} from '@agent-server/tables'
 import { z } from 'zod'
+import type { StoredDocument } from '../../stores/document-store.ts'
 import type { Citations } from '../citations/citations.ts'
 import { cite } from '../citations/citations.ts'
-import type { TableEntry } from '../tables/catalogue.ts'
-import { type QueryResult, quoteName } from '../tables/table-job.ts'
-import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
+import type { DocumentTables } from './document-tables.ts'
 
 const MAX_LISTED = 100
 /** Maximum tables listed with their columns; each may have to be read first. */
@@ -20,14 +25,14 @@ const SUMMARY =
 /** Mostly for the conversion of large files. */
 const DEADLINE_MS = 180_000
 
-type Asked = Pick<Tables, 'entries' | 'find' | 'open' | 'query'>
+type TableReads = Pick<DocumentTables, 'entries' | 'find' | 'open' | 'query'>
 
 /** Tools for exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
-export function tableTools(tables: Asked): Tool[] {
+export function tableTools(tables: TableReads): Tool[] {
   return [listTables(tables), describeTable(tables), queryTable(tables)]
 }
 
-function listTables(tables: Asked): Tool {
+function listTables(tables: TableReads): Tool {
   return defineTool({
     name: 'list_tables',
     title: 'List tables',
@@ -51,7 +56,7 @@ function listTables(tables: Asked): Tool {
   })
 }
 
-function describeTable(tables: Asked): Tool {
+function describeTable(tables: TableReads): Tool {
   return defineTool({
     name: 'describe_table',
     title: 'Describe a table',
@@ -81,7 +86,7 @@ function describeTable(tables: Asked): Tool {
   })
 }
 
-function queryTable(tables: Asked): Tool {
+function queryTable(tables: TableReads): Tool {
   return defineTool({
     name: 'query_table',
     title: 'Query tables',
@@ -103,8 +108,8 @@ function queryTable(tables: Asked): Tool {
 }
 
 async function describeEntry(
-  tables: Asked,
-  entry: TableEntry,
+  tables: TableReads,
+  entry: TableEntry<StoredDocument>,
   signal: AbortSignal,
 ): Promise<string> {
   try {
@@ -121,14 +126,14 @@ async function describeEntry(
   }
 }
 
-const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
+const toLine = ({ name, title }: TableEntry<StoredDocument>) => `- ${name} (${title})`
 
 const more = (count: number) =>
   count > MAX_LISTED ? `and ${count - MAX_LISTED} more: search for them by name` : ''
 
 /** Makes each queried table a citable source; returns the list of their numbers. */
 export function citeTables(
-  { tables, rowCount }: Pick<TableAnswer, 'tables' | 'rowCount'>,
+  { tables, rowCount }: Pick<TableAnswer<StoredDocument>, 'tables' | 'rowCount'>,
   sql: string,
   citations: Citations,
 ): string {

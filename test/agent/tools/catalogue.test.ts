@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { SandboxLimits } from '@agent-server/sandboxes'
+import { createTables } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { AgentConfiguration } from '../../../src/agent/configuration.ts'
-import { createTables } from '../../../src/agent/tables/tables.ts'
 import { createBuiltInTools, SWITCH_NAMES } from '../../../src/agent/tools/catalogue.ts'
 import type { Tool } from '../../../src/agent/tools/define-tool.ts'
 import { toModelTool, toolTokens } from '../../../src/agent/tools/discover-tools.ts'
+import { documentsWithTables } from '../../../src/agent/tools/document-tables.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { createScriptedModel } from '../run/scripted-model.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
@@ -24,7 +25,10 @@ async function toolsWith(tools: object): Promise<Tool[]> {
   const store = await data.open()
   try {
     const directory = join(data.directory, 'tables')
-    const tables = createTables({ directory, store, lookup: store.lookup })
+    const tables = createTables({
+      directory,
+      documents: documentsWithTables({ store, lookup: store.lookup }),
+    })
     const services = {
       config: { TOP_K: 5 },
       model: createScriptedModel([]),

@@ -5,8 +5,8 @@ import { readDocument, semanticSearch } from '../../../src/agent/tools/document-
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { hitOf } from '../run/hit.ts'
-import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
+import { documentOf } from './stored-document.ts'
 
 describe('semantic_search', () => {
   function createSearch(defaultTopK = 5) {

@@ -6,7 +6,7 @@ import type {
   PartQuery,
   ValueQuery,
 } from '../../../src/stores/lookup.ts'
-import { documentOf } from '../tables/stored-table.ts'
+import { documentOf } from './stored-document.ts'
 
 /** A fake document store: every filter takes every document, and each question is kept. */
 export function createFakeDocuments(texts: readonly string[]) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'
 import { hitOf } from '../run/hit.ts'
-import { createFakeLookup, documentOf, type FakeTable } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
+import { createFakeLookup, documentOf, type FakeTable } from './stored-document.ts'
 
 const { signal } = new AbortController()
 const MARKDOWN = 'Name: {{name}}'

@@ -3,8 +3,8 @@ import { createCitations } from '../../../src/agent/citations/citations.ts'
 import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
 import { findText } from '../../../src/agent/tools/find-text.ts'
 import { processorMs } from '../../support/processor-time.ts'
-import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
+import { documentOf } from './stored-document.ts'
 
 const TEXTS: Record<string, string> = {
   manual: 'Start.\n\nError E1234: the disk\nis full.\nSee E1234b, e1234 and </passages>.',

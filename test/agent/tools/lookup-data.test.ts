@@ -1,15 +1,18 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { RowQuery, Table } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
-import type { RowQuery, Table, Tables } from '../../../src/agent/tables/tables.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
+import type { DocumentTables } from '../../../src/agent/tools/document-tables.ts'
 import { lookupData } from '../../../src/agent/tools/lookup-data.ts'
-import { documentOf } from '../tables/stored-table.ts'
+import type { Filter } from '../../../src/schemas/metadata.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
+import { documentOf } from './stored-document.ts'
 
 const { signal } = new AbortController()
 
-const TABLE: Table = {
+const TABLE: Table<StoredDocument> = {
   name: 'budget__q1',
   title: 'Budget.xlsx',
   sheet: 'Q1',
@@ -24,7 +27,10 @@ const TABLE: Table = {
 }
 
 /** Fake tables: one, whose third and seventh row fit whatever is asked. */
-function createFakeTables(asked: RowQuery[], isMore = false): Pick<Tables, 'find' | 'lookUp'> {
+function createFakeTables(
+  asked: RowQuery<Filter>[],
+  isMore = false,
+): Pick<DocumentTables, 'find' | 'lookUp'> {
   return {
     async find(name) {
       if (name !== TABLE.name) throw new Refusal(`There is no table "${name}"`)
@@ -44,7 +50,7 @@ function createFakeTables(asked: RowQuery[], isMore = false): Pick<Tables, 'find
 
 function create(texts: readonly string[] = ['a', 'b']) {
   const parts = createFakeDocuments(texts)
-  const asked: RowQuery[] = []
+  const asked: RowQuery<Filter>[] = []
   const tool = lookupData({ lookup: parts.lookup, tables: createFakeTables(asked) })
   return {
     ...parts,

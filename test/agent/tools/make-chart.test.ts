@@ -1,11 +1,12 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { ChartSpecification, Charts } from '@agent-server/office-tools'
+import type { TableAnswer } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
-import type { TableAnswer } from '../../../src/agent/tables/tables.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { makeChart } from '../../../src/agent/tools/make-chart.ts'
-import { documentOf } from '../tables/stored-table.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
+import { documentOf } from './stored-document.ts'
 
 const { signal } = new AbortController()
 const x = { field: 'city' }
@@ -14,7 +15,7 @@ const ROWS = [
   { city: 'Rome', n: 3 },
   { city: 'Oslo', n: 5 },
 ]
-const ANSWER: TableAnswer = {
+const ANSWER: TableAnswer<StoredDocument> = {
   columns: [
     { name: 'city', type: 'VARCHAR' },
     { name: 'n', type: 'DECIMAL(18,2)' },
@@ -42,7 +43,7 @@ function createChart({
   answer = ANSWER,
   refusal,
 }: {
-  answer?: TableAnswer
+  answer?: TableAnswer<StoredDocument>
   refusal?: string
 } = {}) {
   const drawn: ChartSpecification[] = []

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mapReduce } from '../../../src/agent/tools/map-reduce.ts'
 import type { ModelRequest, ModelUsage } from '../../../src/models/chat-model.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
-import { documentOf } from '../tables/stored-table.ts'
+import { documentOf } from './stored-document.ts'
 
 const { signal } = new AbortController()
 const documentsOf = (...texts: string[]) =>

@@ -1,22 +1,23 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { Table, TableEntry, TableQuery } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
-import type { TableEntry } from '../../../src/agent/tables/catalogue.ts'
-import type { Table, TableQuery } from '../../../src/agent/tables/tables.ts'
 import { safeFileName } from '../../../src/agent/tools/artifacts.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { citeTables, renderRows, tableTools } from '../../../src/agent/tools/table-tools.ts'
-import { documentOf } from '../tables/stored-table.ts'
+import type { Filter } from '../../../src/schemas/metadata.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
+import { documentOf } from './stored-document.ts'
 
 const { signal } = new AbortController()
 const document = documentOf({ id: 'doc', title: 'Sales.csv', content: 'a\n1\n' })
-const entryOf = (name: string): TableEntry => ({
+const entryOf = (name: string): TableEntry<StoredDocument> => ({
   name,
   title: `${name}.csv`,
   document,
   format: 'csv',
 })
-const tableOf = (name: string): Table => ({
+const tableOf = (name: string): Table<StoredDocument> => ({
   name,
   title: `${name}.csv`,
   document,
@@ -29,7 +30,7 @@ const tableOf = (name: string): Table => ({
 
 /** Fake tables that answer the same rows to every query, and refuse to open what is called `bad`. */
 function createFakeTables(names: string[], rowCount = 2) {
-  const queries: TableQuery[] = []
+  const queries: TableQuery<Filter>[] = []
   const tables: Parameters<typeof tableTools>[0] = {
     entries: async () => names.map(entryOf),
     find: async (name) => tableOf(name.toLowerCase()),

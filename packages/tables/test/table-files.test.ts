@@ -2,18 +2,18 @@ import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
-import { createTableFiles, removeStale } from '../../../src/agent/tables/table-files.ts'
-import { onlyLong } from '../../support/long.ts'
-import { createRunnerHere } from '../../support/run-job.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { createFakeLookup, documentOf, type FakeTable } from './stored-table.ts'
+import { onlyLong } from '../../../test/support/long.ts'
+import { createRunnerHere } from '../../../test/support/run-job.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
+import { createTableFiles, removeStale } from '../src/table-files.ts'
+import { createFakeDocuments, documentOf, type FakeTable } from './fake-documents.ts'
 
 const { signal } = new AbortController()
 const TEXT: FakeTable = { id: 'text', title: 'a.csv', content: 'a,b\n1,x\n' }
 const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2}\n' }
 
 async function open(tables: FakeTable[], directory?: string) {
-  const parts = createFakeLookup(tables)
+  const parts = createFakeDocuments(tables)
   const place = directory ?? (await temporaryDirectory())
   const files = createTableFiles({ ...parts, directory: place, run: createRunnerHere() })
   return { ...parts, files, directory: place }
@@ -146,7 +146,7 @@ describe('The directory of the tables', () => {
 
   it('loses the oldest first where room is short, and nothing else', async () => {
     const tables = ['a', 'b', 'c'].map((id) => ({ ...TEXT, id }))
-    const { files, store, directory } = await open(tables)
+    const { files, documents, directory } = await open(tables)
     const sizes: number[] = []
     for (const [age, table] of tables.entries()) {
       const { file } = await files.tablesOf(documentOf(table), 'csv', signal)
@@ -154,19 +154,19 @@ describe('The directory of the tables', () => {
       sizes.push((await stat(file)).size)
     }
     const most = Math.max(...sizes) * 2
-    await removeStale(directory, store, new Set(), most)
+    await removeStale(directory, documents, new Set(), most)
     expect(await readdir(directory)).toHaveLength(4)
     const { reads, files: second } = await open(tables, directory)
     await second.tablesOf(documentOf(tables[0] ?? TEXT), 'csv', signal)
     expect(reads).toEqual([])
-    await removeStale(directory, store, new Set(), most)
+    await removeStale(directory, documents, new Set(), most)
     expect(await readdir(directory)).toHaveLength(4)
   })
 
   it('keeps what is being worked on', async () => {
     const directory = await temporaryDirectory()
     await mkdir(join(directory, 'abc.work'))
-    await removeStale(directory, createFakeLookup([]).store, new Set(['abc']))
+    await removeStale(directory, createFakeDocuments([]).documents, new Set(['abc']))
     expect(await readdir(directory)).toEqual(['abc.work'])
   })
 })

@@ -1,11 +1,11 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { describe, expect, it } from 'vitest'
-import type { RowCondition } from '../../../src/agent/tables/look-up.ts'
-import { createTables } from '../../../src/agent/tables/tables.ts'
-import { onlyLong } from '../../support/long.ts'
-import { createRunnerHere } from '../../support/run-job.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { createFakeLookup, type FakeTable } from './stored-table.ts'
+import { onlyLong } from '../../../test/support/long.ts'
+import { createRunnerHere } from '../../../test/support/run-job.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
+import { createTables } from '../src/create-tables.ts'
+import type { RowCondition } from '../src/look-up.ts'
+import { createFakeDocuments, type FakeTable } from './fake-documents.ts'
 
 const { signal } = new AbortController()
 const TABLES: FakeTable[] = [
@@ -17,7 +17,7 @@ const TABLES: FakeTable[] = [
 ]
 
 async function open(tables: FakeTable[] = TABLES) {
-  const parts = createFakeLookup(tables)
+  const parts = createFakeDocuments(tables)
   const { close, ...opened } = createTables({
     ...parts,
     directory: await temporaryDirectory(),

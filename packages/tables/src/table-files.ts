@@ -12,9 +12,11 @@ import type { JobRunner } from '@agent-server/lib/processes/child-process.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { z } from 'zod'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
+import type { DocumentSource, TableDocument } from './document-source.ts'
 import { Converted, type ConvertJob, type TableFormat } from './table-job.ts'
+
+/** What does not depend on the kind of document. */
+type Contents = Pick<DocumentSource<TableDocument, unknown>, 'get' | 'readFile' | 'readText'>
 
 export const CONVERSION = {
   task: 'Reading the file as a table',
@@ -36,7 +38,7 @@ const FORMAT_VERSION = 2
 /** The interval at which tables of deleted or replaced documents are removed. */
 const SWEEP_INTERVAL_MS = 60_000
 
-/** What stands beside a database file: its tables, and the document and revision that they were converted from. */
+/** Stored beside a database file: its tables, and the document and revision that they were converted from. */
 const Description = Converted.extend({ document: z.string(), revision: z.int() })
 type Description = z.output<typeof Description>
 
@@ -48,14 +50,12 @@ interface TableFile extends Converted {
 interface Dependencies {
   /** Created with the first table if missing; its contents can be regenerated. */
   directory: string
-  store: Pick<DocumentStore, 'get' | 'readFile'>
-  lookup: Pick<DocumentLookup, 'readText'>
+  documents: Contents
   run: JobRunner
 }
 
 /** The files that documents were converted into: one set per revision, the oldest evicted when space runs out. */
-export function createTableFiles(parts: Dependencies) {
-  const { directory, store, run } = parts
+export function createTableFiles({ directory, documents, run }: Dependencies) {
   const stopping = new AbortController()
   const shareConversion = createSharedWork<TableFile>()
   const refusals = new Map<string, { reason: string; until: number }>()
@@ -66,7 +66,7 @@ export function createTableFiles(parts: Dependencies) {
     SWEEP_INTERVAL_MS,
   ).unref()
 
-  async function convertOnce(document: StoredDocument, format: TableFormat, key: string) {
+  async function convertOnce(document: TableDocument, format: TableFormat, key: string) {
     const refused = refusals.get(key)
     if (refused && refused.until > Date.now()) throw new Refusal(refused.reason)
     working.add(key)
@@ -89,15 +89,15 @@ export function createTableFiles(parts: Dependencies) {
   }
 
   async function convert(
-    document: StoredDocument,
+    document: TableDocument,
     format: TableFormat,
     key: string,
   ): Promise<TableFile> {
     await makeDirectory(directory)
     const file = join(directory, `${key}.duckdb`)
     const description = join(directory, `${key}.json`)
-    const known = (await exists(file)) && (await readDescription(description))
-    if (known) return { file, sheets: known.sheets }
+    const existing = (await exists(file)) && (await readDescription(description))
+    if (existing) return { file, sheets: existing.sheets }
     const work = join(directory, `${key}.work`)
     await rm(work, { recursive: true, force: true })
     await makeDirectory(work)
@@ -105,7 +105,7 @@ export function createTableFiles(parts: Dependencies) {
       await sweep()
       const source = join(work, 'source')
       const target = join(work, 'tables.duckdb')
-      const content = await contentOf(parts, document, format, stopping.signal)
+      const content = await contentOf(documents, document, format, stopping.signal)
       await pipeline(Readable.from(content), createWriteStream(source))
       const input: ConvertJob = { source, format, target }
       const { sheets } = await run(
@@ -130,7 +130,7 @@ export function createTableFiles(parts: Dependencies) {
    * oldest tables if all take up too much space: they can be regenerated.
    */
   function sweep(): Promise<void> {
-    sweeping ??= removeStale(directory, store, working).finally(() => {
+    sweeping ??= removeStale(directory, documents, working).finally(() => {
       sweeping = undefined
     })
     return sweeping
@@ -141,7 +141,7 @@ export function createTableFiles(parts: Dependencies) {
      * The document as typed tables, converted on first use. Throws `Refusal` for a file that is not a table, and
      * AppError `storage_full`.
      */
-    tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
+    tablesOf(document: TableDocument, format: TableFormat, signal: AbortSignal) {
       const { id, servedRevision } = document
       const digest = hash('sha256', `${id} ${servedRevision} ${FORMAT_VERSION}`)
       const key = digest.slice(0, 40)
@@ -157,16 +157,16 @@ export function createTableFiles(parts: Dependencies) {
 }
 
 async function contentOf(
-  { store, lookup }: Dependencies,
-  { id, file, servedRevision }: StoredDocument,
+  documents: Contents,
+  { id, file, servedRevision }: TableDocument,
   format: TableFormat,
   signal: AbortSignal,
 ) {
   if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new Refusal('The file is too large')
   // Tables in Markdown are in the text that was read from the file.
   const pieces =
-    file && format !== 'markdown' ? await store.readFile(id, servedRevision) : undefined
-  return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
+    file && format !== 'markdown' ? await documents.readFile(id, servedRevision) : undefined
+  return pieces ?? [Buffer.from((await documents.readText(id, signal)) ?? '')]
 }
 
 async function makeDirectory(path: string): Promise<void> {
@@ -180,23 +180,24 @@ async function makeDirectory(path: string): Promise<void> {
 /** Keeps the tables of documents as they are now, the newest first, and those of `working`; removes all else. */
 export async function removeStale(
   directory: string,
-  store: Pick<DocumentStore, 'get'>,
+  documents: Pick<Contents, 'get'>,
   working: ReadonlySet<string>,
   maximumBytes = MAX_TOTAL_BYTES,
 ): Promise<void> {
   if (!(await exists(directory))) return
   const names = (await readdir(directory)).filter((name) => !working.has(keyOf(name)))
-  const kept: { key: string; size: number; mtimeMs: number }[] = []
+  const current: { key: string; size: number; mtimeMs: number }[] = []
   for (const key of new Set(names.map(keyOf))) {
-    const known = await readDescription(join(directory, `${key}.json`))
-    const document = known && (await store.get(known.document))
+    const description = await readDescription(join(directory, `${key}.json`))
+    const document = description && (await documents.get(description.document))
     const tables = join(directory, `${key}.duckdb`)
-    if (!document || document.servedRevision !== known.revision || !(await exists(tables))) continue
+    if (!document || document.servedRevision !== description.revision || !(await exists(tables)))
+      continue
     const { size, mtimeMs } = await stat(tables)
-    kept.push({ key, size, mtimeMs })
+    current.push({ key, size, mtimeMs })
   }
   let room = maximumBytes
-  const fitting = kept
+  const fitting = current
     .toSorted((a, b) => b.mtimeMs - a.mtimeMs)
     .filter(({ size }) => {
       room -= size

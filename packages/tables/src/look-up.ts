@@ -16,7 +16,7 @@ export interface RowCondition {
   to?: string | number | undefined
 }
 
-export interface FoundRows {
+export interface MatchingRows {
   /** `row` is the position in the table, from 1, not counting the head. */
   rows: { row: number; cells: Cell[] }[]
   rowCount: number
@@ -24,7 +24,7 @@ export interface FoundRows {
 }
 
 /**
- * The statement that finds the first rows of `table` for which all conditions hold, and counts all of them; `readFound`
+ * The statement that finds the first rows of `table` for which all conditions hold, and counts all of them; `readMatches`
  * reads its result. Throws `Refusal`, worded for the model.
  */
 export function findStatement(
@@ -39,7 +39,7 @@ export function findStatement(
   return `SELECT (${counted}), rowid + 1, * FROM ${from} ORDER BY rowid LIMIT ${maximumRows}`
 }
 
-export function readFound({ rows }: Pick<QueryResult, 'rows'>): FoundRows {
+export function readMatches({ rows }: Pick<QueryResult, 'rows'>): MatchingRows {
   const count = Number(rows[0]?.[0] ?? 0)
   return {
     rows: rows.map(([, row, ...cells]) => ({ row: Number(row), cells })),

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { withDatabase } from '../../../src/agent/tables/duckdb.ts'
+import { withDatabase } from '../src/duckdb.ts'
 import {
-  type FoundRows,
   findStatement,
   keyKindOf,
+  type MatchingRows,
   type RowCondition,
-  readFound,
-} from '../../../src/agent/tables/look-up.ts'
-import { queryTables } from '../../../src/agent/tables/query-tables.ts'
+  readMatches,
+} from '../src/look-up.ts'
+import { queryTables } from '../src/query-tables.ts'
 
 const COLUMNS = [
   { name: 'id', type: 'BIGINT' },
@@ -50,9 +50,9 @@ beforeAll(async () => {
 async function find(...conditions: RowCondition[]) {
   const sql = findStatement('file0.main.table0', COLUMNS, conditions, 5)
   const views = [{ name: 'data', file, table: 'table0' }]
-  return readFound(await queryTables({ views, sql, maximumRows: 5, isTrusted: true }))
+  return readMatches(await queryTables({ views, sql, maximumRows: 5, isTrusted: true }))
 }
-const placesOf = ({ rows }: FoundRows) => rows.map(({ row }) => row)
+const placesOf = ({ rows }: MatchingRows) => rows.map(({ row }) => row)
 
 /** Conditions of every kind, with the number of rows that fit and the first of them. */
 const CONDITIONS: readonly [

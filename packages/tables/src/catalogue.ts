@@ -1,49 +1,49 @@
-import type { Filter } from '../../schemas/metadata.ts'
-import type { StoredDocument } from '../../stores/document-store.ts'
-import { type DocumentLookup, eachDocument, TABLE_ENDINGS } from '../../stores/lookup.ts'
+import type { DocumentSource, TableDocument } from './document-source.ts'
 import type { TableFormat } from './table-job.ts'
 
 /** Maximum documents that can be queried as tables; if there are more, the newest. */
 const MAX_TABLES = 2_000
 
-export interface TableEntry {
+export interface TableEntry<Document extends TableDocument> {
   name: string
   /** The document's title, or the name of its file. */
   title: string
-  document: StoredDocument
+  document: Document
   format: TableFormat
 }
 
-const FORMATS: Record<(typeof TABLE_ENDINGS)[number], TableFormat> = {
+/** By the lower-case extension of a file's name. */
+const FORMATS: readonly (readonly [ending: string, format: TableFormat])[] = Object.entries({
   '.csv': 'csv',
   '.tsv': 'tsv',
   '.xlsx': 'xlsx',
   '.parquet': 'parquet',
   '.jsonl': 'jsonl',
   '.ndjson': 'jsonl',
-}
+})
 
 /** The documents that are tables, each with the table name used in SQL statements. */
-export async function listTableEntries(
-  lookup: Pick<DocumentLookup, 'findDocuments'>,
+export async function listTableEntries<Document extends TableDocument, Filter>(
+  documents: Pick<DocumentSource<Document, Filter>, 'list'>,
   filter: Filter | undefined,
   signal: AbortSignal,
-): Promise<TableEntry[]> {
-  const found = await Array.fromAsync(
-    eachDocument(lookup, { tabular: true, filter }, MAX_TABLES, signal),
-  )
+): Promise<TableEntry<Document>[]> {
+  const found = await Array.fromAsync(documents.list(filter, MAX_TABLES, signal))
   // Oldest first, so that a new document never takes the name of an older one.
-  const entries = found.toReversed().flatMap(toEntry)
+  const entries = found.toReversed().flatMap((document) => {
+    const format = formatOf(document)
+    return format ? [{ title: document.title ?? nameOf(document), document, format }] : []
+  })
   const names = distinctNames(entries.map(({ title }) => tableName(title)))
   return entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' }))
 }
 
-function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
-  const name = document.file?.name ?? document.title ?? ''
-  const ending = TABLE_ENDINGS.find((known) => name.toLowerCase().endsWith(known))
-  const found = document.file?.notes?.tables ? 'markdown' : undefined
-  const format = ending === undefined ? found : FORMATS[ending]
-  return format ? [{ title: document.title ?? name, document, format }] : []
+const nameOf = ({ file, title }: TableDocument) => file?.name ?? title ?? ''
+
+function formatOf(document: TableDocument): TableFormat | undefined {
+  const name = nameOf(document).toLowerCase()
+  const [, format] = FORMATS.find(([ending]) => name.endsWith(ending)) ?? []
+  return format ?? (document.file?.notes?.tables ? 'markdown' : undefined)
 }
 
 const MAX_NAME = 48
@@ -59,8 +59,8 @@ const RESERVED = new Set(
 /** The table name for a document with this title or file name. */
 export function tableName(title: string): string {
   const slug = slugOf(title.replace(/\.[A-Za-z0-9]{1,8}$/, '')) || 'table'
-  const begun = /^\d/.test(slug) ? `t_${slug}` : slug
-  return RESERVED.has(begun) ? `${begun}_table` : begun
+  const name = /^\d/.test(slug) ? `t_${slug}` : slug
+  return RESERVED.has(name) ? `${name}_table` : name
 }
 
 /** The table name of a sheet, `<table>__<sheet>`; a name without letters or digits becomes the number from 1. */

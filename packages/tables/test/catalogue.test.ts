@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { distinctNames, sheetName, tableName } from '../../../src/agent/tables/catalogue.ts'
+import { distinctNames, sheetName, tableName } from '../src/catalogue.ts'
 
 describe('the name of a table', () => {
   it.each([

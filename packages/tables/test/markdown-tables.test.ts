@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markdownTables } from '../../../src/agent/tables/markdown-tables.ts'
+import { markdownTables } from '../src/markdown-tables.ts'
 
 const HEAD = '| region | sold |\n| --- | --- |'
 

@@ -17,7 +17,7 @@ const MAX_LABELLED = 100
 /** UTF-16 code units shown of a row that is left out. */
 const MAX_SHOWN = 1_000
 /** Labels of totals in many languages, in lower case. */
-const TOTAL =
+const TOTAL_LABELS =
   `total|totals|grand total|subtotal|sub-total|sum|overall|summe|gesamt|gesamtsumme|insgesamt|
 zwischensumme|endsumme|totale|somme|sous-total|total général|suma|total general|totaal|
 subtotaal|soma|totalt|summa|i alt|yhteensä|razem|ogółem|celkem|összesen|итого|всего|toplam|
@@ -39,18 +39,18 @@ interface Kinds {
   hasDecimalComma: boolean
 }
 
-/** Converts text columns to the types of their contents, and removes rows of totals. Returns what was guessed. */
+/** Converts text columns to the types of their contents, and removes rows of totals. Returns the guesses that were made. */
 export async function typeColumns(
   texts: Texts,
   kinds: Kinds,
 ): Promise<{ guesses: Map<string, string>; notes: string[] }> {
   const candidates = await candidatesOf(texts, kinds)
   const labelled = await labelledRows(texts)
-  const first = await verified(texts, candidates, labelled)
+  const first = await checkReadings(texts, candidates, labelled)
   const totals = await provenTotals(texts, first, labelled)
   const isAllProven = totals.length === labelled.length
-  const readings = isAllProven ? first : await verified(texts, candidates, totals)
-  const notes = await takeOut(texts, totals)
+  const readings = isAllProven ? first : await checkReadings(texts, candidates, totals)
+  const notes = await removeTotals(texts, totals)
   const guesses = new Map<string, string>()
   for (const [index, { reading, missing }] of readings.entries()) {
     const name = texts.columns[index] ?? ''
@@ -91,14 +91,14 @@ const asText = (value: unknown) =>
   value === null || value === undefined ? [] : [String(value).trim()]
 const first = (values: readonly (boolean | undefined)[]) =>
   values.find((each) => each !== undefined)
-const isTotal = (text: string) => TOTAL.includes(text.toLowerCase().replace(/:$/, ''))
+const isTotal = (text: string) => TOTAL_LABELS.includes(text.toLowerCase().replace(/:$/, ''))
 
 async function firstTexts(connection: DuckDBConnection, name: string, column: string) {
-  const found = await rowsOf(
+  const rows = await rowsOf(
     connection,
     `SELECT ${column} FROM ${name} WHERE ${column} IS NOT NULL LIMIT ${SAMPLE_ROWS}`,
   )
-  return found.flatMap(([value]) => asText(value))
+  return rows.flatMap(([value]) => asText(value))
 }
 
 const trimmed = (name: string) => `trim(${quoteName(name)})`
@@ -107,61 +107,61 @@ const missing = (name: string) =>
 const readAs = (name: string, { toValue }: Reading) =>
   `CASE WHEN NOT ${missing(name)} THEN ${toValue(trimmed(name))} END`
 
-interface Verified {
+interface CheckedReading {
   reading: Reading
   /** Texts that stand for a missing value. */
   missing: number
 }
 
-/** The first reading of each column that all of its texts fit, ignoring the rows in `aside`. */
-async function verified(
+/** The first reading of each column that all of its texts fit, ignoring `excludedRows`. */
+async function checkReadings(
   { connection, table, columns }: Texts,
   candidates: readonly Reading[][],
-  aside: readonly number[],
-): Promise<Map<number, Verified>> {
-  const found = new Map<number, Verified>()
+  excludedRows: readonly number[],
+): Promise<Map<number, CheckedReading>> {
+  const checked = new Map<number, CheckedReading>()
   const deepest = Math.max(0, ...candidates.map(({ length }) => length))
   for (let depth = 0; depth < deepest; depth++) {
-    const tried = candidates.flatMap((readings, index) => {
-      const reading = found.has(index) ? undefined : readings[depth]
+    const attempts = candidates.flatMap((readings, index) => {
+      const reading = checked.has(index) ? undefined : readings[depth]
       return reading ? [{ index, reading, name: columns[index] ?? '' }] : []
     })
-    if (tried.length === 0) continue
-    const counts = tried.flatMap(({ name, reading }) => [
+    if (attempts.length === 0) continue
+    const counts = attempts.flatMap(({ name, reading }) => [
       `count(*) FILTER (${quoteName(name)} IS NOT NULL AND NOT ${missing(name)} AND ${reading.toValue(trimmed(name))} IS NULL)`,
       `count(*) FILTER (${missing(name)} AND ${trimmed(name)} <> '')`,
     ])
-    const where = aside.length > 0 ? ` WHERE rowid NOT IN (${aside.join(', ')})` : ''
+    const where = excludedRows.length > 0 ? ` WHERE rowid NOT IN (${excludedRows.join(', ')})` : ''
     const [row = []] = await rowsOf(
       connection,
       `SELECT ${counts.join(', ')} FROM ${quoteName(table)}${where}`,
     )
-    for (const [place, { index, reading }] of tried.entries()) {
+    for (const [place, { index, reading }] of attempts.entries()) {
       const fits = Number(row[place * 2]) === 0
-      if (fits) found.set(index, { reading, missing: Number(row[place * 2 + 1]) })
+      if (fits) checked.set(index, { reading, missing: Number(row[place * 2 + 1]) })
     }
   }
-  return found
+  return checked
 }
 
 /** Rows with a text that labels them as a total. */
 async function labelledRows({ connection, table, columns }: Texts): Promise<number[]> {
-  const labels = TOTAL.flatMap((label) => [label, `${label}:`])
+  const labels = TOTAL_LABELS.flatMap((label) => [label, `${label}:`])
     .map(quoteText)
     .join(', ')
   const tests = columns.map((name) => `lower(${trimmed(name)}) IN (${labels})`)
-  const found = await rowsOf(
+  const matches = await rowsOf(
     connection,
     `SELECT rowid FROM ${quoteName(table)} WHERE ${tests.join(' OR ')} ORDER BY rowid LIMIT ${MAX_LABELLED + 1}`,
   )
-  const rows = found.map(([row]) => Number(row))
+  const rows = matches.map(([row]) => Number(row))
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
 /** The labelled rows that hold the sum of all rows above them, or of the rows since the previous labelled row. */
 async function provenTotals(
   { connection, table, columns }: Texts,
-  readings: ReadonlyMap<number, Verified>,
+  readings: ReadonlyMap<number, CheckedReading>,
   labelled: readonly number[],
 ): Promise<number[]> {
   const numbers = [...readings].filter(([, { reading }]) => /BIGINT|DOUBLE/.test(reading.type))
@@ -195,7 +195,10 @@ function isNear(value: number, sum: number): boolean {
   return value !== 0 && Math.abs(value - sum) <= Math.max(0.011, Math.abs(sum) * 1e-9)
 }
 
-async function takeOut({ connection, table }: Texts, totals: readonly number[]): Promise<string[]> {
+async function removeTotals(
+  { connection, table }: Texts,
+  totals: readonly number[],
+): Promise<string[]> {
   if (totals.length === 0) return []
   const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
   const rows = await rowsOf(connection, `SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)

@@ -4,11 +4,9 @@ import {
   runJobInTurn,
 } from '@agent-server/lib/processes/child-process.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
-import type { Filter } from '../../schemas/metadata.ts'
-import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
 import { distinctNames, listTableEntries, sheetName, type TableEntry } from './catalogue.ts'
-import { type FoundRows, findStatement, type RowCondition, readFound } from './look-up.ts'
+import type { DocumentSource, TableDocument } from './document-source.ts'
+import { findStatement, type MatchingRows, type RowCondition, readMatches } from './look-up.ts'
 import { createTableFiles } from './table-files.ts'
 import { type QueryJob, QueryResult, quoteName, type Sheet } from './table-job.ts'
 
@@ -25,27 +23,27 @@ export const QUERY: Job = {
 /** Maximum tables in one statement. */
 const MAX_VIEWS = 20
 
-export interface Table extends Sheet {
+export interface Table<Document extends TableDocument> extends Sheet {
   /** Its name in statements. */
   name: string
   /** The sheet, if a workbook has several; empty otherwise. */
   sheet: string
   title: string
-  document: StoredDocument
+  document: Document
   /** The database file that contains it. */
   file: string
 }
 
-export interface TableAnswer extends QueryResult {
+export interface TableAnswer<Document extends TableDocument> extends QueryResult {
   /** The tables that the statement names. */
-  tables: Table[]
+  tables: Table<Document>[]
 }
 
-export interface RowAnswer extends FoundRows {
-  table: Table
+export interface RowAnswer<Document extends TableDocument> extends MatchingRows {
+  table: Table<Document>
 }
 
-export interface RowQuery {
+export interface RowQuery<Filter> {
   /** The table's name in the catalogue. */
   table: string
   /** At least one; all of them must hold. */
@@ -54,7 +52,7 @@ export interface RowQuery {
   filter: Filter | undefined
 }
 
-export interface TableQuery {
+export interface TableQuery<Filter> {
   sql: string
   maximumRows: number
   filter: Filter | undefined
@@ -62,24 +60,41 @@ export interface TableQuery {
   isTrusted?: boolean
 }
 
-interface Dependencies {
+interface Dependencies<Document extends TableDocument, Filter> {
+  /** For what is made of the documents; created when it is needed, and may be deleted. */
   directory: string
-  store: Pick<DocumentStore, 'get' | 'readFile'>
-  lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
+  documents: DocumentSource<Document, Filter>
   run?: JobRunner
 }
 
-export type Tables = ReturnType<typeof createTables>
+/** The documents that have tables, to be queried in SQL or row by row. */
+export interface Tables<Document extends TableDocument, Filter> {
+  entries(filter: Filter | undefined, signal: AbortSignal): Promise<TableEntry<Document>[]>
+  /** The tables of one document. Throws `Refusal` if it turns out not to be a table. */
+  open(entry: TableEntry<Document>, signal: AbortSignal): Promise<Table<Document>[]>
+  /** Finds a table by name. Throws `Refusal` if there is none. */
+  find(name: string, filter: Filter | undefined, signal: AbortSignal): Promise<Table<Document>>
+  /** Runs one reading statement. Throws `Refusal`, worded for the model. */
+  query(query: TableQuery<Filter>, signal: AbortSignal): Promise<TableAnswer<Document>>
+  /** Finds rows of one table. Throws `Refusal`, worded for the model. */
+  lookUp(query: RowQuery<Filter>, signal: AbortSignal): Promise<RowAnswer<Document>>
+  close(): void
+}
 
-/** Documents that are tables, to be queried in SQL. */
-export function createTables({ directory, store, lookup, run = runJobInTurn }: Dependencies) {
-  const files = createTableFiles({ directory, store, lookup, run })
+export function createTables<Document extends TableDocument, Filter>({
+  directory,
+  documents,
+  run = runJobInTurn,
+}: Dependencies<Document, Filter>): Tables<Document, Filter> {
+  const files = createTableFiles({ directory, documents, run })
 
   const entries = (filter: Filter | undefined, signal: AbortSignal) =>
-    listTableEntries(lookup, filter, signal)
+    listTableEntries(documents, filter, signal)
 
-  /** The tables of one document. Throws `Refusal` if it turns out not to be a table. */
-  async function open(entry: TableEntry, signal: AbortSignal): Promise<Table[]> {
+  async function open(
+    entry: TableEntry<Document>,
+    signal: AbortSignal,
+  ): Promise<Table<Document>[]> {
     const { name, title, document, format } = entry
     const { file, sheets } = await files.tablesOf(document, format, signal)
     const names = distinctNames(
@@ -95,10 +110,9 @@ export function createTables({ directory, store, lookup, run = runJobInTurn }: D
     }))
   }
 
-  const openAll = async (named: readonly TableEntry[], signal: AbortSignal) =>
+  const openAll = async (named: readonly TableEntry<Document>[], signal: AbortSignal) =>
     (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
 
-  /** Finds a table by name. Throws `Refusal` if there is none. */
   async function find(name: string, filter: Filter | undefined, signal: AbortSignal) {
     const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
     const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
@@ -110,37 +124,29 @@ export function createTables({ directory, store, lookup, run = runJobInTurn }: D
     entries,
     open,
     find,
-    /** Runs one reading statement. Throws `Refusal`, worded for the model. */
-    async query(
-      { sql, maximumRows, filter, isTrusted = false }: TableQuery,
-      signal: AbortSignal,
-    ): Promise<TableAnswer> {
+    async query({ sql, maximumRows, filter, isTrusted = false }, signal) {
       const named = namedIn(sql, await entries(filter, signal))
       if (named.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
       const tables = await openAll(named, signal)
       const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
       return { ...(await run(QUERY, QueryResult, input, signal)), tables }
     },
-    /** Finds rows of one table. Throws `Refusal`, worded for the model. */
-    async lookUp(
-      { table: name, conditions, maximumRows, filter }: RowQuery,
-      signal: AbortSignal,
-    ): Promise<RowAnswer> {
+    async lookUp({ table: name, conditions, maximumRows, filter }, signal) {
       const table = await find(name, filter, signal)
       // Not through a view, which has no row numbers.
       const stored = `file0.main.${quoteName(table.table)}`
       const sql = findStatement(stored, table.columns, conditions, maximumRows)
       const input: QueryJob = { views: [toView(table)], sql, maximumRows, isTrusted: true }
-      return { ...readFound(await run(QUERY, QueryResult, input, signal)), table }
+      return { ...readMatches(await run(QUERY, QueryResult, input, signal)), table }
     },
     close: files.close,
   }
 }
 
-const toView = ({ name, file, table }: Table) => ({ name, file, table })
+const toView = ({ name, file, table }: QueryJob['views'][number]) => ({ name, file, table })
 
 /** The tables whose names occur anywhere in the statement. A view that the statement does not need does no harm. */
-function namedIn(sql: string, entries: readonly TableEntry[]): TableEntry[] {
+function namedIn<Entry extends { name: string }>(sql: string, entries: readonly Entry[]): Entry[] {
   const words = new Set(sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
   const roots = new Set([...words].map((word) => word.split('__')[0]))
   return entries.filter(({ name }) => words.has(name) || roots.has(name))

@@ -15,7 +15,7 @@ const MAX_COUNTED = 1_000_000
 /** Functions that generate rows and read nothing. */
 const ROW_FUNCTIONS = ['range', 'generate_series', 'unnest', 'repeat', 'repeat_row']
 /** Functions that reveal the machine or the engine instead of the data. */
-const OF_THE_SYSTEM =
+const SYSTEM_FUNCTIONS =
   /^(?:duckdb_|pragma|pg_|current_(?!date|time|localt)|getenv|getvariable|has_|json_execute|query|txid|write_log)/i
 
 /** Runs one reading statement over views of read-only files. Throws `Refusal` in the engine's words. */
@@ -57,7 +57,8 @@ async function start(
   if (prepared.statementType !== StatementType.SELECT) {
     throw new Refusal('Only a SELECT can be run')
   }
-  if (!isChecked) throw new Refusal('What this statement reads cannot be told: write it plainer')
+  if (!isChecked)
+    throw new Refusal('What this statement reads cannot be determined: write it more simply')
   return prepared.stream()
 }
 
@@ -113,7 +114,8 @@ function refusalOf(node: Node, known: ReadonlySet<string>): string | undefined {
     return `There is no table "${table}": list_tables names them`
   }
   const rows = type === 'TABLE_FUNCTION' ? (node.function?.function_name ?? '') : undefined
-  const isRefused = rows === undefined ? OF_THE_SYSTEM.test(called) : !ROW_FUNCTIONS.includes(rows)
+  const isRefused =
+    rows === undefined ? SYSTEM_FUNCTIONS.test(called) : !ROW_FUNCTIONS.includes(rows)
   return isRefused ? `The function ${rows ?? called} cannot be called` : undefined
 }
 
@@ -136,5 +138,5 @@ async function read(result: DuckDBResult, maximumRows: number): Promise<QueryRes
 }
 
 function withoutPaths(message: string, { views }: { views: { file: string }[] }): string {
-  return views.reduce((words, { file }) => words.replaceAll(file, '…'), message)
+  return views.reduce((text, { file }) => text.replaceAll(file, '…'), message)
 }

@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { convertTable } from '../../../src/agent/tables/convert-table.ts'
-import { withDatabase } from '../../../src/agent/tables/duckdb.ts'
-import { quoteText, type TableFormat } from '../../../src/agent/tables/table-job.ts'
-import { createTables } from '../../../src/agent/tables/tables.ts'
-import { long, onlyLong, someOf } from '../../support/long.ts'
-import { createRunnerHere } from '../../support/run-job.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { zipFile } from '../../support/zip-file.ts'
-import { createFakeLookup, type FakeTable } from './stored-table.ts'
+import { long, onlyLong, someOf } from '../../../test/support/long.ts'
+import { createRunnerHere } from '../../../test/support/run-job.ts'
+import { temporaryDirectory } from '../../../test/support/temporary-files.ts'
+import { zipFile } from '../../../test/support/zip-file.ts'
+import { convertTable } from '../src/convert-table.ts'
+import { createTables } from '../src/create-tables.ts'
+import { withDatabase } from '../src/duckdb.ts'
+import { quoteText, type TableFormat } from '../src/table-job.ts'
+import { createFakeDocuments, type FakeTable } from './fake-documents.ts'
 
 /** Names, types and guesses of the columns of a text, and its rows in words. */
 async function read(content: string | Uint8Array, format: TableFormat = 'csv') {
@@ -223,7 +223,7 @@ async function parquet(sql: string): Promise<Uint8Array> {
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
   const { query, close } = createTables({
-    ...createFakeLookup(tables),
+    ...createFakeDocuments(tables),
     directory,
     run: createRunnerHere(),
   })
@@ -268,7 +268,7 @@ describe('Rows of a workbook', () => {
   it('are found by their sheet, each with its place in it', async () => {
     const content = workbook({ 'First half': ORDERS, Rest: ORDERS.slice(0, 2) })
     const { lookUp, close } = createTables({
-      ...createFakeLookup([{ id: '1', file: 'orders.xlsx', content }]),
+      ...createFakeDocuments([{ id: '1', file: 'orders.xlsx', content }]),
       directory: await temporaryDirectory(),
       run: createRunnerHere(),
     })

@@ -10,10 +10,10 @@ const TABLE = /^\|.*\|\n\|(?: --- \|)+(?:\n\|.*\|)*$/gm
 export function markdownTables(text: string): SheetTable[] {
   const tables: SheetTable[] = []
   let end = 0
-  for (const found of text.matchAll(TABLE)) {
-    const between = text.slice(end, found.index)
-    end = found.index + found[0].length
-    const [head = [], , ...rows] = found[0].split('\n').map(cellsOf)
+  for (const match of text.matchAll(TABLE)) {
+    const between = text.slice(end, match.index)
+    end = match.index + match[0].length
+    const [head = [], , ...rows] = match[0].split('\n').map(cellsOf)
     const last = tables.at(-1)
     const isAcross = between.trim() === '' && between.includes(PAGE_BREAK)
     if (last && isAcross && last.head?.join('|') === head.join('|')) last.rows.push(...rows)
