@@ -119,6 +119,11 @@ class AnthropicCitationWebSearchResultLocation(TypedDict):
     url: str
 
 
+class AnthropicContentBlockRedactedThinking(TypedDict):
+    type: Literal['redacted_thinking']
+    data: str
+
+
 class AnthropicContentBlockThinking(TypedDict):
     type: Literal['thinking']
     thinking: str
@@ -169,17 +174,22 @@ class Content2(TypedDict):
 
 
 class Content3(TypedDict):
-    type: str
+    type: Literal['redacted_thinking']
+    data: str
 
 
 class Content4(TypedDict):
+    type: str
+
+
+class Content5(TypedDict):
     type: Literal['tool_use']
     id: str
     name: str
     input: dict[str, Any]
 
 
-class Content6(TypedDict):
+class Content7(TypedDict):
     type: Literal['text']
     text: str
 
@@ -195,7 +205,7 @@ class Source5(TypedDict):
     url: str
 
 
-class Content7(TypedDict):
+class Content8(TypedDict):
     type: Literal['image']
     source: Source4 | Source5
 
@@ -209,26 +219,38 @@ class Source7(TypedDict):
     type: str
 
 
-class Content8(TypedDict):
+class Content9(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
     source: Source6 | Source7
 
 
-class Content9(TypedDict):
+class Content10(TypedDict):
+    type: Literal['redacted_thinking']
+    data: str
+
+
+class Content11(TypedDict):
     type: str
 
 
-class Content5(TypedDict):
+class Content6(TypedDict):
     type: Literal['tool_result']
     tool_use_id: str
-    content: NotRequired[str | list[Content6 | Content7 | Content8 | Content9] | None]
+    content: NotRequired[
+        str | list[Content7 | Content8 | Content9 | Content10 | Content11] | None
+    ]
     is_error: NotRequired[bool | None]
 
 
 class Message(TypedDict):
     role: Literal['user', 'assistant', 'system']
-    content: str | list[Content | Content1 | Content2 | Content3 | Content4 | Content5]
+    content: (
+        str
+        | list[
+            Content | Content1 | Content2 | Content3 | Content4 | Content5 | Content6
+        ]
+    )
 
 
 class SystemItem(TypedDict):
@@ -308,7 +330,7 @@ class AnthropicEventMessageStop(TypedDict):
     type: Literal['message_stop']
 
 
-class Content10(TypedDict):
+class Content12(TypedDict):
     type: Literal['text']
     text: str
 
@@ -324,7 +346,7 @@ class Source9(TypedDict):
     url: str
 
 
-class Content11(TypedDict):
+class Content13(TypedDict):
     type: Literal['image']
     source: Source8 | Source9
 
@@ -338,24 +360,29 @@ class Source11(TypedDict):
     type: str
 
 
-class Content12(TypedDict):
+class Content14(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
     source: Source10 | Source11
 
 
-class Content13(TypedDict):
+class Content15(TypedDict):
+    type: Literal['redacted_thinking']
+    data: str
+
+
+class Content16(TypedDict):
     type: str
 
 
-class Content14(TypedDict):
+class Content17(TypedDict):
     type: Literal['tool_use']
     id: str
     name: str
     input: dict[str, Any]
 
 
-class Content16(TypedDict):
+class Content19(TypedDict):
     type: Literal['text']
     text: str
 
@@ -371,7 +398,7 @@ class Source13(TypedDict):
     url: str
 
 
-class Content17(TypedDict):
+class Content20(TypedDict):
     type: Literal['image']
     source: Source12 | Source13
 
@@ -385,21 +412,26 @@ class Source15(TypedDict):
     type: str
 
 
-class Content18(TypedDict):
+class Content21(TypedDict):
     type: Literal['document']
     title: NotRequired[str | None]
     source: Source14 | Source15
 
 
-class Content19(TypedDict):
+class Content22(TypedDict):
+    type: Literal['redacted_thinking']
+    data: str
+
+
+class Content23(TypedDict):
     type: str
 
 
-class Content15(TypedDict):
+class Content18(TypedDict):
     type: Literal['tool_result']
     tool_use_id: str
     content: NotRequired[
-        str | list[Content16 | Content17 | Content18 | Content19] | None
+        str | list[Content19 | Content20 | Content21 | Content22 | Content23] | None
     ]
     is_error: NotRequired[bool | None]
 
@@ -408,7 +440,15 @@ class Message1(TypedDict):
     role: Literal['user', 'assistant', 'system']
     content: (
         str
-        | list[Content10 | Content11 | Content12 | Content13 | Content14 | Content15]
+        | list[
+            Content12
+            | Content13
+            | Content14
+            | Content15
+            | Content16
+            | Content17
+            | Content18
+        ]
     )
 
 
@@ -598,7 +638,7 @@ class ToolCall1(TypedDict):
     index: int
 
 
-class Content20(TypedDict):
+class Content24(TypedDict):
     type: Literal['text']
     text: str
 
@@ -608,12 +648,12 @@ class ImageUrl(TypedDict):
     detail: NotRequired[str | None]
 
 
-class Content21(TypedDict):
+class Content25(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content22(TypedDict):
+class Content26(TypedDict):
     type: str
 
 
@@ -626,68 +666,68 @@ class ToolCall2(TypedDict):
 
 class CompletionMessageAssistant(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[str | list[Content20 | Content21 | Content22] | None]
+    content: NotRequired[str | list[Content24 | Content25 | Content26] | None]
     tool_calls: NotRequired[list[ToolCall2] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
-class Content23(TypedDict):
+class Content27(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content24(TypedDict):
+class Content28(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content25(TypedDict):
+class Content29(TypedDict):
     type: str
 
 
 class CompletionMessageSystem(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[Content23 | Content24 | Content25]
+    content: str | list[Content27 | Content28 | Content29]
 
 
-class Content26(TypedDict):
+class Content30(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content27(TypedDict):
+class Content31(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content28(TypedDict):
+class Content32(TypedDict):
     type: str
 
 
 class CompletionMessageTool(TypedDict):
     role: Literal['tool']
-    content: str | list[Content26 | Content27 | Content28]
+    content: str | list[Content30 | Content31 | Content32]
     tool_call_id: str
 
 
-class Content29(TypedDict):
+class Content33(TypedDict):
     type: Literal['text']
     text: str
 
 
-class Content30(TypedDict):
+class Content34(TypedDict):
     type: Literal['image_url']
     image_url: ImageUrl
 
 
-class Content31(TypedDict):
+class Content35(TypedDict):
     type: str
 
 
 class CompletionMessageUser(TypedDict):
     role: Literal['user']
-    content: str | list[Content29 | Content30 | Content31]
+    content: str | list[Content33 | Content34 | Content35]
 
 
 class StreamOptions(TypedDict):
@@ -1669,7 +1709,7 @@ class Part(TypedDict):
 
 
 class ResponseInputItemFileSearchCall(TypedDict):
-    type: Literal['file_search_call', 'reasoning']
+    type: Literal['file_search_call']
 
 
 class ResponseInputItemFunctionCall(TypedDict):
@@ -1678,8 +1718,6 @@ class ResponseInputItemFunctionCall(TypedDict):
     name: str
     arguments: str
     extra_content: NotRequired[dict[str, Any] | None]
-    reasoning_content: NotRequired[str | None]
-    reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
 class Output(TypedDict):
@@ -1709,17 +1747,17 @@ class ResponseInputItemItemReference(TypedDict):
     id: str
 
 
-class Content32(TypedDict):
+class Content36(TypedDict):
     type: Literal['input_text', 'output_text', 'text']
     text: str
 
 
-class Content33(TypedDict):
+class Content37(TypedDict):
     type: Literal['refusal']
     refusal: str
 
 
-class Content34(TypedDict):
+class Content38(TypedDict):
     type: Literal['input_image']
     image_url: str
     detail: NotRequired[str | None]
@@ -1728,7 +1766,12 @@ class Content34(TypedDict):
 class ResponseInputItemMessage(TypedDict):
     type: NotRequired[Literal['message']]
     role: Literal['user', 'assistant', 'system', 'developer']
-    content: str | list[Content32 | Content33 | Content34]
+    content: str | list[Content36 | Content37 | Content38]
+
+
+class ResponseInputItemReasoning(TypedDict):
+    type: Literal['reasoning']
+    encrypted_content: NotRequired[str | None]
 
 
 class Result(TypedDict):
@@ -1755,8 +1798,6 @@ class ResponseOutputItemFunctionCall(TypedDict):
     arguments: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
     extra_content: NotRequired[Any]
-    reasoning_content: NotRequired[str]
-    reasoning_details: NotRequired[list[Any]]
 
 
 class ContentItem(TypedDict):
@@ -1772,6 +1813,14 @@ class ResponseOutputItemMessage(TypedDict):
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
     role: Literal['assistant']
     content: list[ContentItem]
+
+
+class ResponseOutputItemReasoning(TypedDict):
+    type: Literal['reasoning']
+    id: str
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    summary: list[Any]
+    encrypted_content: str
 
 
 class Reasoning1(TypedDict):
@@ -2747,12 +2796,14 @@ ResponseInputItem: TypeAlias = (
     | ResponseInputItemFunctionCallOutput
     | ResponseInputItemItemReference
     | ResponseInputItemFileSearchCall
+    | ResponseInputItemReasoning
 )
 
 
 ResponseOutputItem: TypeAlias = (
     ResponseOutputItemMessage
     | ResponseOutputItemFunctionCall
+    | ResponseOutputItemReasoning
     | ResponseOutputItemFileSearchCall
 )
 
@@ -2878,6 +2929,7 @@ class AgentResponse(TypedDict):
 AnthropicContentBlock: TypeAlias = (
     AnthropicContentBlockText
     | AnthropicContentBlockThinking
+    | AnthropicContentBlockRedactedThinking
     | AnthropicContentBlockToolUse
 )
 
