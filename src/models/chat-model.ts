@@ -99,11 +99,18 @@ export interface ModelRequest {
   cacheKey?: string | undefined
 }
 
+/** What a server reports; of the counts that are optional, some report none. */
 export interface ModelUsage {
+  /** All of the prompt, whether read from a cache, written to it or neither. */
   promptTokens: number
+  /** All that was generated, thinking included. */
   completionTokens: number
-  /** How many of the prompt's tokens the server took from its cache, if it says so. */
+  /** Of the prompt's tokens, those that the server took from its cache. */
   cachedTokens?: number | undefined
+  /** Of the prompt's tokens, those that the server wrote to its cache, where that has a price of its own. */
+  cacheWriteTokens?: number | undefined
+  /** Of the tokens that were generated, those of the model's thinking. */
+  reasoningTokens?: number | undefined
 }
 
 /** Counts the tokens of a model call: those that are reported, or else an estimate from the bytes sent and received. */

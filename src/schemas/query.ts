@@ -163,15 +163,28 @@ export const UNKNOWN_CITATIONS = z
     'Citation numbers in the answer that match no hit; the answer shows `[?]` instead. Absent if there are none.',
   )
 
+/** Parts of the tokens, if the model reports them. */
+export const TOKEN_DETAILS = {
+  cachedTokens: z
+    .int()
+    .optional()
+    .describe('Prompt tokens served from the model’s cache, if the model reports them.'),
+  cacheWriteTokens: z
+    .int()
+    .optional()
+    .describe('Prompt tokens written to the model’s cache, if the model reports them.'),
+  reasoningTokens: z
+    .int()
+    .optional()
+    .describe('Generated tokens of the model’s thinking, if the model reports them.'),
+}
+
 export const Usage = z
   .object({
     promptTokens: z.int().describe('Tokens of the prompts.'),
     completionTokens: z.int().describe('Tokens that the model generated.'),
     totalTokens: z.int().describe('The sum of both.'),
-    cachedTokens: z
-      .int()
-      .optional()
-      .describe('Prompt tokens served from the model’s cache, if the model reports them.'),
+    ...TOKEN_DETAILS,
   })
   .meta({ id: 'Usage', description: 'Total tokens of all calls of the chat model.' })
 

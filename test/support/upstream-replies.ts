@@ -4,6 +4,8 @@ import type { RecordedRequest, Reply, Script, Step } from './scripted-upstream.t
 export interface ReplyUsage {
   prompt_tokens: number
   completion_tokens: number
+  prompt_tokens_details?: Record<string, number>
+  completion_tokens_details?: Record<string, number>
 }
 
 export interface ReplyOptions {

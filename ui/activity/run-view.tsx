@@ -4,13 +4,14 @@ import { useEffect } from 'preact/hooks'
 import type { Run } from '../../packages/client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { StepView } from '../chat/steps.tsx'
-import { counted, formatDate, formatNumber, formatSeconds } from '../format.ts'
+import { counted, formatDate, formatSeconds } from '../format.ts'
 import { ChunkText } from '../parts/chunk-facts.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { href } from '../route.ts'
 import { Stages } from '../search/hits.tsx'
+import { tokensOf } from './token-words.ts'
 
 /** What led to an answer. Where several runs did, as after an approval, the last one is shown, with links to the others. */
 export function RunView({
@@ -164,14 +165,6 @@ function Facts({ run }: { run: Run }) {
     </dl>
   )
 }
-
-interface Tokens {
-  promptTokens: number
-  completionTokens: number
-}
-
-const tokensOf = ({ promptTokens, completionTokens }: Tokens) =>
-  `${formatNumber(promptTokens)} read, ${formatNumber(completionTokens)} written`
 
 function Search({ search, isOpen }: { search: Run['searches'][number]; isOpen: boolean }) {
   return (

@@ -251,16 +251,16 @@ export interface components {
                 input_tokens: number;
                 /** @description Details of the input tokens. */
                 input_tokens_details: {
-                    /** @description Not known; always 0. */
+                    /** @description Tokens written to the model’s cache; 0 if it does not report them. */
                     cache_write_tokens: number;
-                    /** @description Tokens served from the model’s cache. */
+                    /** @description Tokens served from the model’s cache; 0 if it does not report them. */
                     cached_tokens: number;
                 };
                 /** @description Tokens that the model generated. */
                 output_tokens: number;
                 /** @description Details of the output tokens. */
                 output_tokens_details: {
-                    /** @description Not known; always 0. */
+                    /** @description Tokens of the model’s thinking; 0 if it does not report them. */
                     reasoning_tokens: number;
                 };
                 /** @description The sum of input and output tokens. */
@@ -949,11 +949,11 @@ export interface components {
         };
         /** @description Total tokens of all model calls in the run. */
         AnthropicUsage: {
-            /** @description Not known; always 0. */
+            /** @description Tokens that the model wrote to its cache; 0 if it does not report them. */
             cache_creation_input_tokens: number;
-            /** @description Tokens that the model took from its cache. */
+            /** @description Tokens that the model took from its cache; 0 if it does not report them. */
             cache_read_input_tokens: number;
-            /** @description Tokens of the prompts, without those that the model took from its cache. */
+            /** @description Tokens of the prompts, without those that the model took from its cache or wrote to it. */
             input_tokens: number;
             /** @description Tokens that the model generated. */
             output_tokens: number;
@@ -1649,11 +1649,18 @@ export interface components {
         CompletionUsage: {
             /** @description Tokens that the model generated. */
             completion_tokens: number;
+            /** @description Details of the generated tokens, if the model reports them. */
+            completion_tokens_details?: {
+                /** @description Tokens of the model’s thinking. */
+                reasoning_tokens: number;
+            };
             /** @description Tokens of the prompts. */
             prompt_tokens: number;
             /** @description Details of the prompt tokens, if the model reports them. */
             prompt_tokens_details?: {
-                /** @description Prompt tokens served from the model’s cache. */
+                /** @description Tokens written to the model’s cache, if the model reports them. */
+                cache_write_tokens?: number;
+                /** @description Tokens served from the model’s cache. */
                 cached_tokens: number;
             };
             /** @description The sum of both. */
@@ -4453,6 +4460,10 @@ export interface components {
              * @description When it happened.
              */
             at: string;
+            /** @description Prompt tokens served from the model’s cache, if the model reports them. */
+            cachedTokens?: number;
+            /** @description Prompt tokens written to the model’s cache, if the model reports them. */
+            cacheWriteTokens?: number;
             /** @description Generated tokens, as reported by the model. */
             completionTokens?: number;
             /** @description Milliseconds until the first text. */
@@ -4465,6 +4476,8 @@ export interface components {
             outcome: string;
             /** @description Prompt tokens, as reported by the model. */
             promptTokens?: number;
+            /** @description Generated tokens of the model’s thinking, if the model reports them. */
+            reasoningTokens?: number;
             /** @description For `GET /admin/runs/{id}`; absent if no runs are kept. */
             runId?: string;
             /** @description How often each tool was called. */
@@ -4512,12 +4525,16 @@ export interface components {
             tools: string[];
             /** @description Tokens of this call; absent if the model does not report them. */
             usage?: {
-                /** @description Prompt tokens served from the model’s cache. */
+                /** @description Prompt tokens served from the model’s cache, if the model reports them. */
                 cachedTokens?: number;
+                /** @description Prompt tokens written to the model’s cache, if the model reports them. */
+                cacheWriteTokens?: number;
                 /** @description Tokens that the model generated. */
                 completionTokens: number;
                 /** @description Tokens of the prompt. */
                 promptTokens: number;
+                /** @description Generated tokens of the model’s thinking, if the model reports them. */
+                reasoningTokens?: number;
             };
         };
         /** @description A search for the question or by a tool: what was found, best first. */
@@ -5127,10 +5144,14 @@ export interface components {
         Usage: {
             /** @description Prompt tokens served from the model’s cache, if the model reports them. */
             cachedTokens?: number;
+            /** @description Prompt tokens written to the model’s cache, if the model reports them. */
+            cacheWriteTokens?: number;
             /** @description Tokens that the model generated. */
             completionTokens: number;
             /** @description Tokens of the prompts. */
             promptTokens: number;
+            /** @description Generated tokens of the model’s thinking, if the model reports them. */
+            reasoningTokens?: number;
             /** @description The sum of both. */
             totalTokens: number;
         };

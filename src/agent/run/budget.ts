@@ -81,12 +81,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
     spend(used: ModelUsage | undefined, bytes?: number): number {
       const spent = tokensSpent(used, bytes)
       tokens += spent
-      if (!used) return spent
-      const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens
-      const completionTokens = (usage?.completionTokens ?? 0) + used.completionTokens
-      const totalTokens = promptTokens + completionTokens
-      const cachedTokens = sum(usage?.cachedTokens, used.cachedTokens)
-      usage = { promptTokens, completionTokens, totalTokens, cachedTokens }
+      if (used) usage = withMore(usage, used)
       return spent
     },
     /** Counts tool calls; returns how many of them may run. */
@@ -106,6 +101,19 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?
       toolTime[Symbol.dispose]()
       answerTime[Symbol.dispose]()
     },
+  }
+}
+
+function withMore(usage: Usage | undefined, more: ModelUsage): Usage {
+  const promptTokens = (usage?.promptTokens ?? 0) + more.promptTokens
+  const completionTokens = (usage?.completionTokens ?? 0) + more.completionTokens
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    cachedTokens: sum(usage?.cachedTokens, more.cachedTokens),
+    cacheWriteTokens: sum(usage?.cacheWriteTokens, more.cacheWriteTokens),
+    reasoningTokens: sum(usage?.reasoningTokens, more.reasoningTokens),
   }
 }
 

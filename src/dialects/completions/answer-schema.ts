@@ -11,9 +11,19 @@ const CompletionUsage = z
     completion_tokens: z.int().describe('Tokens that the model generated.'),
     total_tokens: z.int().describe('The sum of both.'),
     prompt_tokens_details: z
-      .object({ cached_tokens: z.int().describe('Prompt tokens served from the model’s cache.') })
+      .object({
+        cached_tokens: z.int().describe('Tokens served from the model’s cache.'),
+        cache_write_tokens: z
+          .int()
+          .optional()
+          .describe('Tokens written to the model’s cache, if the model reports them.'),
+      })
       .optional()
       .describe('Details of the prompt tokens, if the model reports them.'),
+    completion_tokens_details: z
+      .object({ reasoning_tokens: z.int().describe('Tokens of the model’s thinking.') })
+      .optional()
+      .describe('Details of the generated tokens, if the model reports them.'),
   })
   .meta({ id: 'CompletionUsage', description: 'Total tokens of all model calls in the run.' })
 

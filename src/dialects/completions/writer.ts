@@ -131,12 +131,21 @@ export function toMessageToolCall({ callId, name, arguments: text, attachment }:
   }
 }
 
-function toCompletionUsage({ promptTokens, completionTokens, totalTokens, cachedTokens }: Usage) {
+function toCompletionUsage(usage: Usage) {
+  const { cachedTokens, cacheWriteTokens, reasoningTokens } = usage
   return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: totalTokens,
-    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.totalTokens,
+    ...((cachedTokens !== undefined || cacheWriteTokens !== undefined) && {
+      prompt_tokens_details: {
+        cached_tokens: cachedTokens ?? 0,
+        ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+      },
+    }),
+    ...(reasoningTokens !== undefined && {
+      completion_tokens_details: { reasoning_tokens: reasoningTokens },
+    }),
   }
 }
 

@@ -276,10 +276,16 @@ const MessageUsage = z
   .object({
     input_tokens: z
       .int()
-      .describe('Tokens of the prompts, without those that the model took from its cache.'),
+      .describe(
+        'Tokens of the prompts, without those that the model took from its cache or wrote to it.',
+      ),
     output_tokens: z.int().describe('Tokens that the model generated.'),
-    cache_read_input_tokens: z.int().describe('Tokens that the model took from its cache.'),
-    cache_creation_input_tokens: z.int().describe('Not known; always 0.'),
+    cache_read_input_tokens: z
+      .int()
+      .describe('Tokens that the model took from its cache; 0 if it does not report them.'),
+    cache_creation_input_tokens: z
+      .int()
+      .describe('Tokens that the model wrote to its cache; 0 if it does not report them.'),
   })
   .meta({ id: 'AnthropicUsage', description: 'Total tokens of all model calls in the run.' })
 

@@ -179,12 +179,13 @@ function createBlocks(citationsOf: (text: string) => TextCitation[]) {
 }
 
 function toUsage(usage: Usage | undefined): Message['usage'] {
-  const { promptTokens = 0, completionTokens = 0, cachedTokens = 0 } = usage ?? {}
+  const { promptTokens = 0, completionTokens = 0 } = usage ?? {}
+  const { cachedTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
   return {
-    input_tokens: promptTokens - cachedTokens,
+    input_tokens: promptTokens - cachedTokens - cacheWriteTokens,
     output_tokens: completionTokens,
     cache_read_input_tokens: cachedTokens,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: cacheWriteTokens,
   }
 }
 

@@ -140,13 +140,21 @@ export const ResponseObject = z
         input_tokens: z.int().describe('Tokens of the prompts.'),
         input_tokens_details: z
           .object({
-            cached_tokens: z.int().describe('Tokens served from the model’s cache.'),
-            cache_write_tokens: z.int().describe('Not known; always 0.'),
+            cached_tokens: z
+              .int()
+              .describe('Tokens served from the model’s cache; 0 if it does not report them.'),
+            cache_write_tokens: z
+              .int()
+              .describe('Tokens written to the model’s cache; 0 if it does not report them.'),
           })
           .describe('Details of the input tokens.'),
         output_tokens: z.int().describe('Tokens that the model generated.'),
         output_tokens_details: z
-          .object({ reasoning_tokens: z.int().describe('Not known; always 0.') })
+          .object({
+            reasoning_tokens: z
+              .int()
+              .describe('Tokens of the model’s thinking; 0 if it does not report them.'),
+          })
           .describe('Details of the output tokens.'),
         total_tokens: z.int().describe('The sum of input and output tokens.'),
       })

@@ -252,8 +252,7 @@ export function logRuns(observer: RunObserver, log: Pick<Log, 'info'>): RunObser
     runEnded(run) {
       observer.runEnded(run)
       const { id: runId, outcome, firstDelta, milliseconds, usage, tools } = run
-      const { promptTokens, completionTokens } = usage ?? {}
-      const tokens = { promptTokens, completionTokens }
+      const { totalTokens: _, ...tokens } = usage ?? {}
       log.info({ outcome, milliseconds, firstDelta, ...tokens, tools, runId }, 'run')
     },
   }

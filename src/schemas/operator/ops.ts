@@ -2,7 +2,7 @@ import { Flag } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { RetrievalMode } from '../agent.ts'
 import { ErrorFrame } from '../chat.ts'
-import { DEGRADED } from '../query.ts'
+import { DEGRADED, TOKEN_DETAILS } from '../query.ts'
 
 export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
@@ -161,6 +161,7 @@ export const RunEvent = z
     firstDelta: z.number().optional().describe('Milliseconds until the first text.'),
     promptTokens: z.int().optional().describe('Prompt tokens, as reported by the model.'),
     completionTokens: z.int().optional().describe('Generated tokens, as reported by the model.'),
+    ...TOKEN_DETAILS,
     tools: z.record(z.string(), z.int()).describe('How often each tool was called.'),
     runId: z
       .string()

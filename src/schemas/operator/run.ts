@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ErrorDetail } from '../error.ts'
-import { Hit, Usage } from '../query.ts'
+import { Hit, TOKEN_DETAILS, Usage } from '../query.ts'
 
 const Milliseconds = z.number().describe('Duration in milliseconds.')
 
@@ -79,7 +79,7 @@ const RunModelCall = z
       .object({
         promptTokens: z.int().describe('Tokens of the prompt.'),
         completionTokens: z.int().describe('Tokens that the model generated.'),
-        cachedTokens: z.int().optional().describe('Prompt tokens served from the model’s cache.'),
+        ...TOKEN_DETAILS,
       })
       .optional()
       .describe('Tokens of this call; absent if the model does not report them.'),

@@ -36,6 +36,23 @@ describe('The budget of a run', () => {
     expect(budget.beginRound()).toBe('tokens')
   })
 
+  it('adds up the parts of the tokens, each if any call reports it', () => {
+    const budget = createRunBudget(LIMITS)
+    const usage = { promptTokens: 10, completionTokens: 5 }
+    budget.spend(usage)
+    expect(budget.usage()).toEqual({ ...usage, totalTokens: 15 })
+    budget.spend({ ...usage, cachedTokens: 8, reasoningTokens: 3 })
+    budget.spend({ ...usage, cachedTokens: 1, cacheWriteTokens: 0 })
+    expect(budget.usage()).toEqual({
+      promptTokens: 30,
+      completionTokens: 15,
+      totalTokens: 45,
+      cachedTokens: 9,
+      cacheWriteTokens: 0,
+      reasoningTokens: 3,
+    })
+  })
+
   it('estimates the tokens of models that report none', () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
     budget.spend(undefined, 3_400)

@@ -759,6 +759,11 @@ class ToolChoice4(TypedDict):
 
 class PromptTokensDetails(TypedDict):
     cached_tokens: int
+    cache_write_tokens: NotRequired[int]
+
+
+class CompletionTokensDetails(TypedDict):
+    reasoning_tokens: int
 
 
 class CompletionUsage(TypedDict):
@@ -766,6 +771,7 @@ class CompletionUsage(TypedDict):
     completion_tokens: int
     total_tokens: int
     prompt_tokens_details: NotRequired[PromptTokensDetails]
+    completion_tokens_details: NotRequired[CompletionTokensDetails]
 
 
 class Conversation2(TypedDict):
@@ -2001,6 +2007,9 @@ class RunEvent(TypedDict):
     firstDelta: NotRequired[float]
     promptTokens: NotRequired[int]
     completionTokens: NotRequired[int]
+    cachedTokens: NotRequired[int]
+    cacheWriteTokens: NotRequired[int]
+    reasoningTokens: NotRequired[int]
     tools: dict[str, int]
     runId: NotRequired[str]
 
@@ -2021,6 +2030,8 @@ class Usage2(TypedDict):
     promptTokens: int
     completionTokens: int
     cachedTokens: NotRequired[int]
+    cacheWriteTokens: NotRequired[int]
+    reasoningTokens: NotRequired[int]
 
 
 class RunModelCall(TypedDict):
@@ -2384,6 +2395,8 @@ class UsageModel(TypedDict):
     completionTokens: int
     totalTokens: int
     cachedTokens: NotRequired[int]
+    cacheWriteTokens: NotRequired[int]
+    reasoningTokens: NotRequired[int]
 
 
 class VectorStore(TypedDict):

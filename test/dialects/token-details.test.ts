@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import type { AgentEvent } from '../../src/agent/run/agent-event.ts'
+import { createCompletionsDialect } from '../../src/dialects/completions/dialect.ts'
+import { CompletionRequest } from '../../src/dialects/completions/schema.ts'
+import { createMessagesDialect } from '../../src/dialects/messages/dialect.ts'
+import { MessagesRequest } from '../../src/dialects/messages/schema.ts'
+import { createResponsesDialect } from '../../src/dialects/responses/dialect.ts'
+import { ResponseRequest } from '../../src/dialects/responses/schema.ts'
+import { MASTER } from '../../src/schemas/operator/api-key.ts'
+import { NOTHING_MORE } from '../agent/run/artifact.ts'
+
+const usage = {
+  promptTokens: 2_000,
+  completionTokens: 300,
+  totalTokens: 2_300,
+  cachedTokens: 1_200,
+  cacheWriteTokens: 500,
+  reasoningTokens: 250,
+}
+const END: AgentEvent = { type: 'run-end', reason: 'stop', hits: [], usage, ...NOTHING_MORE }
+const chatModel = { name: 'scripted', generates: true, supportsTools: true, supportsImages: true }
+const settings = { modelName: 'agent', defaultTopK: 5, chatModel }
+const messages = [{ role: 'user', content: 'When?' }]
+/** Keeps nothing. */
+const kept = {
+  gather: async () => [{ role: 'user' as const, content: 'When?' }],
+  add: async () => undefined,
+  converse: async () => undefined,
+}
+
+const exchanges = {
+  'a chat completion': () =>
+    createCompletionsDialect(settings).read(CompletionRequest.parse({ messages }), MASTER),
+  'an answer of the Responses protocol': () =>
+    createResponsesDialect(settings, kept).read(ResponseRequest.parse({ input: 'When?' }), MASTER),
+  'an answer of Anthropic’s protocol': () =>
+    createMessagesDialect(settings).read(
+      MessagesRequest.parse({ max_tokens: 100, messages }),
+      MASTER,
+    ),
+}
+
+it.each([
+  [
+    'a chat completion',
+    {
+      prompt_tokens: 2_000,
+      completion_tokens: 300,
+      total_tokens: 2_300,
+      prompt_tokens_details: { cached_tokens: 1_200, cache_write_tokens: 500 },
+      completion_tokens_details: { reasoning_tokens: 250 },
+    },
+  ],
+  [
+    'an answer of the Responses protocol',
+    {
+      input_tokens: 2_000,
+      input_tokens_details: { cached_tokens: 1_200, cache_write_tokens: 500 },
+      output_tokens: 300,
+      output_tokens_details: { reasoning_tokens: 250 },
+      total_tokens: 2_300,
+    },
+  ],
+  [
+    'an answer of Anthropic’s protocol',
+    {
+      input_tokens: 300,
+      output_tokens: 300,
+      cache_read_input_tokens: 1_200,
+      cache_creation_input_tokens: 500,
+    },
+  ],
+] as const)('%s tells cached, written and thinking tokens', async (name, told) => {
+  const exchange = await exchanges[name]()
+  await exchange.write([END])
+  expect(exchange.whole().usage).toEqual(told)
+})
