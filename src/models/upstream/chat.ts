@@ -9,13 +9,14 @@ import {
   type ModelRequest,
   PromptTooLong,
 } from '../chat-model.ts'
+import { insteadOf, nearestModels } from '../nearest-models.ts'
 import { type Abilities, createAbilities } from './abilities.ts'
 import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
 import { spanAttributes } from './connection.ts'
-import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
+import { CHAT_MODEL, explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { fallBack, withoutOmitted } from './fall-back.ts'
-import { readModel } from './list-models.ts'
+import { listModels, readModel } from './list-models.ts'
 import type { Protocol } from './protocol.ts'
 import { type ChatServer, type ModelCall, streamAnswer } from './stream-answer.ts'
 import { isTooLong } from './too-long.ts'
@@ -118,13 +119,11 @@ class UpstreamModel implements ChatModel {
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (isBegun) throw this.#explain(error)
+        if (isBegun) throw await this.#explain(error, signal)
         const failure = toUpstreamFailure(error)
-        const recovered = await recover(failure, call.body, signal).catch((reason: unknown) => {
-          signal.throwIfAborted()
-          throw this.#explain(reason)
+        yield await recover(failure, call.body, signal).catch(async (thrown: unknown) => {
+          throw await this.#explain(thrown, signal)
         })
-        yield recovered
       }
     }
   }
@@ -205,15 +204,24 @@ class UpstreamModel implements ChatModel {
     }
   }
 
-  #explain(error: unknown): Error {
+  /** The error to show; of a model that is gone, with those that the key can use. */
+  async #explain(error: unknown, signal: AbortSignal): Promise<Error> {
+    signal.throwIfAborted()
     if (error instanceof AppError) return error
     const { model, apiKey } = this.#options
     const { facts } = toUpstreamFailure(error)
     const names = { ...CHAT_MODEL, path: this.#protocol.path }
     const failure = explainFailure(error, { names, model, apiKey })
+    if (failure.code === 'upstream_model_not_found') return this.#nameOthers(failure, names, signal)
     if (!isTooLong(facts)) return failure
     this.#window = facts.window ?? this.#window
     return new PromptTooLong(failure.message, { ...facts, cause: failure.cause })
+  }
+
+  async #nameOthers(failure: AppError, names: UpstreamNames, signal: AbortSignal) {
+    const list = (stop: AbortSignal) => listModels(this.#server, names, stop)
+    const others = insteadOf(await nearestModels(list, this.name, signal))
+    return new AppError(failure.code, `${failure.message}${others}`, { cause: failure.cause })
   }
 
   #refuseUnmetChoice({ tools, toolChoice = 'auto' }: ModelRequest): void {

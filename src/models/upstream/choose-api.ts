@@ -6,7 +6,8 @@ export type ChosenApi = ChatApi | 'auto'
 
 /** The servers of providers whose own protocol is not chat completions. */
 const HOSTS: readonly { host: RegExp; path?: RegExp; api: ChatApi }[] = [
-  { host: /^api\.openai\.com$/, api: 'responses' },
+  // Regions have hosts of their own, such as eu.api.openai.com.
+  { host: /^(?:\w+\.)?api\.openai\.com$/, api: 'responses' },
   {
     host: /\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/,
     path: /^\/openai\/v1\/*$/,

@@ -5,6 +5,7 @@ import { UpstreamFailure } from '../../../src/models/upstream/failures.ts'
 describe('The protocol of a server', () => {
   it.each([
     ['https://api.openai.com/v1', 'responses'],
+    ['https://eu.api.openai.com/v1', 'responses'],
     ['https://mine.openai.azure.com/openai/v1/', 'responses'],
     ['https://mine.services.ai.azure.com/openai/v1', 'responses'],
     ['https://mine.openai.azure.com/openai/deployments/mine', 'chat-completions'],

@@ -343,3 +343,15 @@ function manyCalls() {
     }),
   )
 }
+
+it('A model that is gone is told with those that the key can use', async () => {
+  const { upstream, ask } = await startModel({ model: 'gpt-5-mini' })
+  const data = ['gpt-6-luna', 'gpt-6.1-terra', 'text-embedding-4'].map((id) => ({ id }))
+  upstream.tell({ '/v1/models': { object: 'list', data } })
+  const message = 'The model `gpt-5-mini` has been shut down.'
+  upstream.always(jsonReply({ error: { message, code: 'model_not_found' } }, 404))
+  await expect(ask()).rejects.toMatchObject({
+    code: 'upstream_model_not_found',
+    message: expect.stringMatching(/CHAT_MODEL.*The key can use gpt-6-luna, gpt-6\.1-terra$/),
+  })
+})
