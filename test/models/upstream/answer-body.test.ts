@@ -11,6 +11,9 @@ const LINES = [
   ': a comment\n\n',
   'id: 7\nretry: 1\n\n',
   `data: {"choices":\ndata: [{"delta":{"content":"two lines"}}]}\n\n`,
+  'event: ping\n\n',
+  'data: : keepalive\r\n\r\n',
+  'event: ping\ndata:\n\n',
 ]
 const END = [chunk({}, 'stop').send, 'data: [DONE]\n\n'].join('')
 
@@ -41,6 +44,18 @@ describe('The body of an answer', () => {
   it.each([
     ['with a byte order mark', `\uFEFFdata: ${textOf('At nine')}\n\n${END}`],
     ['after empty lines', `\n\n\ndata: ${textOf('At nine')}\n\n${END}`],
+    [
+      'without blank lines',
+      `data: ${textOf('At ')}\ndata: ${textOf('nine')}\n${END.replaceAll('\n\n', '\n')}`,
+    ],
+    [
+      'as a list of events',
+      `[${textOf('At ')},\n${textOf('nine')},\n{"choices": [{"finish_reason": "stop"}]}]`,
+    ],
+    [
+      'as lines of JSON',
+      `${textOf('At ')}\n${textOf('nine')}\n{"choices": [{"finish_reason": "stop"}]}\n`,
+    ],
     [
       'from a server that answers whole',
       '\n {"choices": [\n{"message": {"content": "At nine"}, "finish_reason": "stop"}]}',

@@ -202,8 +202,8 @@ describe('refusals of the upstream', () => {
 describe('broken answers', () => {
   it.each<[string, Script, string]>([
     [
-      'a stream without a finish reason',
-      streamReply(chunk({ content: 'At' }), DONE),
+      'a stream that ends without a word',
+      streamReply(chunk({ content: '' }), DONE),
       "The chat model's answer ended early",
     ],
     [

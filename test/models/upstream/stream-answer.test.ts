@@ -103,7 +103,11 @@ describe('failures inside the streams of known providers', () => {
     ['openrouter-error', 'upstream_failed', 'The chat model failed (502)'],
     ['lm-studio-error', 'upstream_failed', 'The chat model failed (500)'],
     ['vllm-error-object', 'upstream_failed', 'The chat model failed (500)'],
-    ['llama-cpp-error-field', 'upstream_failed', "The chat model's answer ended early"],
+    [
+      'llama-cpp-error-field',
+      'context_length_exceeded',
+      'The question is longer than the chat model can read: shorten it, or add its text as a document',
+    ],
   ])('%s fails after the text that came before', async (fixture, code, message) => {
     const { upstream, model } = await startModel()
     upstream.script(fixtureReply(fixture))
