@@ -1,5 +1,12 @@
-import { isObject, type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+import {
+  isJsonObject,
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOf,
+} from '@agent-server/lib/text/json.ts'
 import type { ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
+import { END_OF_STREAM } from '../upstream/event-lines.ts'
 import { failureInStream, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
@@ -16,6 +23,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   const reasoning = createReasoningKeeper()
   const written = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
+  /** Whether the stream has its mark of the end, after which some servers never gave a finish reason. */
+  let hasEnd = false
   let usage: ModelUsage | undefined
   let speed: number | undefined
 
@@ -24,26 +33,32 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     const { predicted_per_second: told } = objectOf(chunk.timings)
     if (typeof told === 'number') speed = told
   }
+  const isWhole = (): boolean => {
+    const calls = toolCalls.calls()
+    return calls.length > 0 ? calls.every((call) => isJsonObject(call.arguments)) : written.hasText
+  }
 
   return {
     read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
+      hasEnd ||= whole.object === END_OF_STREAM
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
-      finishReason = nonEmptyString(first.finish_reason) ?? finishReason
+      // Gemini's own name of the field.
+      const reason = first.finish_reason ?? first.finishReason
+      finishReason = nonEmptyString(reason) ?? finishReason
       const delta = objectOf(first.delta ?? first.message)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
-      const thought = nonEmptyString(delta.reasoning_content) ?? nonEmptyString(delta.reasoning)
       return [
         ...readProgress(whole),
-        ...written.read({ thought: thought ?? '', text: textOf(delta) }),
+        ...written.read({ thought: thoughtOf(delta), text: textOf(delta) }),
       ]
     },
     get finished() {
-      return finishReason !== undefined
+      return finishReason !== undefined || (hasEnd && isWhole())
     },
     // The library ends the stream itself, at its mark.
     closed: false,
@@ -75,8 +90,9 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 }
 
-/** An error without the field that the library looks for. */
-const isError = ({ object, type }: JsonObject) => object === 'error' || type === 'error'
+/** An error without the field that the library looks for; DeepInfra has others. */
+const isError = ({ object, type, error_message }: JsonObject) =>
+  object === 'error' || type === 'error' || typeof error_message === 'string'
 
 /** How much of the prompt llama.cpp has read. */
 function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {
@@ -91,15 +107,26 @@ function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
   return isObject(function_call) ? [{ index: 0, function: function_call }] : []
 }
 
-/** The text of a delta. A list of parts may also contain the model's thinking, which is omitted. */
+/** The text of a delta. A list of parts may also contain the model's thinking. */
 function textOf({ content, refusal }: JsonObject): string {
-  const parts = Array.isArray(content)
-    ? content.filter(isObject)
-    : [{ type: 'text', text: content }]
-  let said = ''
-  for (const { type, text } of parts) if (type === 'text' && typeof text === 'string') said += text
-  return typeof refusal === 'string' ? said + refusal : said
+  const parts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : ''))
+  return [content, ...parts, refusal].filter((part) => typeof part === 'string').join('')
 }
+
+/** The thinking of a delta, which stands in one of four places; some servers fill two of them with the same. */
+function thoughtOf({ reasoning_content, reasoning, reasoning_details, content }: JsonObject) {
+  const details = objectsIn(reasoning_details).map(({ text, summary }) => text ?? summary)
+  const parts = objectsIn(content).flatMap(({ thinking }) =>
+    typeof thinking === 'string' ? thinking : objectsIn(thinking).map(({ text }) => text),
+  )
+  const joined = [details, parts].map((texts) =>
+    texts.filter((text) => typeof text === 'string').join(''),
+  )
+  return [reasoning_content, reasoning, ...joined].map(nonEmptyString).find(Boolean) ?? ''
+}
+
+const objectsIn = (list: unknown): JsonObject[] =>
+  Array.isArray(list) ? list.filter(isObject) : []
 
 function readUsage({ usage, x_groq, timings }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage ?? objectOf(x_groq).usage)

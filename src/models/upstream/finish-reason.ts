@@ -21,7 +21,14 @@ const KNOWN: Record<string, FinishReason> = {
 }
 
 /** Finish reasons that mean that the answer is incomplete. */
-const FAILURES = new Set(['error', 'abort', 'network_error', 'insufficient_system_resource'])
+const FAILURES = new Set([
+  'error',
+  'abort',
+  'network_error',
+  'insufficient_system_resource',
+  // Gemini could not read the call that the model wrote, which it may write well the next time.
+  'malformed_function_call',
+])
 
 /**
  * Normalises why an answer ended, in the words of any protocol. An unknown reason (`eos`, `end_turn`, `complete`…) means
@@ -29,7 +36,8 @@ const FAILURES = new Set(['error', 'abort', 'network_error', 'insufficient_syste
  * UpstreamFailure for a reason that reports a failure.
  */
 export function toFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
-  const name = reason.toLowerCase()
+  // Gemini puts a kind before the name: "content_filter: PROHIBITED_CONTENT".
+  const name = reason.toLowerCase().replace(/^.*:\s*/, '')
   if (FAILURES.has(name)) {
     throw new UpstreamFailure({ kind: 'status', status: 502, words: `finish_reason ${name}` })
   }
