@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '@agent-server/lib/errors.ts'
 import { type FailureFacts, toUpstreamFailure } from './failures.ts'
+import { meaningOf } from './meaning.ts'
 import { isTooLong } from './too-long.ts'
 
 /** The names by which an operator knows an upstream. */
@@ -74,14 +75,17 @@ const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorC
     'upstream_model_not_found',
     `The ${names.upstream} "${model}" was not found: check ${names.model}, and ${urlHint(names)}`,
   ],
-  408: ({ upstream }) => ['upstream_timeout', `The ${upstream} did not respond in time`],
-  413: ({ upstream }) => [
-    'upstream_refused',
-    `The request is larger than the ${upstream}'s server accepts`,
+  408: ({ upstream }) => [
+    'upstream_timeout',
+    `The ${upstream} did not respond in time: try again later`,
   ],
-  429: ({ upstream }) => [
-    'upstream_rate_limited',
-    `The ${upstream} receives too many requests: try again later`,
+  410: (names, model) => [
+    'upstream_model_not_found',
+    `The ${names.upstream} "${model}" is no longer offered: choose another with ${names.model}`,
+  ],
+  413: ({ upstream, instead = '' }) => [
+    'upstream_refused',
+    `The request is larger than the ${upstream}'s server accepts${instead}`,
   ],
   503: overloaded,
   // Anthropic's own.
@@ -118,21 +122,18 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
         `The ${upstream} cannot be reached: check ${names.baseUrl}, and that its server is running`,
       ]
     case 'connection':
-      return ['upstream_failed', `The connection to the ${upstream} was lost`]
+      return ['upstream_failed', `The connection to the ${upstream} was lost: try again`]
     case 'timeout':
       return [
         'upstream_timeout',
         `The ${upstream} stopped responding${patience ? `: check its server; ${patience} is how long it may be silent` : ''}`,
       ]
     case 'ended-early':
-      return ['upstream_failed', `The ${upstream}'s answer ended early`]
+      return ['upstream_failed', `The ${upstream}'s answer ended early: ${againOrLog(names)}`]
     case 'unreadable':
       return ['upstream_failed', `The ${upstream}'s answer cannot be read: ${urlHint(names)}`]
     case 'web-page':
-      return [
-        facts.status === 404 ? 'upstream_model_not_found' : 'upstream_failed',
-        `The URL of the ${upstream} returns a web page: ${urlHint(names)}`,
-      ]
+      return explainWebPage(facts, names)
     case 'status':
       return explainStatus(facts, asked)
     default:
@@ -140,24 +141,79 @@ function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   }
 }
 
+const againOrLog = ({ upstream }: UpstreamNames): string =>
+  `try again, and look into the log of the ${upstream}'s server if it happens again`
+
+/** A page with 401 or 403 is of what stands before a server, and takes a program for a robot. */
+function explainWebPage({ status }: FailureFacts, names: UpstreamNames): [ErrorCode, string] {
+  const { upstream, baseUrl } = names
+  if (status === 401 || status === 403) {
+    return [
+      'upstream_failed',
+      `A proxy before the ${upstream} refuses the request with a web page (${status}): let it pass what this server asks, or set ${baseUrl} to an address without it`,
+    ]
+  }
+  return [
+    status === 404 ? 'upstream_model_not_found' : 'upstream_failed',
+    `The URL of the ${upstream} returns a web page: ${urlHint(names)}`,
+  ]
+}
+
+/** For how long to wait, in words. */
+function inWords(retryAfterMs: number | undefined): string {
+  if (retryAfterMs === undefined) return 'later'
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  if (seconds < 120) return `in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `in ${minutes} minutes` : `in ${Math.round(minutes / 60)} hours`
+}
+
 function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
   const { names, model } = asked
   const { upstream, baseUrl, input, instead = '' } = names
-  const { status = 500, words = '' } = facts
+  const { words = '' } = facts
+  const status = meaningOf(facts)
   if (status !== 413 && isTooLong(facts)) {
     return [
       'context_length_exceeded',
       `The ${input} is longer than the ${upstream} can read${instead}`,
     ]
   }
+  if (status === 429) {
+    const wait = inWords(facts.retryAfterMs)
+    return [
+      'upstream_rate_limited',
+      `The ${upstream} receives too many requests: try again ${wait}`,
+    ]
+  }
   const known = BY_STATUS[status]
   if (known) return known(names, model)
-  if (status >= 500) return ['upstream_failed', `The ${upstream} failed (${status})`]
+  if (status >= 500) return explainFault(facts, asked)
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the target of the redirect`]
   }
   const excerpt = excerptOf(words, asked)
-  return ['upstream_refused', `The ${upstream} refused the request${excerpt && `: ${excerpt}`}`]
+  const advice = TOO_MANY_TOOLS.test(words) ? ' Offer it fewer tools.' : ''
+  return [
+    'upstream_refused',
+    `The ${upstream} refused the request${excerpt && `: ${excerpt}`}${advice}`,
+  ]
+}
+
+/** OpenAI: "Invalid 'tools': array too long. Expected an array with maximum length 128, …". */
+const TOO_MANY_TOOLS = /'tools'?:? .*too long|too many (?:tools|functions)/i
+/** Of what a server says of its failure, only this is told: it is about the server, and not about the request. */
+const NO_MEMORY = /\bmodel requires more system memory(?: \([\d.]+ [KMGT]iB\))?/i
+
+function explainFault(
+  { status = 500, words = '' }: FailureFacts,
+  { names }: Asked,
+): [ErrorCode, string] {
+  const [memory] = NO_MEMORY.exec(words) ?? []
+  const advice = memory
+    ? `the ${memory}: choose a smaller model with ${names.model}`
+    : againOrLog(names)
+  return ['upstream_failed', `The ${names.upstream} failed (${status}): ${advice}`]
 }
 
 /**

@@ -1,7 +1,14 @@
 import { pause } from '@agent-server/lib/abort.ts'
-import { backoffMs, retryAfterOf } from '@agent-server/lib/backoff.ts'
+import { backoffMs } from '@agent-server/lib/backoff.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
+import {
+  isObject,
+  type JsonObject,
+  nonEmptyString,
+  objectOf,
+  parseJson,
+} from '@agent-server/lib/text/json.ts'
+import { retryAfterIn, waitIn } from './retry-after.ts'
 import { isTooLong, sizesIn } from './too-long.ts'
 
 type FailureKind =
@@ -61,6 +68,8 @@ const EXACT_STATUS: Record<string, number> = {
   exceed_context_size_error: 400,
   insufficient_quota: 402,
   model_not_found: 404,
+  model_decommissioned: 410,
+  model_gone: 410,
   // Groq: the model wrote a call that cannot be read, which it may not do the next time.
   tool_use_failed: 502,
 }
@@ -71,6 +80,9 @@ const STATUS_IN_STREAM: Record<string, number> = {
   authentication_error: 401,
   invalid_api_key: 401,
   invalid_request_error: 400,
+  // The names of classes, as vLLM and DeepInfra have them.
+  BadRequestError: 400,
+  NotFoundError: 404,
   overloaded_error: 529,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
@@ -104,39 +116,48 @@ function isReported(thrown: unknown): thrown is Error & { error: unknown } {
 
 /** The failure that an error inside a stream reports. */
 export function failureInStream(error: unknown): UpstreamFailure {
-  const { code = '', words, ...sizes } = readError(error)
+  const { code = '', words, error: told, ...more } = readError(error)
   const status = WRONG_PATH.test(words) ? 404 : (STATUS_IN_STREAM[code] ?? statusIn(code) ?? 500)
-  return new UpstreamFailure({ kind: 'status', status, code, words, ...sizes })
+  const retryAfterMs = waitIn(told, words)
+  return new UpstreamFailure({ kind: 'status', status, code, words, retryAfterMs, ...more })
 }
 
 /** The failure for a status outside 2xx; `body` may be truncated. */
 export function failureOfStatus(status: number, headers: Headers, body: string): UpstreamFailure {
   const isWebPage = body.trimStart().startsWith('<')
-  if (isWebPage && [400, 404, 405].includes(status)) {
+  if (isWebPage && [400, 401, 403, 404, 405].includes(status)) {
     return new UpstreamFailure({ kind: 'web-page', status })
   }
-  const { code = '', words, ...sizes } = readError(isWebPage ? '' : (parseJson(body) ?? body))
+  const { code = '', words, error, ...more } = readError(isWebPage ? '' : (parseJson(body) ?? body))
   return new UpstreamFailure({
     kind: 'status',
     status: EXACT_STATUS[code] ?? status,
     code,
     words,
-    retryAfterMs: retryAfterOf(headers) ?? waitIn(words),
+    retryAfterMs: retryAfterIn(headers, error, words),
     final: headers.get('x-should-retry') === 'false',
-    ...sizes,
+    ...more,
   })
 }
 
-/** Reads the various formats of error bodies: nested, flat, a list of one, a plain string. */
-function readError(
-  body: unknown,
-): Pick<FailureFacts, 'code' | 'param' | 'promptTokens' | 'window'> & { words: string } {
+type ErrorFacts = Pick<FailureFacts, 'code' | 'param' | 'promptTokens' | 'window'> & {
+  words: string
+  error: JsonObject
+}
+
+/** Reads the various formats of error bodies: nested, flat, a list of one, a plain string, one quoted by another. */
+function readError(body: unknown): ErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) ? (outer.error ?? outer) : outer
-  if (!isObject(error)) return { words: String(error ?? '').slice(0, MAX_WORDS) }
-  const names = [error.code, error.type].map(String)
+  if (!isObject(error)) {
+    return { words: String(error ?? '').slice(0, MAX_WORDS), error: objectOf(outer) }
+  }
+  const message = [error.message, error.detail, error.error_message].find(nonEmptyString)
+  const quoted = parseJson(String(message))
+  if (isObject(quoted) && isObject(quoted.error)) return readError(quoted)
+  const { code: told, type, error_type, status_code, http_status_code } = error
+  const names = [told, type, error_type, status_code, http_status_code].map(String)
   const code = names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
-  const message = nonEmptyString(error.message) ?? nonEmptyString(error.detail)
   // Routers put the provider's own text into the metadata.
   const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
   const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
@@ -145,14 +166,9 @@ function readError(
     ...(code && { code }),
     ...(param && { param }),
     words: words.slice(0, MAX_WORDS),
+    error,
     ...sizesIn(error, words),
   }
-}
-
-/** The wait that Gemini tells in words alone: "Please retry in 17.3s." */
-function waitIn(words: string): number | undefined {
-  const [, seconds] = /\bretry in (\d+(?:\.\d+)?) ?s/i.exec(words) ?? []
-  return seconds === undefined ? undefined : Number(seconds) * 1_000
 }
 
 /** The HTTP status, if a server gives that as the code. */
@@ -221,8 +237,12 @@ function retryDelay(facts: FailureFacts, retries: number): number | undefined {
   return facts.retryAfterMs <= MAX_WAIT_MS ? facts.retryAfterMs : undefined
 }
 
+/** What no second try mends, whatever the status: Ollama has too little memory for the model. */
+const LASTS = /more system memory|out of memory/i
+
 function isPassing(facts: FailureFacts): boolean {
-  const { kind, status = 0 } = facts
+  const { kind, status = 0, words = '' } = facts
+  if (LASTS.test(words)) return false
   if (kind === 'connection' || kind === 'unreachable') return true
   const isTransient = status >= 500 || [408, 409, 429].includes(status)
   return kind === 'status' && isTransient && !isTooLong(facts)

@@ -18,6 +18,8 @@ const TOO_LONG = new RegExp(
 const CODES = ['context_length_exceeded', 'exceed_context_size_error']
 /** Of those with status 429, which may also say that the tokens of a minute are used up. */
 const NEVER_FITS = /request too large/i
+/** "Limit 7000, Used 0, Requested ~12903": no minute has room for it. */
+const OF_A_MINUTE = /\blimit (\d+),.*\brequested ~?(\d+)/i
 
 interface Refusal {
   kind: string
@@ -32,7 +34,10 @@ interface Refusal {
  */
 export function isTooLong({ kind, status, code = '', words = '' }: Refusal): boolean {
   if (kind !== 'status') return false
-  if (status === 429) return NEVER_FITS.test(words)
+  if (status === 429) {
+    const [, limit, requested] = OF_A_MINUTE.exec(words) ?? []
+    return NEVER_FITS.test(words) || Number(requested) > Number(limit)
+  }
   return status === 413 || CODES.includes(code) || TOO_LONG.test(words)
 }
 

@@ -127,7 +127,7 @@ describe('refusals of the upstream', () => {
       errorReply(429, 'slow down', { 'retry-after': '17' }),
       {
         code: 'upstream_rate_limited',
-        message: expect.stringContaining('try again later'),
+        message: expect.stringContaining('try again in 17 seconds'),
         retryAfter: 17,
       },
     ],
@@ -167,7 +167,11 @@ describe('refusals of the upstream', () => {
     [
       'a server that does not want to be tried again',
       errorReply(500, 'broken', FINAL),
-      { code: 'upstream_failed', message: 'The chat model failed (500)' },
+      {
+        code: 'upstream_failed',
+        message:
+          "The chat model failed (500): try again, and look into the log of the chat model's server if it happens again",
+      },
     ],
   ])(
     '%s is told in terms of the configuration, after one request',
@@ -204,25 +208,33 @@ describe('broken answers', () => {
     [
       'a stream that ends without a word',
       streamReply(chunk({ content: '' }), DONE),
-      "The chat model's answer ended early",
+      "The chat model's answer ended early: try again, and look into the log of the chat model's server if it happens again",
     ],
     [
       'a stream that is closed too soon',
       streamReply(chunk({ content: 'At' })),
-      "The chat model's answer ended early",
+      "The chat model's answer ended early: try again, and look into the log of the chat model's server if it happens again",
     ],
-    ['an empty body', rawReply(''), "The chat model's answer ended early"],
+    [
+      'an empty body',
+      rawReply(''),
+      "The chat model's answer ended early: try again, and look into the log of the chat model's server if it happens again",
+    ],
     [
       'a socket that dies in the middle',
       streamReply(chunk({ content: 'At' }), { cut: true }),
-      'The connection to the chat model was lost',
+      'The connection to the chat model was lost: try again',
     ],
     [
       'broken JSON',
       rawReply('data: {"choices": [\n\n'),
       expect.stringContaining("The chat model's answer cannot be read"),
     ],
-    ['JSON of another kind', jsonReply({ hello: 'world' }), "The chat model's answer ended early"],
+    [
+      'JSON of another kind',
+      jsonReply({ hello: 'world' }),
+      "The chat model's answer ended early: try again, and look into the log of the chat model's server if it happens again",
+    ],
     [
       'a choice that is not one',
       rawReply('data: {"choices":[null]}\n\n'),
@@ -231,7 +243,7 @@ describe('broken answers', () => {
     [
       'a finish reason that reports a failure',
       streamReply(chunk({ content: 'At' }), chunk({}, 'insufficient_system_resource'), DONE),
-      'The chat model failed (502)',
+      "The chat model failed (502): try again, and look into the log of the chat model's server if it happens again",
     ],
     [
       'more tool calls than are accepted',

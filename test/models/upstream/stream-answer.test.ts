@@ -98,11 +98,13 @@ describe('tool calls of known providers', () => {
   })
 })
 
+const AGAIN = ": try again, and look into the log of the chat model's server if it happens again"
+
 describe('failures inside the streams of known providers', () => {
   it.each([
-    ['openrouter-error', 'upstream_failed', 'The chat model failed (502)'],
-    ['lm-studio-error', 'upstream_failed', 'The chat model failed (500)'],
-    ['vllm-error-object', 'upstream_failed', 'The chat model failed (500)'],
+    ['openrouter-error', 'upstream_failed', `The chat model failed (502)${AGAIN}`],
+    ['lm-studio-error', 'upstream_failed', `The chat model failed (500)${AGAIN}`],
+    ['vllm-error-object', 'upstream_failed', `The chat model failed (500)${AGAIN}`],
     [
       'llama-cpp-error-field',
       'context_length_exceeded',

@@ -1,0 +1,44 @@
+import { retryAfterOf } from '@agent-server/lib/backoff.ts'
+import { type JsonObject, nonEmptyString, objectOf } from '@agent-server/lib/text/json.ts'
+
+/** When the server asks to be asked again, in milliseconds: it says so in a header, in its error, or in words alone. */
+export function retryAfterIn(
+  headers: Headers,
+  error: JsonObject,
+  words: string,
+): number | undefined {
+  return retryAfterOf(headers) ?? waitIn(error, words) ?? resetOf(headers)
+}
+
+/** The wait that an error tells without headers. */
+export function waitIn({ details }: JsonObject, words: string): number | undefined {
+  // Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
+  const delays = (Array.isArray(details) ? details : []).map((each) => objectOf(each).retryDelay)
+  // "Please retry in 17.3s", "Please try again in 1m0.36s", "Please retry after 60 seconds".
+  const [, told] = /\b(?:re)?try(?: again)? (?:in|after) ((?:[\d.]+ ?[a-z]+ ?)+)/i.exec(words) ?? []
+  return durationIn(told) ?? durationIn(delays.find(nonEmptyString))
+}
+
+/** The limit that is used up, if the server tells which, and when it is reset: "7.66s", "1m2s", or a time. */
+function resetOf(headers: Headers): number | undefined {
+  const usedUp = ['-requests', '-tokens', ''].find(
+    (what) => Number(headers.get(`x-ratelimit-remaining${what}`) ?? Number.NaN) === 0,
+  )
+  const reset = headers.get(`x-ratelimit-reset${usedUp ?? ''}`)
+  const number = Number(reset ?? Number.NaN)
+  if (Number.isNaN(number)) return durationIn(reset)
+  // Seconds, or a time in seconds or milliseconds.
+  if (number < 1e9) return number * 1_000
+  return Math.max(0, (number < 1e12 ? number * 1_000 : number) - Date.now())
+}
+
+const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function durationIn(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?) ?(ms|s|m|h|d)/gi)]
+  const milliseconds = parts.map(([, count, unit = '']) => {
+    return Number(count) * (UNITS[unit.toLowerCase()] ?? 0)
+  })
+  return parts.length === 0 ? undefined : milliseconds.reduce((sum, each) => sum + each)
+}
