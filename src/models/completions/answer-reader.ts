@@ -23,8 +23,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   const reasoning = createReasoningKeeper()
   const written = createTextReader({ offered, isThinkingOpen })
   let finishReason: string | undefined
-  /** Whether the stream has its mark of the end, after which some servers never gave a finish reason. */
-  let hasEnd = false
+  let hasMark = false
   let usage: ModelUsage | undefined
   let speed: number | undefined
 
@@ -42,7 +41,7 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
     read(chunk: unknown): ModelEvent[] {
       const whole = objectOf(chunk)
       if (isError(whole)) throw failureInStream(chunk)
-      hasEnd ||= whole.object === END_OF_STREAM
+      hasMark ||= whole.object === END_OF_STREAM
       const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
       count(whole, first)
@@ -58,7 +57,10 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       ]
     },
     get finished() {
-      return finishReason !== undefined || (hasEnd && isWhole())
+      return finishReason !== undefined
+    },
+    get endsWithMark() {
+      return hasMark && isWhole()
     },
     // The library ends the stream itself, at its mark.
     closed: false,

@@ -39,6 +39,8 @@ export interface AnswerReader {
   read(event: unknown): ModelEvent[]
   /** True once the answer is whole; only its usage may still follow. */
   readonly finished: boolean
+  /** Whether it looks whole, and the stream has its mark of the end; some servers never give more. */
+  readonly endsWithMark?: boolean
   /** True once nothing more follows. */
   readonly closed: boolean
   /** Tokens written per second, if the server says so. */

@@ -60,7 +60,10 @@ export async function* streamAnswer(
   if (rest.length > 0) yield rest
   signal.throwIfAborted()
   // An answer with a finish reason is whole, even if the connection failed afterwards.
-  if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
+  if (!answer.finished && !isWholeWithoutReason(server, answer)) {
+    throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
+  }
+  if (answer.finished) givesReasons.set(server, true)
   const ending = answer.ending()
   onLearned?.({
     speed: answer.speed ?? speedOf(ending, writing.milliseconds()),
@@ -68,6 +71,20 @@ export async function* streamAnswer(
     reasoning: answer.reasoning,
   })
   yield ending
+}
+
+/** Which servers give finish reasons, as far as is known. */
+const givesReasons = new WeakMap<ChatServer, boolean>()
+
+/**
+ * Whether an answer that lacks a finish reason is whole: from the second one on, of a server that has never given any.
+ * Others lose it with the rest of the answer.
+ */
+function isWholeWithoutReason(server: ChatServer, answer: AnswerReader): boolean {
+  if (!answer.endsWithMark) return false
+  const known = givesReasons.get(server)
+  givesReasons.set(server, known ?? false)
+  return known === false
 }
 
 /** Sends the request and reads its answer in batches; ends the call in any case. */

@@ -206,8 +206,8 @@ describe('refusals of the upstream', () => {
 describe('broken answers', () => {
   it.each<[string, Script, string]>([
     [
-      'a stream that ends without a word',
-      streamReply(chunk({ content: '' }), DONE),
+      'a stream without a finish reason',
+      streamReply(chunk({ content: 'At' }), DONE),
       "The chat model's answer ended early: try again, and look into the log of the chat model's server if it happens again",
     ],
     [
@@ -275,6 +275,16 @@ describe('broken answers', () => {
       text: 'At nine [1].',
       finish: { reason: 'stop', usage: { promptTokens: 5, completionTokens: 4 } },
     })
+  })
+
+  it('a server that never gives a finish reason is believed from the second answer on', async () => {
+    const { upstream, ask } = await startModel()
+    upstream.always(streamReply(chunk({ content: 'At nine' }), DONE))
+    await expect(ask()).rejects.toThrow('ended early: try again')
+    expect(await ask()).toMatchObject({ text: 'At nine', finish: { reason: 'stop' } })
+    upstream.script(textReply('At ten'))
+    await ask()
+    await expect(ask()).rejects.toThrow('ended early')
   })
 
   it('a connection that dies after the finish reason does not spoil the answer', async () => {
