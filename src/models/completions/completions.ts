@@ -1,4 +1,4 @@
-import type { ChatCompletionCreateParamsStreaming } from 'openai/resources/chat/completions'
+import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions'
 import { answerFetch } from '../upstream/connection.ts'
 import { openAiClient } from '../upstream/openai-client.ts'
 import type { Protocol } from '../upstream/protocol.ts'
@@ -7,7 +7,7 @@ import { FALLBACKS } from './fallbacks.ts'
 import { toRequestBody } from './request-body.ts'
 
 /** OpenAI's chat completions, which most servers of models speak, each in its own way. */
-export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
+export const completions: Protocol<ChatCompletionCreateParams> = {
   api: 'chat-completions',
   path: '/chat/completions',
   toBody: toRequestBody,
@@ -15,8 +15,11 @@ export const completions: Protocol<ChatCompletionCreateParamsStreaming> = {
     const client = await openAiClient(server)
     return {
       send(body, call) {
-        const { chat } = client.withOptions({ fetch: answerFetch(server, call) })
-        return chat.completions.create(body, { signal: call.signal })
+        const { signal } = call
+        // An answer that is not streamed comes as the only event of a stream.
+        return client
+          .withOptions({ fetch: answerFetch(server, call) })
+          .post<AsyncIterable<unknown>>('/chat/completions', { body, signal, stream: true })
       },
     }
   },

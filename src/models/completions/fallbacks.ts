@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
+import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Fallback } from '../upstream/protocol.ts'
 import { IMAGES_REFUSED, TOOLS_REFUSED } from '../upstream/refusals.ts'
+import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
 
 /** The name of the schema that a call is held to; no client's own schema has it. */
 export const CALL_SCHEMA = `call_${randomUUID()}`
@@ -12,7 +13,8 @@ const ROLES_REFUSED = new RegExp(
   [
     'roles? (?:must|should) alternate',
     'system (?:role|messages?)[^.]{0,20} (?:not supported|must be)',
-    'only user and assistant roles|unexpected (?:message )?role',
+    'only user and assistant roles|unexpected (?:message )?role|incorrect role',
+    "role.{0,2} does not support '(?:system|developer)'",
     '(?:first|last) message (?:must|should) be|no user query found',
     NO_PARSER.source,
   ].join('|'),
@@ -21,10 +23,19 @@ const ROLES_REFUSED = new RegExp(
 
 /** A schema that is invalid is the client's to mend. */
 const FORMAT_REFUSED =
-  /^(?!.*invalid schema).*(?:response_?format|json_schema|json_object|structured output|json mode)/is
+  /^(?!.*invalid schema).*(?:response[_ ]?format|response mime type|json_schema|json_object|structured output|json mode)/is
+
+const STREAM_REFUSED =
+  /verified to stream|['"]stream['"] does not support|(?:not|n't) support stream|stream(?:ing)? is (?:not supported|unsupported)/i
 
 /** Features that some servers reject, with the messages by which to recognise that. */
 export const FALLBACKS: readonly Fallback[] = [
+  {
+    concerns: (body) => body.stream === true,
+    refusal: STREAM_REFUSED,
+    instead: { stream: false },
+    report: 'to stream: answers come as a whole',
+  },
   {
     concerns: (body) => 'stream_options' in body,
     refusal: /stream_options|include_usage/,
@@ -42,6 +53,19 @@ export const FALLBACKS: readonly Fallback[] = [
     refusal: /set reasoning_effort to ['"`]?none/i,
     instead: { toolsWithoutEffort: true },
     report: 'tools with reasoning: it is asked not to reason where tools are offered',
+  },
+  {
+    concerns: ({ tool_choice }) => isObject(tool_choice),
+    refusal: /tool_choice[^.]*(?:object|string)/i,
+    instead: { namedChoice: false },
+    report: 'a tool choice by name: the tool is offered alone',
+  },
+  SIMPLER_TOOLS,
+  {
+    concerns: (body) => 'tools' in body && body.response_format === undefined,
+    refusal: /failed to parse grammar/i,
+    instead: { tools: false },
+    report: 'the schemas of tools, however simple: none are offered to the model',
   },
   {
     concerns: (body) => 'tools' in body,
@@ -92,6 +116,24 @@ export const FALLBACKS: readonly Fallback[] = [
     instead: { reasoning: false },
     report: "reasoning: the model's own is not sent back to it",
   },
+  {
+    concerns: ({ messages }) => callsIn(messages).some(({ id }) => !isShortId(id)),
+    refusal: /tool call id/i,
+    instead: { shortCallIds: true },
+    report: 'identifiers of calls: shorter ones are sent instead',
+  },
+  {
+    concerns: ({ messages }) => callsIn(messages).some((call) => !('extra_content' in call)),
+    refusal: /missing a thought_signature/i,
+    instead: { foreignCalls: 'signed' },
+    report: 'calls of other models: they are marked as such',
+  },
+  {
+    concerns: ({ messages }) => Array.isArray(messages) && messages.some(lacksReasoning),
+    refusal: /reasoning_content.*must be passed|missing.*reasoning_content/is,
+    instead: { foreignCalls: 'reasoned' },
+    report: 'calls without reasoning: an empty one is sent with them',
+  },
 ]
 
 /** Whether a user and an assistant speak in turn, and nobody else; the results of tools count as the user's. */
@@ -111,3 +153,16 @@ function carriesImage(message: unknown): boolean {
 function carriesReasoning(message: unknown): boolean {
   return isObject(message) && ('reasoning_content' in message || 'reasoning_details' in message)
 }
+
+/** Whether an assistant's message has calls, but no reasoning. */
+function lacksReasoning(message: unknown): boolean {
+  return isObject(message) && 'tool_calls' in message && !carriesReasoning(message)
+}
+
+const callsIn = (messages: unknown): JsonObject[] =>
+  (Array.isArray(messages) ? messages : [])
+    .flatMap((message: unknown) => objectOf(message).tool_calls)
+    .filter(isObject)
+
+/** Whether it is as Mistral takes it. */
+export const isShortId = (id: unknown) => /^[a-zA-Z0-9]{9}$/.test(String(id))

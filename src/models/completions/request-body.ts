@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '@agent-server/lib/text/json.ts'
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionContentPart,
-  ChatCompletionCreateParamsStreaming,
+  ChatCompletionCreateParams,
   ChatCompletionFunctionTool,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
@@ -20,7 +21,8 @@ import type {
 } from '../chat-model.ts'
 import type { Abilities } from '../upstream/abilities.ts'
 import { toImageDetail, toToolName, withoutImages } from '../upstream/request-parts.ts'
-import { CALL_SCHEMA } from './fallbacks.ts'
+import { simpleTool } from '../upstream/simple-tools.ts'
+import { CALL_SCHEMA, isShortId } from './fallbacks.ts'
 
 type Asked = Omit<ModelRequest, 'chunks'>
 
@@ -34,16 +36,17 @@ export function toRequestBody(
   model: string,
   request: Asked,
   abilities: Abilities,
-): ChatCompletionCreateParamsStreaming {
+): ChatCompletionCreateParams {
   if (insistsOnCall(request) && abilities.tools && abilities.choiceBySchema) {
     return bySchema(model, request, abilities)
   }
   const { messages, tools, toolChoice, sampling } = request
   const sent = abilities.roles ? messages : mergeRoles(messages, abilities)
+  const { stream, streamUsage } = abilities
   return {
     model,
-    stream: true,
-    ...(abilities.streamUsage && { stream_options: { include_usage: true } }),
+    stream,
+    ...(stream && streamUsage && { stream_options: { include_usage: true } }),
     ...(abilities.progress && { return_progress: true }),
     messages: [...sent, ...formatInstructions(sampling, abilities)].map((message) =>
       toMessage(message, abilities),
@@ -62,7 +65,7 @@ function bySchema(
   model: string,
   { messages, tools, toolChoice, sampling }: Asked,
   abilities: Abilities,
-): ChatCompletionCreateParamsStreaming {
+): ChatCompletionCreateParams {
   const named = tools.filter(
     ({ name }) => typeof toolChoice === 'object' && name === toolChoice.name,
   )
@@ -87,11 +90,12 @@ function bySchema(
 function toTools(
   tools: readonly ModelTool[],
   choice: ToolChoice | undefined,
-  { namedChoice }: Abilities,
-): Pick<ChatCompletionCreateParamsStreaming, 'tools' | 'tool_choice'> {
-  const named = typeof choice === 'object' && tools.find(({ name }) => name === choice.name)
+  { namedChoice, simpleTools }: Abilities,
+): Pick<ChatCompletionCreateParams, 'tools' | 'tool_choice'> {
+  const offered = simpleTools ? tools.map(simpleTool) : tools
+  const named = typeof choice === 'object' && offered.find(({ name }) => name === choice.name)
   if (named && !namedChoice) return { tools: [toTool(named)], tool_choice: 'required' }
-  return { tools: tools.map(toTool), ...(choice && { tool_choice: toToolChoice(choice) }) }
+  return { tools: offered.map(toTool), ...(choice && { tool_choice: toToolChoice(choice) }) }
 }
 
 /**
@@ -105,10 +109,15 @@ function mergeRoles(messages: readonly ModelMessage[], { tools }: Abilities): Mo
   for (const turn of turns) {
     const joined = joinTurns(merged.at(-1), turn)
     if (joined) merged.pop()
+    // Mistral takes no user right after the result of a tool.
+    if (merged.at(-1)?.role === 'tool' && turn.role === 'user') merged.push(READ)
     merged.push(joined ?? turn)
   }
   return merged
 }
+
+/** What an assistant says between the result of a tool and the next instructions. */
+const READ: ModelMessage = { role: 'assistant', content: 'I have read it.' }
 
 function toTurn(
   message: ModelMessage,
@@ -140,7 +149,11 @@ function toMessage(message: ModelMessage, abilities: Abilities): ChatCompletionM
     case 'user':
       return { role: 'user', content: toContent(message, abilities) }
     case 'tool':
-      return { role: 'tool', tool_call_id: message.callId, content: message.content }
+      return {
+        role: 'tool',
+        tool_call_id: toCallId(message.callId, abilities),
+        content: message.content,
+      }
     case 'assistant':
       return toAssistantMessage(message, abilities)
     default:
@@ -175,9 +188,14 @@ function toAssistantMessage(
     role: 'assistant',
     // Some servers reject empty text next to tool calls; none rejects null.
     content: content || null,
+    ...(abilities.foreignCalls === 'reasoned' && { reasoning_content: '' }),
     ...(abilities.reasoning && toReasoning(reasoning)),
-    tool_calls: calls.map(toToolCall),
+    tool_calls: calls.map((call) => toToolCall(call, abilities)),
   }
+}
+
+function toCallId(id: string, { shortCallIds }: Abilities): string {
+  return !shortCallIds || isShortId(id) ? id : hash('sha256', id).slice(0, 9)
 }
 
 /** The forms of this protocol; `detail` is OpenRouter's. */
@@ -190,27 +208,30 @@ function toReasoning(parts: readonly ReasoningPart[]): JsonObject {
   }
 }
 
-function toToolCall({
-  callId,
-  name,
-  arguments: written,
-  attachment,
-}: ModelToolCall): ChatCompletionMessageFunctionToolCall {
+/** What Gemini takes in place of the signature of a call that another model made. */
+const FOREIGN = { google: { thought_signature: 'skip_thought_signature_validator' } }
+
+function toToolCall(
+  { callId, name, arguments: written, attachment }: ModelToolCall,
+  abilities: Abilities,
+): ChatCompletionMessageFunctionToolCall {
+  const extra = attachment ?? (abilities.foreignCalls === 'signed' ? FOREIGN : undefined)
   return {
-    id: callId,
+    id: toCallId(callId, abilities),
     type: 'function',
     // Servers that parse the arguments reject invalid ones; the tool's result says what was wrong.
     function: { name: toToolName(name), arguments: isJsonObject(written) ? written : '{}' },
-    ...(attachment && { extra_content: attachment }),
+    ...(extra && { extra_content: extra }),
   }
 }
 
 function toTool({ name, description, parameters }: ModelTool): ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters } }
+  return { type: 'function', function: { name: toToolName(name), description, parameters } }
 }
 
 function toToolChoice(choice: ToolChoice): ChatCompletionToolChoiceOption {
-  return typeof choice === 'object' ? { type: 'function', function: choice } : choice
+  if (typeof choice !== 'object') return choice
+  return { type: 'function', function: { name: toToolName(choice.name) } }
 }
 
 function toSampling(

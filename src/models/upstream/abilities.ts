@@ -23,6 +23,14 @@ export interface Abilities {
   cacheKey: boolean
   /** Whether tools are only taken together with an effort of `none`. */
   toolsWithoutEffort: boolean
+  /** Whether tools are only taken with short descriptions and the simplest of schemas. */
+  simpleTools: boolean
+  /** Whether calls are only taken with identifiers of nine letters and digits (Mistral). */
+  shortCallIds: boolean
+  /** What calls of other models must have as well: a signature (Gemini), or reasoning, if only empty (DeepSeek). */
+  foreignCalls: 'plain' | 'signed' | 'reasoned'
+  /** Whether the server streams; some do not, or not to everyone. */
+  stream: boolean
   /**
    * What the server has refused and is left out from then on: fields, by path, or the value of one, after an equals
    * sign.
@@ -44,6 +52,10 @@ export function createAbilities(): Abilities {
     streamUsage: true,
     cacheKey: false,
     toolsWithoutEffort: false,
+    simpleTools: false,
+    shortCallIds: false,
+    foreignCalls: 'plain',
+    stream: true,
     omitted: new Set(),
   }
 }

@@ -155,12 +155,8 @@ function readError(body: unknown): ErrorFacts {
   const message = [error.message, error.detail, error.error_message].find(nonEmptyString)
   const quoted = parseJson(String(message))
   if (isObject(quoted) && isObject(quoted.error)) return readError(quoted)
-  const { code: told, type, error_type, status_code, http_status_code } = error
-  const names = [told, type, error_type, status_code, http_status_code].map(String)
-  const code = names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
-  // Routers put the provider's own text into the metadata.
-  const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
-  const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
+  const code = codeIn(error)
+  const words = wordsIn(error, message)
   const param = nonEmptyString(error.param)
   return {
     ...(code && { code }),
@@ -169,6 +165,18 @@ function readError(body: unknown): ErrorFacts {
     error,
     ...sizesIn(error, words),
   }
+}
+
+function codeIn({ code, type, error_type, status_code, http_status_code }: JsonObject) {
+  const names = [code, type, error_type, status_code, http_status_code].map(String)
+  return names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
+}
+
+/** The message; with the provider's own text, which routers put into the metadata, and what validators list apart. */
+function wordsIn(error: JsonObject, message: unknown): string {
+  const raw = nonEmptyString(objectOf(error.metadata).raw)
+  const listed = error.detail === message && error.errors ? JSON.stringify(error.errors) : ''
+  return [message ?? JSON.stringify(error), raw, listed].filter(Boolean).join(' ')
 }
 
 /** The HTTP status, if a server gives that as the code. */

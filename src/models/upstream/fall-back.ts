@@ -75,8 +75,11 @@ const NAMING = [
   'deprecated',
   'no longer',
   'only (?:supported|the default|\\w+ is (?:supported|allowed))',
+  'no endpoints found that support',
+  'input should be',
   'incompatible',
-  'cannot be (?:used|set|specified)',
+  'cannot (?:both )?be (?:used|set|specified)',
+  'may only be',
   'must be (?:set to|one of|unset|omitted|verified)',
 ]
 const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
@@ -94,7 +97,8 @@ function refusedField(
   return (
     deepest.find((path) => path === param) ??
     deepest.find((path) => isNamed(path, words)) ??
-    deepest.find((path) => param?.startsWith(`${path}.`))
+    deepest.find((path) => param?.startsWith(`${path}.`)) ??
+    deepest.find((path) => OTHER_NAMES[path]?.test(words))
   )
 }
 
@@ -103,8 +107,17 @@ function has(value: unknown, [name = '', ...rest]: readonly string[]): boolean {
   return inner !== undefined && (rest.length === 0 || has(inner, rest))
 }
 
-/** Whether the words have the field's name, or its path, as a word of its own. */
+/** Whether the words have the field's name, or its path, as a word of its own; xAI writes it in camel case. */
 function isNamed(path: string, words: string): boolean {
-  const name = path.replaceAll('.', '[.\\]\\[\'"]{1,4}')
-  return new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(words)
+  const camelCase = path.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const names = [path, camelCase].map((name) => name.replaceAll('.', '[.\\]\\[\'"]{1,4}'))
+  return new RegExp(`(?<![\\w-])(?:${names.join('|')})(?![\\w-])`).test(words)
+}
+
+const THINKING = /\bthink(?:ing)?\b/i
+/** What else servers call a field: Vertex, Ollama. */
+const OTHER_NAMES: Record<string, RegExp> = {
+  stop: /\bstop_?sequences\b/i,
+  reasoning_effort: THINKING,
+  'reasoning.effort': THINKING,
 }

@@ -14,6 +14,7 @@ export const TOOLS_REFUSED = new RegExp(
     '(?:unknown|unrecognized)[\\w ]*: ["\'`]?tools\\b',
     '["\'`]tools["\'`] (?:is|are) (?:not supported|not allowed|unsupported)',
     '(?:tool|function)[- ]calling is not',
+    '\\btools["\'\\]]{0,2}[\\s,]+(?:["\']msg["\']: ?["\'])?extra inputs',
   ].join('|'),
   'i',
 )
@@ -28,6 +29,7 @@ export const IMAGES_REFUSED = new RegExp(
     'at most 0 image|missing data required for image',
     // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
     'content\\W{0,3} (?:must|should) be a (?:valid )?string|unknown variant .?image_url',
+    'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
   ].join('|'),
   'i',
 )

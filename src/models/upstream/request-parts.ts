@@ -1,8 +1,24 @@
-const MAX_NAME = 64
+import { hash } from 'node:crypto'
+import type { ModelTool } from '../chat-model.ts'
 
-/** Models invent names with dots and tags, which servers reject in the next request. */
+const MAX_NAME = 64
+const HASH_LENGTH = 8
+
+/**
+ * The name of a tool as every server takes it: models invent names with dots and tags, and clients have names that are
+ * longer, or begin with a digit, which Gemini refuses.
+ */
 export function toToolName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
+  const allowed = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[^A-Za-z_])/, '_')
+  if (allowed.length <= MAX_NAME) return allowed || 'unnamed'
+  const kept = allowed.slice(0, MAX_NAME - HASH_LENGTH - 1)
+  return `${kept}_${hash('sha256', name).slice(0, HASH_LENGTH)}`
+}
+
+/** The tool that a model calls by a name that was made for its server. */
+export function calledTool(tools: readonly ModelTool[], name: string): string {
+  if (tools.some((tool) => tool.name === name)) return name
+  return tools.find((tool) => toToolName(tool.name) === name)?.name ?? name
 }
 
 const DETAILS = ['auto', 'low', 'high'] as const

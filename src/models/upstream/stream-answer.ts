@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { ModelServer } from './connection.ts'
 import { toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import type { AnswerReader, Protocol } from './protocol.ts'
+import { calledTool, toToolName } from './request-parts.ts'
 
 export interface ChatServer extends ModelServer {
   /** Idle timeout: the longest silence of the server, including that before the first byte. */
@@ -70,7 +71,12 @@ export async function* streamAnswer(
     isThinkingOpen: answer.wasThinkingOpen,
     reasoning: answer.reasoning,
   })
-  yield ending
+  yield ending.map((event) => withCalledTool(event, request))
+}
+
+function withCalledTool(event: ModelEvent, { tools }: ModelRequest): ModelEvent {
+  if (event.type !== 'tool-call') return event
+  return { ...event, call: { ...event.call, name: calledTool(tools, event.call.name) } }
 }
 
 /** Which servers give finish reasons, as far as is known. */
@@ -224,7 +230,7 @@ function limitWaits(
 
 /** The tools whose calls are looked for in the text: none in JSON, which is the client's whatever it looks like. */
 function searchedFor({ tools, sampling }: ModelRequest): ReadonlySet<string> {
-  return new Set(sampling.format ? [] : tools.map(({ name }) => name))
+  return new Set(sampling.format ? [] : tools.map(({ name }) => toToolName(name)))
 }
 
 /** Makes one event of neighbouring texts. */
