@@ -21,6 +21,7 @@ export const TOOL = {
 
 export interface Answer {
   text: string
+  reasoning: string
   calls: ModelToolCall[]
   finish: Extract<ModelEvent, { type: 'finish' }> | undefined
 }
@@ -73,9 +74,10 @@ export function question(request: Partial<ModelRequest> = {}): ModelRequest {
 }
 
 export async function readAnswer(events: AsyncIterable<ModelEvent>): Promise<Answer> {
-  const answer: Answer = { text: '', calls: [], finish: undefined }
+  const answer: Answer = { text: '', reasoning: '', calls: [], finish: undefined }
   for await (const event of events) {
     if (event.type === 'text-delta') answer.text += event.text
+    else if (event.type === 'reasoning-delta') answer.reasoning += event.text
     else if (event.type === 'tool-call') answer.calls.push(event.call)
     else if (event.type === 'finish') answer.finish = event
   }

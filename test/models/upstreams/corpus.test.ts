@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { startModel } from '../upstream/model-for-test.ts'
-import type { Recorded } from './recorded.ts'
+import { type Answer, startModel } from '../upstream/model-for-test.ts'
+import type { Answered, Recorded } from './recorded.ts'
 
 const FOLDER = new URL('.', import.meta.url)
 const files = readdirSync(FOLDER).filter((name) => /^(?!corpus|recorded).*\.ts$/.test(name))
@@ -18,27 +18,32 @@ describe.each(servers)('What %s says', (_server, recorded) => {
     const last = each.replies.at(-1)
     upstream.script(...each.replies.slice(0, -1))
     if (last) upstream.always(last)
+    const answer = ask(each.request)
     const { expected } = each
     if ('code' in expected) {
-      const { code, message } = expected
-      const failure = { code, message: expect.stringMatching(message) }
-      await expect(ask(each.request)).rejects.toMatchObject(failure)
+      const { requests: _requests, message, ...told } = expected
+      const error = { ...told, message: expect.stringMatching(message) }
+      await expect(answer).rejects.toMatchObject(error)
     } else {
-      const { text, reason, usage } = expected
-      const answer = await ask(each.request)
-      const called = answer.calls.map((call) => [call.name, call.arguments])
-      const got = { ...answer, calls: called, ...answer.finish }
-      const all = { text, calls: expected.calls, reason, usage }
-      expect(got).toMatchObject(
-        Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
-      )
-      expectSent(upstream.requests.at(-1)?.body, expected.sent ?? {})
+      expect(readable(await answer)).toMatchObject(partOf(expected))
+      expectFields(upstream.requests.at(-1)?.body, expected.sent)
     }
     expect(upstream.requests).toHaveLength(expected.requests ?? 1)
   })
 })
 
-function expectSent(body: unknown, sent: Record<string, unknown>): void {
+/** An answer in the terms of what is expected of it. */
+function readable({ text, reasoning, calls, finish }: Answer) {
+  const called = calls.map((call) => [call.name, call.arguments])
+  return { text, reasoning, calls: called, reason: finish?.reason, usage: finish?.usage }
+}
+
+function partOf({ text, reasoning, calls, reason, usage }: Answered): object {
+  const all = Object.entries({ text, reasoning, calls, reason, usage })
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+}
+
+function expectFields(body: unknown, sent: Answered['sent'] = {}): void {
   for (const [path, value] of Object.entries(sent)) {
     if (value === undefined) expect(body).not.toHaveProperty(path)
     else expect(body).toHaveProperty(path, value)
