@@ -182,7 +182,7 @@ function toUsage(usage: Usage | undefined): Message['usage'] {
   const { promptTokens = 0, completionTokens = 0 } = usage ?? {}
   const { cachedTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
   return {
-    input_tokens: promptTokens - cachedTokens - cacheWriteTokens,
+    input_tokens: Math.max(promptTokens - cachedTokens - cacheWriteTokens, 0),
     output_tokens: completionTokens,
     cache_read_input_tokens: cachedTokens,
     cache_creation_input_tokens: cacheWriteTokens,
