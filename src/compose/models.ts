@@ -18,7 +18,8 @@ import { PROTOCOLS } from '../models/protocols.ts'
 import type { Reranker } from '../models/reranker.ts'
 import { createOpenAiReranker } from '../models/reranking/reranker.ts'
 import { createUpstreamModel } from '../models/upstream/chat.ts'
-import type { ModelServer } from '../models/upstream/connection.ts'
+import { firstApi } from '../models/upstream/choose-api.ts'
+import { authFor, type ModelServer } from '../models/upstream/connection.ts'
 import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/upstream/explain-failure.ts'
 import { closingDay, listModels } from '../models/upstream/list-models.ts'
 import type { TriedModels } from '../operator/admin/model-trial.ts'
@@ -169,8 +170,9 @@ export function servedModels(config: Config): ServedModel[] {
 
 function modelServers(config: Config) {
   const { CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
+  const auth = authFor(firstApi(baseUrl, config.CHAT_API))
   return {
-    chat: { server: { apiKey, baseUrl }, names: CHAT_MODEL },
+    chat: { server: { apiKey, baseUrl, auth }, names: CHAT_MODEL },
     embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },
     reranking: { server: rerankingServer(config), names: RERANK_MODEL },
   }

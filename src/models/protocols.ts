@@ -1,5 +1,6 @@
 import type { ChatApi } from './chat-model.ts'
 import { completions } from './completions/completions.ts'
+import { messages } from './messages/messages.ts'
 import { responses } from './responses/responses.ts'
 import type { Protocol } from './upstream/protocol.ts'
 
@@ -7,5 +8,5 @@ import type { Protocol } from './upstream/protocol.ts'
 export const PROTOCOLS: Readonly<Record<ChatApi, Protocol>> = {
   responses,
   'chat-completions': completions,
-  messages: completions,
+  messages,
 }

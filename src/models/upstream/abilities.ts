@@ -21,6 +21,20 @@ export interface Abilities {
   streamUsage: boolean
   /** Whether the server is told by which key it finds what it has cached; others than OpenAI's may refuse the field. */
   cacheKey: boolean
+  /** Whether the prompt may have marks of what to cache (Anthropic). */
+  cacheMarks: boolean
+  /** How a model is told to think (Anthropic). */
+  thinking: 'adaptive' | 'budget'
+  /** Whether a model can be told not to think (Anthropic). */
+  noThinking: boolean
+  /** Whether a model that thinks refuses earlier calls without the reasoning that led to them (Anthropic). */
+  needsReasoning: boolean
+  /** Whether a call can be insisted on, and whether the model must be told not to think then (Anthropic). */
+  forcedChoice: 'plain' | 'without-thinking' | 'none'
+  /** The most tokens of an answer that may be asked for, as a refusal told. */
+  maxTokens: number | undefined
+  /** The tokens of the window and of a prompt of so many characters, as a refusal told that left the answer no room. */
+  room: { window: number; promptTokens: number; characters: number } | undefined
   /** Whether tools are only taken together with an effort of `none`. */
   toolsWithoutEffort: boolean
   /** Whether tools are only taken with short descriptions and the simplest of schemas. */
@@ -51,6 +65,13 @@ export function createAbilities(): Abilities {
     maxTokensField: 'max_tokens',
     streamUsage: true,
     cacheKey: false,
+    cacheMarks: true,
+    thinking: 'adaptive',
+    noThinking: true,
+    needsReasoning: false,
+    forcedChoice: 'plain',
+    maxTokens: undefined,
+    room: undefined,
     toolsWithoutEffort: false,
     simpleTools: false,
     shortCallIds: false,

@@ -12,7 +12,7 @@ import {
 import { insteadOf, nearestModels } from '../nearest-models.ts'
 import { type Abilities, createAbilities } from './abilities.ts'
 import { type ChosenApi, firstApi, nextApi } from './choose-api.ts'
-import { spanAttributes } from './connection.ts'
+import { authFor, spanAttributes } from './connection.ts'
 import { CHAT_MODEL, explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { createRetries, isLoading, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import { fallBack, withoutOmitted } from './fall-back.ts'
@@ -34,6 +34,8 @@ export interface UpstreamModelOptions extends Omit<ChatServer, 'auth'> {
 /** How long to wait for a server that is loading the model, and for the next look at it. */
 const LOADING_MS = 600_000
 const LOOK_MS = 1_000
+/** How often one request is changed after a refusal; each change leaves out or replaces something that was in it. */
+const MAX_CHANGES = 20
 /** How long the server may take to tell of its model. */
 const LEARN_MS = 10_000
 const TRY_TOOLS_MS = 60_000
@@ -151,16 +153,17 @@ class UpstreamModel implements ChatModel {
     const { log } = this.#options
     const waitForRetry = createRetries({ upstream: CHAT_MODEL.upstream, log })
     const giveUp = performance.now() + LOADING_MS
+    let changes = 0
+    const change = (failure: UpstreamFailure, body: object) =>
+      ++changes <= MAX_CHANGES &&
+      (this.#changeApi(failure) || fallBack(this.#protocol, this.#abilities, failure, body, log))
 
     return async (failure: UpstreamFailure, body: object, signal: AbortSignal) => {
       const events: ModelEvent[] = []
       if (isLoading(failure.facts) && performance.now() < giveUp) {
         await pause(failure.facts.retryAfterMs ?? LOOK_MS, signal)
         events.push({ type: 'progress', phase: 'loading' })
-      } else if (
-        !this.#changeApi(failure) &&
-        !fallBack(this.#protocol, this.#abilities, failure, body, log)
-      ) {
+      } else if (!change(failure, body)) {
         await waitForRetry(failure, signal)
       }
       return events
@@ -197,6 +200,7 @@ class UpstreamModel implements ChatModel {
       if (told.tools === false) this.#abilities.tools = false
       if (told.images === false) this.#abilities.images = false
       if (told.isLlamaCpp) Object.assign(this.#abilities, { progress: true, choiceBySchema: true })
+      Object.assign(this.#abilities, told.abilities)
       return !told.isProvisional
     } catch (error) {
       const { kind, status = 0 } = toUpstreamFailure(error).facts
@@ -278,7 +282,7 @@ function serverFor(
   { apiKey, baseUrl, idleTimeoutMs }: UpstreamModelOptions,
   { api }: Protocol,
 ): ChatServer {
-  return { apiKey, baseUrl, idleTimeoutMs, auth: api === 'messages' ? 'x-api-key' : 'bearer' }
+  return { apiKey, baseUrl, idleTimeoutMs, auth: authFor(api) }
 }
 
 /** Wraps an answer in a span with the request's parameters and the token usage, but no content. */

@@ -14,6 +14,8 @@ const HOSTS: readonly { host: RegExp; path?: RegExp; api: ChatApi }[] = [
     api: 'responses',
   },
   { host: /^api\.anthropic\.com$/, api: 'messages' },
+  // DeepSeek, Kimi, GLM, MiniMax and Azure each have an address for programs that know Claude alone.
+  { host: /./, path: /\/anthropic(?:\/v1)?\/*$/, api: 'messages' },
 ]
 
 /** The protocol in which a server is asked first. */

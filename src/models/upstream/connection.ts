@@ -39,13 +39,22 @@ export interface Call {
   signal: AbortSignal
 }
 
+/** How a server that is asked in this protocol is given the key. */
+export const authFor = (api: ChatApi) =>
+  api === 'messages' ? ('x-api-key' as const) : ('bearer' as const)
+
 /** The version of Anthropic's Messages that is spoken. */
 const ANTHROPIC_VERSION = '2023-06-01'
 
-function authHeaders({ apiKey, auth }: ModelServer): Record<string, string> {
-  return auth === 'x-api-key'
-    ? { 'x-api-key': apiKey, 'anthropic-version': ANTHROPIC_VERSION }
-    : { authorization: `Bearer ${apiKey}` }
+/** These take a bearer for a token of another kind; other servers of Messages look for the key in either header. */
+const KEY_HEADER_ALONE = /\.(?:anthropic|azure)\.com$/
+
+function authHeaders({ apiKey, auth, baseUrl }: ModelServer): Record<string, string> {
+  const bearer = { authorization: `Bearer ${apiKey}` }
+  if (auth !== 'x-api-key') return bearer
+  const isAlone = KEY_HEADER_ALONE.test(new URL(baseUrl).hostname)
+  const version = { 'anthropic-version': ANTHROPIC_VERSION }
+  return { 'x-api-key': apiKey, ...version, ...(!isAlone && bearer) }
 }
 
 /** The base URL without slashes at its end. */

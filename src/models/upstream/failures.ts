@@ -78,16 +78,23 @@ const EXACT_STATUS: Record<string, number> = {
 const STATUS_IN_STREAM: Record<string, number> = {
   ...EXACT_STATUS,
   authentication_error: 401,
+  billing_error: 402,
   invalid_api_key: 401,
   invalid_request_error: 400,
   // The names of classes, as vLLM and DeepInfra have them.
   BadRequestError: 400,
   NotFoundError: 404,
+  not_found_error: 404,
   overloaded_error: 529,
+  permission_error: 403,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
+  request_too_large: 413,
   timeout: 408,
+  timeout_error: 504,
 }
+/** Anthropic's words, with status 400, for what others have a status for. */
+const NO_CREDIT = /credit balance is too low/i
 
 /** LM Studio's answer, with status 200, if the base URL lacks `/v1`. */
 const WRONG_PATH = /^unexpected endpoint/i
@@ -131,7 +138,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   const { code = '', words, error, ...more } = readError(isWebPage ? '' : (parseJson(body) ?? body))
   return new UpstreamFailure({
     kind: 'status',
-    status: EXACT_STATUS[code] ?? status,
+    status: NO_CREDIT.test(words) ? 402 : (EXACT_STATUS[code] ?? status),
     code,
     words,
     retryAfterMs: retryAfterIn(headers, error, words),

@@ -2,7 +2,7 @@ import type { Log } from '@agent-server/lib/log.ts'
 import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Abilities } from './abilities.ts'
 import type { UpstreamFailure } from './failures.ts'
-import type { Protocol } from './protocol.ts'
+import type { Fallback, Protocol } from './protocol.ts'
 
 /**
  * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns true if
@@ -15,15 +15,13 @@ export function fallBack(
   body: object,
   log: Pick<Log, 'warn'> | undefined,
 ): boolean {
-  const { kind, status = 0, words = '' } = facts
-  if (kind !== 'status' || status < 400) return false
-  const fallback = fallbacks.find(
-    ({ concerns, refusal }) => refusal.test(words) && concerns({ ...body }),
-  )
-  if (fallback) {
-    Object.assign(abilities, fallback.instead)
-    if (fallback.omit) abilities.omitted.add(fallback.omit)
-    log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
+  const { kind, status = 0 } = facts
+  if (kind !== 'status' || status < 400 || status === 429) return false
+  const learned = learnedFrom(fallbacks, facts, body)
+  if (learned) {
+    Object.assign(abilities, learned.change)
+    if (learned.omit) abilities.omitted.add(learned.omit)
+    log?.warn({ status }, `The chat model's server refuses ${learned.report}`)
     return true
   }
   const field = [400, 404, 422, 501].includes(status) && refusedField(facts, body, optional)
@@ -32,6 +30,19 @@ export function fallBack(
   abilities.omitted.add(omission)
   log?.warn({ status }, `The chat model's server refuses ${omission}: it is left out`)
   return true
+}
+
+function learnedFrom(
+  fallbacks: readonly Fallback[],
+  facts: UpstreamFailure['facts'],
+  body: object,
+): (Pick<Fallback, 'omit' | 'report'> & { change: Partial<Abilities> }) | undefined {
+  for (const { concerns, refusal, instead = {}, omit, report } of fallbacks) {
+    if (!refusal.test(facts.words ?? '') || !concerns({ ...body })) continue
+    const change = typeof instead === 'function' ? instead(facts, { ...body }) : instead
+    if (change) return { change, report, ...(omit && { omit }) }
+  }
+  return undefined
 }
 
 /** The body without what the server has refused. */
@@ -51,12 +62,13 @@ export function withoutOmitted<Body extends object>(body: Body, { omitted }: Abi
 function without(value: object, [name = '', ...rest]: readonly string[]): object {
   const entries: [string, unknown][] = Object.entries(value)
   if (rest.length === 0) return Object.fromEntries(entries.filter(([key]) => key !== name))
-  return Object.fromEntries(
-    entries.map(([key, inner]) => [
-      key,
-      key === name && isObject(inner) ? without(inner, rest) : inner,
-    ]),
+  const kept = entries.map(([key, inner]): [string, unknown] =>
+    key === name && isObject(inner) ? [key, without(inner, rest)] : [key, inner],
   )
+  // An object of which nothing is left is no longer sent.
+  const isLeft = ([key, inner]: [string, unknown]) =>
+    key !== name || !isObject(inner) || Object.keys(inner).length > 0
+  return Object.fromEntries(kept.filter(isLeft))
 }
 
 function valueAt(body: object, path: string): string {
@@ -98,7 +110,8 @@ function refusedField(
     deepest.find((path) => path === param) ??
     deepest.find((path) => isNamed(path, words)) ??
     deepest.find((path) => param?.startsWith(`${path}.`)) ??
-    deepest.find((path) => OTHER_NAMES[path]?.test(words))
+    deepest.find((path) => OTHER_NAMES[path]?.test(words)) ??
+    deepest.find((path) => path.includes('.') && isNamed(path.replace(/^.*\./, ''), words))
   )
 }
 

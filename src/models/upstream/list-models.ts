@@ -5,6 +5,7 @@ import {
   parseJson,
 } from '@agent-server/lib/text/json.ts'
 import { announcedClosing, dayIn } from '../model-closings.ts'
+import type { Abilities } from './abilities.ts'
 import { askJson, type ModelServer, readAnswerText } from './connection.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { unreadable } from './failures.ts'
@@ -40,11 +41,11 @@ export async function listModels(
   }
 }
 
-/** Of the list as OpenAI, OpenRouter, Mistral and Azure write it. */
+/** Of the list as OpenAI, Anthropic, OpenRouter, Mistral and Azure write it. */
 function closingOf(id: string, listed: JsonObject, { baseUrl }: ModelServer): string | undefined {
-  const { shutdown_date, expiration_date, deprecation } = listed
+  const { shutdown_date, retires_at, expiration_date, deprecation } = listed
   const { inference } = objectOf(deprecation)
-  const days = [shutdown_date, expiration_date, inference, deprecation].map(dayIn)
+  const days = [shutdown_date, retires_at, expiration_date, inference, deprecation].map(dayIn)
   const told = days.find((day) => day !== undefined)
   // A list that has the field and no date knows of none.
   return told ?? (shutdown_date === null ? undefined : announcedClosing(id, baseUrl))
@@ -68,7 +69,9 @@ export async function closingDay(
 
 async function readModels(server: ModelServer, signal: AbortSignal): Promise<JsonObject[]> {
   // Without the SDK, which would be loaded for this alone: the server also asks when it starts.
-  const list = (stop: AbortSignal) => askJson(server, '/models', undefined, stop)
+  // Anthropic's list has pages, of 20 unless it is asked for more.
+  const path = server.auth === 'x-api-key' ? '/models?limit=1000' : '/models'
+  const list = (stop: AbortSignal) => askJson(server, path, undefined, stop)
   const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
   const answer = await readAnswerText(list, bounds, signal)
   const { data } = objectOf(parseJson(answer))
@@ -87,6 +90,7 @@ interface ToldModel {
   /** False if the model has no part that reads images. */
   images?: boolean | undefined
   isLlamaCpp?: boolean
+  abilities?: Partial<Abilities>
 }
 
 /** The smallest default of Ollama and LM Studio; both tell what is in use only of a model that is loaded. */
@@ -102,7 +106,11 @@ export async function readModel(
   signal: AbortSignal,
 ): Promise<ToldModel> {
   const models = await readModels(server, signal)
-  const listed = models.find(({ id }) => id === model) ?? (models.length === 1 ? models[0] : {})
+  const listed =
+    models.find(({ id }) => id === model) ??
+    // Anthropic's names without a date mean the latest.
+    models.find(({ id }) => String(id).replace(/-\d{8}$/, '') === model) ??
+    (models.length === 1 ? models[0] : {})
   const { owned_by, max_model_len, context_length, context_window, meta } = objectOf(listed)
   const root = { ...server, baseUrl: server.baseUrl.replace(/\/v1\/*$/, '') }
   if (owned_by === 'llamacpp') {
@@ -112,10 +120,27 @@ export async function readModel(
     const window = countIn(n_ctx, objectOf(meta).n_ctx_train)
     return { window, tools: typeof tools === 'boolean' ? tools : undefined, isLlamaCpp: true }
   }
+  if (listed?.type === 'model') return readFromAnthropic(listed)
   const window = countIn(max_model_len, context_length, context_window, objectOf(meta).n_ctx_train)
   if (window === undefined && isOllama(models)) return readFromOllama(root, model, signal)
   if (window === undefined && models.some(isLmStudio)) return readFromLmStudio(root, model, signal)
   return { window }
+}
+
+/** What Anthropic's list tells of a model; gateways have the same form, but leave out most of it. */
+function readFromAnthropic(listed: JsonObject): ToldModel {
+  const { image_input, structured_outputs, thinking } = objectOf(listed.capabilities)
+  const lacks = (capability: unknown) => objectOf(capability).supported === false
+  const maxTokens = countIn(listed.max_tokens)
+  return {
+    window: countIn(listed.max_input_tokens),
+    ...(lacks(image_input) && { images: false }),
+    abilities: {
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(lacks(structured_outputs) && { format: 'instructions' }),
+      ...(lacks(objectOf(objectOf(thinking).types).adaptive) && { thinking: 'budget' }),
+    },
+  }
 }
 
 /** Ollama lists every model with its tag, and under the name of whoever published it. */

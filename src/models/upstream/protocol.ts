@@ -2,6 +2,7 @@ import type { JsonObject } from '@agent-server/lib/text/json.ts'
 import type { ChatApi, ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { Abilities } from './abilities.ts'
 import type { Call, ModelServer } from './connection.ts'
+import type { FailureFacts } from './failures.ts'
 
 /** A protocol in which a server is asked for an answer. Each is a folder beside this one. */
 export interface Protocol<Body extends object = object> {
@@ -60,7 +61,10 @@ export interface Fallback {
   /** Whether the body uses the feature. */
   concerns: (body: JsonObject) => boolean
   refusal: RegExp
-  instead?: Partial<Abilities>
+  /** The change, or what tells it; undefined if the refusal teaches nothing. */
+  instead?:
+    | Partial<Abilities>
+    | ((facts: FailureFacts, body: JsonObject) => Partial<Abilities> | undefined)
   /** A field to leave out, by path. */
   omit?: string
   /** For the log, after “refuses”. */

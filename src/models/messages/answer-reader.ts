@@ -1,0 +1,113 @@
+import { objectOf } from '@agent-server/lib/text/json.ts'
+import type { ModelEvent, ModelUsage } from '../chat-model.ts'
+import { failureInStream, unreadable } from '../upstream/failures.ts'
+import { toFinishReason } from '../upstream/finish-reason.ts'
+import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
+import { createTextReader } from '../upstream/text-reader.ts'
+import { createBlocks } from './blocks.ts'
+
+/** Reads the events of one answer. */
+export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): AnswerReader {
+  const written = createTextReader({ offered, isThinkingOpen })
+  const blocks = createBlocks()
+  const usage = createUsage()
+  let stopReason: string | undefined
+  let isStopped = false
+  const stop = (reason: unknown): void => {
+    if (typeof reason === 'string') stopReason = reason
+  }
+  /** The answer of a server that does not stream. */
+  const readWhole = ({ content, stop_reason, usage: counts }: Record<string, unknown>) => {
+    if (!Array.isArray(content)) throw unreadable('a message without content')
+    usage.add(counts)
+    stop(stop_reason)
+    isStopped = true
+    return content.flatMap((block, index) => written.read(blocks.begin(index, objectOf(block))))
+  }
+
+  return {
+    read(event) {
+      const { type, index, message, content_block, delta, ...rest } = objectOf(event)
+      switch (type) {
+        case 'message':
+          return readWhole(rest)
+        case 'message_start':
+          usage.add(objectOf(message).usage)
+          return []
+        case 'content_block_start':
+          return written.read(blocks.begin(index, objectOf(content_block)))
+        case 'content_block_delta':
+          return written.read(blocks.add(index, objectOf(delta)))
+        case 'message_delta':
+          usage.add(rest.usage)
+          stop(objectOf(delta).stop_reason)
+          return []
+        case 'message_stop':
+          isStopped = true
+          return []
+        default:
+          // Gateways report errors in forms of their own; other events are ignored, as the protocol asks.
+          if (type === 'error' || rest.error) throw failureInStream(event)
+          return []
+      }
+    },
+    get finished() {
+      return isStopped || stopReason !== undefined
+    },
+    get closed() {
+      return isStopped
+    },
+    speed: undefined,
+    get wasThinkingOpen() {
+      return written.wasThinkingOpen
+    },
+    get reasoning() {
+      return written.hasThought ? 'text' : 'none'
+    },
+    rest: written.rest,
+    ending() {
+      const calls = [...blocks.calls(), ...written.calls()]
+      const reason = toFinishReason(stopReason ?? '', calls.length > 0)
+      const isEmpty = !written.hasText && calls.length === 0
+      return [
+        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
+        {
+          type: 'finish',
+          reason,
+          usage: usage.total(),
+          ...(calls.length > 0 && { reasoning: blocks.reasoning() }),
+          ...(isEmpty && { emptyBecause: written.whyEmpty(reason) }),
+        },
+      ]
+    },
+  }
+}
+
+const COUNTS = [
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'output_tokens',
+] as const
+
+/** The tokens of one answer: the counts of each event include those before it, and some events lack some. */
+function createUsage() {
+  const most: Partial<Record<(typeof COUNTS)[number], number>> = {}
+  return {
+    add(counts: unknown): void {
+      for (const name of COUNTS) {
+        const count = objectOf(counts)[name]
+        if (typeof count === 'number') most[name] = Math.max(count, most[name] ?? 0)
+      }
+    },
+    total(): ModelUsage | undefined {
+      if (most.input_tokens === undefined) return undefined
+      const cached = most.cache_read_input_tokens
+      return {
+        promptTokens: most.input_tokens + (cached ?? 0) + (most.cache_creation_input_tokens ?? 0),
+        completionTokens: most.output_tokens ?? 0,
+        ...(cached !== undefined && { cachedTokens: cached }),
+      }
+    },
+  }
+}

@@ -1,0 +1,222 @@
+import type {
+  MessageCreateParamsStreaming,
+  MessageParam,
+  ToolChoice as SentToolChoice,
+  TextBlockParam,
+  ThinkingConfigParam,
+  Tool,
+} from '@anthropic-ai/sdk/resources/messages'
+import type { ModelMessage, ModelRequest, ModelTool, Sampling, ToolChoice } from '../chat-model.ts'
+import type { Abilities } from '../upstream/abilities.ts'
+import { toToolName } from '../upstream/request-parts.ts'
+import { MIN_ANSWER } from './fallbacks.ts'
+import { toSchema } from './schema.ts'
+import { type Turn, toTurns } from './turns.ts'
+
+type Asked = Omit<ModelRequest, 'chunks'>
+
+/** With the fields that only older models take, and servers of others. */
+export interface MessagesBody extends MessageCreateParamsStreaming {
+  temperature?: number
+  top_p?: number
+}
+
+/** The most tokens of an answer that are asked for unless the client says so: the field is required. */
+const MAX_ANSWER = 32_000
+
+/** Builds a request as the server accepts it; fields that are `undefined` are not sent. */
+export function toRequestBody(model: string, request: Asked, abilities: Abilities): MessagesBody {
+  const { messages, sampling } = request
+  const begin = messages.findIndex(({ role }) => role !== 'system')
+  const leading = begin === -1 ? messages : messages.slice(0, begin)
+  const schema = abilities.format === 'schema' ? toSchema(sampling.format) : undefined
+  const instructions = [...leading.map(({ content }) => content), ...inWords(sampling, schema)]
+  // A conversation with calls is refused where no tools are offered: they are told as text.
+  const tools = abilities.tools && request.tools.length > 0
+  const turns = toTurns(begin === -1 ? [] : messages.slice(begin), { ...abilities, tools })
+  const prompt = {
+    ...toSystem(instructions, abilities),
+    messages: toMessages(turns, abilities),
+    ...(tools && toTools(request, abilities)),
+  }
+  const max_tokens = Math.min(sampling.maxTokens ?? MAX_ANSWER, roomFor(prompt, abilities))
+  return {
+    model,
+    stream: true,
+    max_tokens,
+    ...prompt,
+    ...toSampling(request, max_tokens, abilities),
+    ...toOutput(sampling, schema),
+  }
+}
+
+/** The most tokens of an answer that the server accepts after this prompt, as far as its refusals have taught. */
+function roomFor(prompt: object, { maxTokens, room }: Abilities): number {
+  const most = maxTokens ?? Number.POSITIVE_INFINITY
+  if (!room) return most
+  const share = JSON.stringify(prompt).length / room.characters
+  return Math.min(most, Math.max(MIN_ANSWER, room.window - Math.ceil(room.promptTokens * share)))
+}
+
+const MARK = { cache_control: { type: 'ephemeral' as const } }
+
+/** What is the same in the next request is marked where it ends, so that the server reads it from its cache then. */
+function toSystem(
+  instructions: readonly string[],
+  { cacheMarks }: Abilities,
+): Pick<MessageCreateParamsStreaming, 'system'> {
+  const texts = instructions.filter((text) => text.trim() !== '')
+  if (texts.length === 0) return {}
+  if (!cacheMarks) return { system: texts.join('\n\n') }
+  const blocks = texts.map((text): TextBlockParam => ({ type: 'text', text }))
+  return { system: withMark(blocks) }
+}
+
+/** The ends of the last two turns of the user are marked: one is found again if the other has become another. */
+function toMessages(turns: readonly Turn[], { cacheMarks }: Abilities): MessageParam[] {
+  return turns.map(({ role, content }, at) => {
+    const [only, ...more] = content
+    const isMarked = cacheMarks && role === 'user' && at >= turns.length - 3
+    if (isMarked) return { role, content: withMark(content) }
+    return { role, content: only?.type === 'text' && more.length === 0 ? only.text : content }
+  })
+}
+
+function withMark<Part extends object>(parts: readonly Part[]): (Part & Partial<typeof MARK>)[] {
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...MARK } : part))
+}
+
+function toTools(
+  { tools, toolChoice }: Asked,
+  abilities: Abilities,
+): Pick<MessageCreateParamsStreaming, 'tools' | 'tool_choice'> {
+  const sent = tools.map(toTool)
+  return {
+    tools: abilities.cacheMarks ? withMark(sent) : sent,
+    ...(toolChoice && { tool_choice: toToolChoice(toolChoice, abilities) }),
+  }
+}
+
+function toTool({ name, description, parameters }: ModelTool): Tool {
+  const { type: _type, ...schema } = parameters
+  return {
+    name: toToolName(name),
+    ...(description.trim() !== '' && { description }),
+    input_schema: { ...withoutBranches(schema), type: 'object' },
+  }
+}
+
+const BRANCHES = ['anyOf', 'oneOf', 'allOf']
+
+/** Alternatives at the top of a schema are refused: they go into its description. */
+function withoutBranches(schema: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(schema)
+  const branches = entries.filter(([key]) => BRANCHES.includes(key))
+  if (branches.length === 0) return schema
+  const kept = entries.filter(([key]) => !BRANCHES.includes(key))
+  return {
+    ...Object.fromEntries(kept),
+    description: [schema.description, JSON.stringify(Object.fromEntries(branches))]
+      .filter(Boolean)
+      .join('\n'),
+  }
+}
+
+function toToolChoice(choice: ToolChoice, { forcedChoice, noThinking }: Abilities): SentToolChoice {
+  if (choice === 'auto' || choice === 'none') return { type: choice }
+  const isTaken = forcedChoice === 'plain' || (forcedChoice === 'without-thinking' && noThinking)
+  if (!isTaken) return { type: 'auto' }
+  return choice === 'required' ? { type: 'any' } : { type: 'tool', name: toToolName(choice.name) }
+}
+
+/** Whether the model must call one of the tools. */
+const insistsOnCall = ({ tools, toolChoice = 'auto' }: Asked): boolean =>
+  tools.length > 0 && toolChoice !== 'auto' && toolChoice !== 'none'
+
+/** Models take no temperature while they think, and newer ones only one of the two. */
+function toSampling(
+  request: Asked,
+  maxTokens: number,
+  abilities: Abilities,
+): Pick<MessagesBody, 'temperature' | 'top_p' | 'stop_sequences' | 'thinking'> {
+  const { temperature, topP, stop = [] } = request.sampling
+  const thinking = toThinking(request, maxTokens, abilities)
+  const isThinking = thinking !== undefined && thinking.type !== 'disabled'
+  const stops = stop.filter((text) => text.trim() !== '')
+  return {
+    ...(thinking && { thinking }),
+    ...(!isThinking && temperature !== undefined && { temperature: Math.min(temperature, 1) }),
+    ...(!isThinking && temperature === undefined && topP !== undefined && { top_p: topP }),
+    ...(stops.length > 0 && { stop_sequences: stops }),
+  }
+}
+
+/** Words of other providers for the efforts of this one. */
+const EFFORTS: Record<string, 'low' | 'medium' | 'high' | 'xhigh' | 'max'> = {
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
+}
+/** What a model that takes no effort may think, in tokens. */
+const BUDGETS = { low: 2_048, medium: 8_192, high: 16_384, xhigh: 24_576, max: 28_672 }
+const MIN_BUDGET = 1_024
+
+function toThinking(
+  request: Asked,
+  maxTokens: number,
+  abilities: Abilities,
+): ThinkingConfigParam | undefined {
+  const { effort = '' } = request.sampling
+  const isForced = abilities.forcedChoice !== 'none' && insistsOnCall(request)
+  const isUnwanted =
+    effort === 'none' ||
+    (isForced && abilities.forcedChoice === 'without-thinking') ||
+    (abilities.needsReasoning && lacksReasoning(request.messages, abilities))
+  if (isUnwanted) return abilities.noThinking ? { type: 'disabled' } : undefined
+  const level = EFFORTS[effort]
+  // A model that thinks cannot be made to call a tool.
+  if (!level || isForced) return undefined
+  if (abilities.thinking === 'adaptive') return { type: 'adaptive', display: 'summarized' }
+  const budget = Math.min(BUDGETS[level], maxTokens - MIN_ANSWER)
+  const round = request.messages.slice(
+    request.messages.findLastIndex(({ role }) => role === 'user'),
+  )
+  return budget >= MIN_BUDGET && !lacksReasoning(round, abilities)
+    ? { type: 'enabled', budget_tokens: budget }
+    : undefined
+}
+
+/** Whether some calls lack the reasoning before them, in the form of this protocol. */
+function lacksReasoning(messages: readonly ModelMessage[], { reasoning: isSent }: Abilities) {
+  return messages.some(
+    (message) =>
+      message.role === 'assistant' &&
+      message.toolCalls?.length &&
+      !(isSent && message.reasoning?.some(({ form }) => form === 'block')),
+  )
+}
+
+function toOutput(
+  { effort = '' }: Sampling,
+  schema: Record<string, unknown> | undefined,
+): Pick<MessageCreateParamsStreaming, 'output_config'> {
+  const level = EFFORTS[effort]
+  if (!level && !schema) return {}
+  return {
+    output_config: {
+      ...(level && { effort: level }),
+      ...(schema && { format: { type: 'json_schema', schema } }),
+    },
+  }
+}
+
+/** Says in words what the server takes no field for. */
+function inWords({ format }: Sampling, schema: object | undefined): string[] {
+  if (!format || schema) return []
+  const form =
+    'schema' in format ? ` that this JSON Schema describes: ${JSON.stringify(format.schema)}` : ''
+  return [`Answer with one JSON object${form}, and nothing else: no fence, no words around it.`]
+}

@@ -1,0 +1,105 @@
+import type { Reply, Step } from './scripted-upstream.ts'
+import { jsonReply } from './upstream-replies.ts'
+
+/** Answers in Anthropic's protocol, for `startScriptedUpstream`. */
+
+interface MessageOptions {
+  stopReason?: string | null
+  usage?: object
+}
+
+type Send = Step & { send: string }
+
+/** One event by its name, as the protocol has it. */
+export function messagesEvent(type: string, fields: object = {}): Send {
+  return { send: `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n` }
+}
+
+export const messageStart = (usage: object = { input_tokens: 11, output_tokens: 1 }): Send =>
+  messagesEvent('message_start', {
+    message: {
+      id: 'msg_scripted',
+      type: 'message',
+      role: 'assistant',
+      model: 'scripted',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    },
+  })
+
+/** A block with its deltas, in an answer's order. */
+export const block = (index: number, begin: object, ...deltas: object[]): Send[] => [
+  messagesEvent('content_block_start', { index, content_block: begin }),
+  ...deltas.map((delta) => messagesEvent('content_block_delta', { index, delta })),
+  messagesEvent('content_block_stop', { index }),
+]
+
+export const textBlock = (index: number, text: string): Send[] =>
+  block(
+    index,
+    { type: 'text', text: '' },
+    ...text.split(/(?<=\s)(?=\S)/u).map((word) => ({ type: 'text_delta', text: word })),
+  )
+
+export const thinkingBlock = (index: number, thinking: string, signature: string): Send[] =>
+  block(
+    index,
+    { type: 'thinking', thinking: '', signature: '' },
+    ...(thinking.match(/[\s\S]{1,12}/gu) ?? []).map((part) => ({
+      type: 'thinking_delta',
+      thinking: part,
+    })),
+    { type: 'signature_delta', signature },
+  )
+
+export const toolBlock = (index: number, id: string, name: string, input: object): Send[] =>
+  block(
+    index,
+    { type: 'tool_use', id, name, input: {} },
+    { type: 'input_json_delta', partial_json: '' },
+    ...(JSON.stringify(input).match(/[\s\S]{1,8}/gu) ?? []).map((part) => ({
+      type: 'input_json_delta',
+      partial_json: part,
+    })),
+  )
+
+export const messageEnd = (
+  stopReason: string | null = 'end_turn',
+  usage: object = { output_tokens: 7 },
+): Send[] => [
+  messagesEvent('message_delta', {
+    delta: { stop_reason: stopReason, stop_sequence: null },
+    usage,
+  }),
+  messagesEvent('message_stop'),
+]
+
+/** A whole stream of these blocks. */
+export function messagesReply(
+  blocks: readonly Step[],
+  { stopReason = 'end_turn', usage = {} }: MessageOptions = {},
+): Reply {
+  const counts = { input_tokens: 11, output_tokens: 1, ...usage }
+  return {
+    steps: [
+      messageStart(counts),
+      messagesEvent('ping'),
+      ...blocks,
+      ...messageEnd(stopReason, { output_tokens: 7 }),
+    ],
+  }
+}
+
+export const answerReply = (text: string, options?: MessageOptions): Reply =>
+  messagesReply(textBlock(0, text), options)
+
+/** An error in Anthropic's form. */
+export const refusalReply = (
+  status: number,
+  message: string,
+  type = 'invalid_request_error',
+  headers: Record<string, string> = {},
+): Reply =>
+  jsonReply({ type: 'error', error: { type, message }, request_id: 'req_1' }, status, headers)
