@@ -166,7 +166,7 @@ export const Variables = z.object({
   ),
   CHAT_API: chat(
     oneOf(['auto', 'responses', 'chat-completions', 'messages']).default('auto'),
-    "Protocol in which the chat model's server is asked. `auto`: Responses at OpenAI and Azure, Messages at Anthropic, chat completions elsewhere, and whatever a refusal names.",
+    "Protocol in which the chat model's server is asked. `auto`: Responses at OpenAI and Azure, Messages at Anthropic and at addresses that end in `/anthropic`, chat completions elsewhere, and whatever a refusal names.",
   ),
   CHAT_REASONING_EFFORT: chat(
     z

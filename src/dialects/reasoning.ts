@@ -49,16 +49,15 @@ export function fromReasoningFields(fields: ReasoningFields): ReasoningPart[] {
 }
 
 function fromDetail(detail: Record<string, unknown>): ReasoningPart {
-  const { format, text, summary } = detail
+  const { format, text, summary, signature } = detail
   const data = nonEmptyString(detail.data)
-  const signature = nonEmptyString(detail.signature)
   const id = nonEmptyString(detail.id)
   if (format === ITEM_FORMAT && data !== undefined && id !== undefined) {
     const summaries = Array.isArray(summary) ? summary.map(String) : []
     return { form: 'item', id, data, summary: summaries }
   }
   if (format === BLOCK_FORMAT && data !== undefined) return { form: 'block', signature: data }
-  if (format === BLOCK_FORMAT && typeof text === 'string' && signature !== undefined) {
+  if (format === BLOCK_FORMAT && typeof text === 'string' && typeof signature === 'string') {
     return { form: 'block', text, signature }
   }
   return { form: 'detail', detail }

@@ -1,4 +1,4 @@
-import { objectOf } from '@agent-server/lib/text/json.ts'
+import { type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { ModelEvent, ModelUsage } from '../chat-model.ts'
 import { failureInStream, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
@@ -88,6 +88,7 @@ const COUNTS = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
   'output_tokens',
+  'thinking_tokens',
 ] as const
 
 /** The tokens of one answer: the counts of each event include those before it, and some events lack some. */
@@ -95,18 +96,22 @@ function createUsage() {
   const most: Partial<Record<(typeof COUNTS)[number], number>> = {}
   return {
     add(counts: unknown): void {
+      const told = objectOf(counts)
+      const all: JsonObject = { ...told, ...objectOf(told.output_tokens_details) }
       for (const name of COUNTS) {
-        const count = objectOf(counts)[name]
+        const count = all[name]
         if (typeof count === 'number') most[name] = Math.max(count, most[name] ?? 0)
       }
     },
     total(): ModelUsage | undefined {
       if (most.input_tokens === undefined) return undefined
-      const cached = most.cache_read_input_tokens
+      const { cache_read_input_tokens: cached, cache_creation_input_tokens: cacheWrites } = most
       return {
-        promptTokens: most.input_tokens + (cached ?? 0) + (most.cache_creation_input_tokens ?? 0),
+        promptTokens: most.input_tokens + (cached ?? 0) + (cacheWrites ?? 0),
         completionTokens: most.output_tokens ?? 0,
         ...(cached !== undefined && { cachedTokens: cached }),
+        ...(cacheWrites !== undefined && { cacheWriteTokens: cacheWrites }),
+        ...(most.thinking_tokens !== undefined && { reasoningTokens: most.thinking_tokens }),
       }
     },
   }

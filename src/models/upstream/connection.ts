@@ -49,7 +49,7 @@ const ANTHROPIC_VERSION = '2023-06-01'
 /** These take a bearer for a token of another kind; other servers of Messages look for the key in either header. */
 const KEY_HEADER_ALONE = /\.(?:anthropic|azure)\.com$/
 
-function authHeaders({ apiKey, auth, baseUrl }: ModelServer): Record<string, string> {
+export function authHeaders({ apiKey, auth, baseUrl }: ModelServer): Record<string, string> {
   const bearer = { authorization: `Bearer ${apiKey}` }
   if (auth !== 'x-api-key') return bearer
   const isAlone = KEY_HEADER_ALONE.test(new URL(baseUrl).hostname)

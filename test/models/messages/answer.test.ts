@@ -30,12 +30,18 @@ describe('An answer in Messages', () => {
 
   it('counts what was read from the cache and written to it as part of the prompt', async () => {
     const { upstream, ask } = await startModel({ api })
-    const usage = { cache_read_input_tokens: 900, cache_creation_input_tokens: 80 }
+    const usage = {
+      cache_read_input_tokens: 900,
+      cache_creation_input_tokens: 80,
+      output_tokens_details: { thinking_tokens: 4 },
+    }
     upstream.script(answerReply('At nine.', { usage }))
-    expect((await ask()).finish?.usage).toMatchObject({
+    expect((await ask()).finish?.usage).toEqual({
       promptTokens: 991,
       completionTokens: 7,
       cachedTokens: 900,
+      cacheWriteTokens: 80,
+      reasoningTokens: 4,
     })
   })
 
