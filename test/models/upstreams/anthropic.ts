@@ -320,7 +320,7 @@ export const RECORDED: readonly Recorded[] = [
         { 'retry-after': '41' },
       ),
     ],
-    expected: { code: 'upstream_rate_limited', message: /too many requests: try again later/ },
+    expected: { code: 'upstream_rate_limited', message: /too many requests: try again in / },
   },
   {
     name: 'The servers are overloaded for a moment',

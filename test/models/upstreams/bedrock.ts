@@ -76,7 +76,7 @@ export const RECORDED: readonly Recorded[] = [
         'retry-after': '30',
       }),
     ],
-    expected: { code: 'upstream_rate_limited', message: /try again later/ },
+    expected: { code: 'upstream_rate_limited', message: /try again in / },
   },
   {
     name: 'Bedrock wants the profile of a model instead of its name',

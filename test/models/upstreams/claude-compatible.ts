@@ -251,7 +251,7 @@ export const RECORDED: readonly Recorded[] = [
     expected: { calls: [[TOOL.name, '{}']], requests: 2, sent: { 'thinking.type': 'disabled' } },
   },
   {
-    name: 'DeepSeek has no balance left',
+    name: 'DeepSeek’s Messages have no balance left',
     source: 'api-docs.deepseek.com/quick_start/error_codes',
     api,
     replies: [errorReply(402, 'Insufficient Balance')],

@@ -51,7 +51,7 @@ export const RECORDED: readonly Recorded[] = [
         { 'retry-after': '60' },
       ),
     ],
-    expected: { code: 'upstream_rate_limited', message: /try again later/ },
+    expected: { code: 'upstream_rate_limited', message: /try again in / },
   },
   {
     name: 'Vertex answers errors as a list of one',
