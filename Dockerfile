@@ -6,6 +6,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
 COPY packages/embedders/minilm/package.json packages/embedders/minilm/
+COPY packages/index-qdrant/package.json packages/index-qdrant/
 COPY packages/lib/package.json packages/lib/
 COPY packages/office-tools/package.json packages/office-tools/
 COPY packages/readers/package.json packages/readers/

@@ -1,6 +1,7 @@
 import { SetupError } from '@agent-server/lib/errors.ts'
 import { editDistance } from '@agent-server/lib/text/edit-distance.ts'
 import type { z } from 'zod'
+import { checkIndexVariables, SHARED_INDEXES } from './index-drivers.ts'
 import { type Issue, issuesOf } from './schemas/invalid-request.ts'
 import { foldersIn, overlap } from './schemas/operator/watch.ts'
 import { VARIABLES, Variables } from './variables.ts'
@@ -36,7 +37,11 @@ export class ConfigError extends SetupError {
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = Variables.safeParse(set)
-  const mistakes = [...(result.error ? issuesOf(result.error) : []), ...crossMistakes(set)]
+  const mistakes = [
+    ...(result.error ? issuesOf(result.error) : []),
+    ...crossMistakes(set),
+    ...checkIndexVariables(set),
+  ]
   if (!result.success || mistakes.length > 0) {
     const mistyped = findMistyped(environment)
     const hints = mistyped.map(({ name, meant }) => ({ field: name, message: mistypedAs(meant) }))
@@ -103,7 +108,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
-  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = '1' } = set
+  const addresses = SHARED_INDEXES.map(({ address }) => address)
   const isSet = (name: string) => set[name] !== undefined
   const isServed = (name: string) => ![undefined, ...BUILTIN, NO_EMBEDDER].includes(set[name])
   const mistakes: [string, boolean][] = [
@@ -128,12 +133,8 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
       set.EMBEDDING_MODEL_NEXT === NO_EMBEDDER,
     ],
     [
-      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would miss the changes of the others',
-      isSet('DATABASE_URL') && !isSet('QDRANT_URL'),
-    ],
-    [
-      'QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS',
-      Number(awaited) > Number(copies),
+      `${addresses.join(' or ')} is required with DATABASE_URL: an index on the disk of one server would miss the changes of the others`,
+      isSet('DATABASE_URL') && !addresses.some(isSet),
     ],
     [
       'WATCH_FOLDERS must not contain DATA_DIR, nor lie within it',

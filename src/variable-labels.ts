@@ -1,11 +1,9 @@
-import type { z } from 'zod'
+import type { Labels } from '@agent-server/lib/variable-types.ts'
+import { INDEX_LABELS } from './index-drivers.ts'
 import type { Variables } from './variables.ts'
 
-type Unit = 'bytes' | 'seconds' | 'tokens'
-type Label = string | readonly [string, Unit]
-
 /** What the web UI calls each variable, and what its numbers count. */
-export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = {
+export const LABELS: Labels<typeof Variables.shape> = {
   SERVER_API_KEY: 'Server key',
   HOST: 'Address',
   PORT: 'Port',
@@ -55,17 +53,7 @@ export const LABELS: Readonly<Record<keyof z.input<typeof Variables>, Label>> = 
   RERANK_MODEL: 'Reranking model',
   RERANK_BASE_URL: 'Reranking model URL',
   RERANK_API_KEY: 'Reranking model key',
-  QDRANT_URL: 'Qdrant URL',
-  QDRANT_API_KEY: 'Qdrant key',
-  QDRANT_COLLECTION: 'Prefix of collection names',
-  QDRANT_TIMEOUT: ['Longest wait for Qdrant', 'seconds'],
-  QDRANT_SHARDS: 'Shards',
-  QDRANT_REPLICAS: 'Replicas',
-  QDRANT_WRITE_CONSISTENCY: 'Replicas that confirm a write',
-  QDRANT_QUANTIZATION: 'Quantization',
-  QDRANT_VECTORS_MEMORY: 'Where vectors are kept',
-  QDRANT_TERMS_MEMORY: 'Where terms are kept',
-  QDRANT_FILTERS_MEMORY: 'Where metadata indexes are kept',
+  ...INDEX_LABELS,
   DOCKER_HOST: 'Container engine',
   E2B_API_KEY: 'E2B key',
   E2B_API_URL: 'E2B URL',

@@ -1,17 +1,12 @@
 import { isOrigin, isPublicOrigin } from '@agent-server/lib/origins.ts'
 import { areOutboundEntries } from '@agent-server/lib/outbound/policy.ts'
 import { areProxies } from '@agent-server/lib/trusted-proxies.ts'
-import { ANALYSER_LANGUAGES } from '@agent-server/search'
-import { z } from 'zod'
-import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
-import { areFolders, toFolder } from './schemas/operator/watch.ts'
 import {
   choicesOf,
   type Description,
   descriptionOf,
   group,
   httpUrl,
-  httpUrls,
   KEY,
   list,
   name,
@@ -20,7 +15,11 @@ import {
   onOrOff,
   rangeOf,
   upstreamKey,
-} from './variable-types.ts'
+} from '@agent-server/lib/variable-types.ts'
+import { ANALYSER_LANGUAGES } from '@agent-server/search'
+import { z } from 'zod'
+import { INDEX_VARIABLES, SHARED_INDEXES } from './index-drivers.ts'
+import { areFolders, toFolder } from './schemas/operator/watch.ts'
 
 const MIN_KEY_LENGTH = 16
 /** How placeholder keys in documentation begin, ours or anyone else's. */
@@ -31,7 +30,6 @@ const chat = group('Chat model')
 const knowledge = group('Knowledge')
 const embeddings = group('Embeddings')
 const reranking = group('Reranking')
-const qdrant = group('Qdrant')
 const sandbox = group('Sandbox')
 
 /** Every variable: its type, its default as the environment would hold it, its group and its meaning. */
@@ -63,7 +61,7 @@ export const Variables = z.object({
         error: 'must be a URL like postgres://user:password@host:5432/database',
       })
       .optional(),
-    'PostgreSQL database instead of the one in DATA_DIR, which servers can share: `postgres://user:password@host/database`. Requires QDRANT_URL. See docs/guides/scaling.md.',
+    `PostgreSQL database instead of the one in DATA_DIR, which servers can share: \`postgres://user:password@host/database\`. Requires ${SHARED_INDEXES.map(({ address }) => address).join(' or ')}. See docs/guides/scaling.md.`,
     { isCommon: true },
   ),
   DATABASE_POOL: server(
@@ -267,48 +265,7 @@ export const Variables = z.object({
     upstreamKey(),
     'Key for the reranking model. Not set: EMBEDDING_API_KEY, then CHAT_API_KEY.',
   ),
-  QDRANT_URL: qdrant(
-    httpUrls.optional(),
-    'Qdrant for the search index, or several nodes of one cluster, separated by commas. Not set: the index is in DATA_DIR. See docs/guides/scaling.md.',
-    { isCommon: true },
-  ),
-  QDRANT_API_KEY: qdrant(upstreamKey(), 'API key for Qdrant.'),
-  QDRANT_COLLECTION: qdrant(
-    z
-      .string()
-      .regex(/^[\w-]{1,64}$/, 'must be at most 64 letters, digits, _ or -')
-      .default('agent-server'),
-    "Prefix of this server's collections.",
-  ),
-  QDRANT_TIMEOUT: qdrant(number(1, 300).prefault('10'), 'Seconds that a search waits for Qdrant.'),
-  QDRANT_SHARDS: qdrant(
-    number(1, 1_000).prefault('1'),
-    'Shards of a new collection. To change this and the following in an existing one, run `npm run rebuild-index`.',
-  ),
-  QDRANT_REPLICAS: qdrant(
-    number(1, 16).prefault('1'),
-    'Replicas of each shard of a new collection.',
-  ),
-  QDRANT_WRITE_CONSISTENCY: qdrant(
-    number(1, 16).prefault('1'),
-    'Replicas that must confirm a write; with as many as QDRANT_REPLICAS, nothing is ingested while a node is down.',
-  ),
-  QDRANT_QUANTIZATION: qdrant(
-    oneOf(QUANTISATIONS).default('int8'),
-    'Quantization of the vectors of a new collection.',
-  ),
-  QDRANT_VECTORS_MEMORY: qdrant(
-    oneOf(MEMORY_PLACEMENTS).default('cold'),
-    'Where a new collection keeps its original vectors: `cold` on disk, `cached` or `pinned` in memory.',
-  ),
-  QDRANT_TERMS_MEMORY: qdrant(
-    oneOf(MEMORY_PLACEMENTS).default('cached'),
-    'Where a new collection keeps its terms; the same choices.',
-  ),
-  QDRANT_FILTERS_MEMORY: qdrant(
-    oneOf(MEMORY_PLACEMENTS).default('cached'),
-    'Where a new collection keeps its metadata indexes; the same choices.',
-  ),
+  ...INDEX_VARIABLES,
   DOCKER_HOST: sandbox(
     z.string().max(1_000).optional(),
     'Container engine of the `docker` sandbox: `unix:///path` or `tcp://host:port`. Not set: `/var/run/docker.sock`. See docs/guides/sandboxes.md.',

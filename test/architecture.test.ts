@@ -11,13 +11,13 @@ import {
 const LEAVES = ['errors', 'lib', 'schemas']
 /** What the server does, each room on top of the next. */
 const ROOMS = ['operator', 'dialects', 'agent', 'knowledge']
-const SEAMS = ['indexes', 'models', 'sandboxes', 'stores']
+const SEAMS = ['models', 'sandboxes', 'stores']
 
 /** A layer is a file or a folder of src/; each may import itself and what stands beside it here. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['commands', 'compose', 'app', 'config', 'first-start', 'telemetry', ...LEAVES],
   telemetry: ['lib'],
-  commands: ['compose', ...ROOMS, 'stores', 'config', 'client', ...LEAVES],
+  commands: ['compose', ...ROOMS, 'stores', 'index-drivers', 'config', 'client', ...LEAVES],
   // The package in packages/client/, which imports nothing but its own.
   client: [],
   compose: [
@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'readers',
     'search',
     'tables',
+    'index-drivers',
     'config',
     'variables',
     'variable-labels',
@@ -37,20 +38,20 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   app: ['routes', 'http', ...ROOMS, 'stores', 'sandboxes', ...LEAVES],
   routes: [...ROOMS, 'http', 'sandboxes', 'schemas', 'errors'],
   http: LEAVES,
-  operator: ['agent', 'knowledge', ...SEAMS, ...LEAVES],
+  operator: ['agent', 'knowledge', 'index-drivers', ...SEAMS, ...LEAVES],
   // A dialect is whole in its folder, routes included.
   dialects: ['http', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
   agent: ['knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
   stores: LEAVES,
-  indexes: ['search', ...LEAVES],
   models: LEAVES,
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
-  variables: ['variable-types', 'indexes', 'search', ...LEAVES],
-  'variable-types': [],
-  'variable-labels': ['variables'],
-  config: ['variables', ...LEAVES],
+  variables: ['index-drivers', 'search', ...LEAVES],
+  'variable-labels': ['variables', 'index-drivers', 'lib'],
+  config: ['variables', 'index-drivers', ...LEAVES],
+  // The one list of the kinds of index.
+  'index-drivers': ['index-qdrant', 'search', 'lib'],
   'first-start': ['lib'],
   // What a sandbox is called, and what its verification reports, is in answers; a filter is the index's.
   schemas: ['sandboxes', 'search', 'errors', 'lib'],
@@ -59,6 +60,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tables: ['readers', 'errors', 'lib'],
   readers: ['errors', 'lib'],
   search: ['errors', 'lib'],
+  'index-qdrant': ['search', 'errors', 'lib'],
   lib: ['errors'],
   errors: [],
 }
@@ -81,7 +83,7 @@ describe('The layers of src/', () => {
   it('are found where this test looks', () => {
     const layers = new Set(files.map(({ path }) => layerOf(path)))
     expect([...layers]).toEqual(
-      expect.arrayContaining(['errors', 'lib', 'schemas', ...ROOMS, 'stores', 'indexes', 'models']),
+      expect.arrayContaining(['errors', 'lib', 'schemas', ...ROOMS, 'stores', 'search', 'models']),
     )
     expect(files.flatMap(({ text }) => importsOf(text)).length).toBeGreaterThan(files.length)
   })
@@ -128,6 +130,10 @@ describe('The layers of src/', () => {
       expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(['import', 'await'])
     },
   )
+  it('name a vector store only in the list of kinds of index', () => {
+    const naming = sourceFiles('src').filter(({ text }) => /qdrant/i.test(text))
+    expect(naming.map(({ path }) => path)).toEqual(['src/index-drivers.ts'])
+  })
   it('import only files that exist', () => expect(missingFiles(files)).toEqual([]))
 })
 

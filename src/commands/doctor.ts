@@ -15,6 +15,7 @@ import { embeddingModel, embedsHere } from '../compose/models.ts'
 import { PROCESS_REMEDY, processesOf } from '../compose/processes.ts'
 import { checkDatabase } from '../compose/stores.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
+import { indexDriver } from '../index-drivers.ts'
 import { type Command, parseParameters } from './command.ts'
 
 const ANSWER_MS = 10_000
@@ -84,7 +85,7 @@ function loadSettings({ config }: Parameters<Command>[0]): { finding: Finding; l
     const loaded = config()
     const words = [
       loaded.DATABASE_URL ? 'PostgreSQL' : 'SQLite',
-      loaded.QDRANT_URL ? 'Qdrant' : 'embedded index',
+      indexDriver(loaded).name,
       `chat model ${loaded.CHAT_MODEL}`,
       `embedding model ${embeddingModel(loaded) ?? 'none'}`,
     ]

@@ -1,5 +1,6 @@
 import { embeddingModel } from '../compose/models.ts'
 import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
+import { indexDriver, SHARED_INDEXES } from '../index-drivers.ts'
 import { type Command, createProgressBar } from './command.ts'
 
 /** `npm run re-embed`. If interrupted, it resumes when it is run again. */
@@ -14,23 +15,22 @@ export const runReEmbed: Command = async ({ config: load, createLog, stderr, sig
 }
 
 /**
- * `npm run rebuild-index`: rebuilds the Qdrant index while the current one serves. If interrupted, it resumes when
- * run again.
+ * `npm run rebuild-index`: rebuilds a shared index while the current one serves. If interrupted, it resumes when run
+ * again.
  */
 export const runRebuildIndex: Command = async ({ config: load, createLog, stderr, signal }) => {
   const config = load()
-  const { QDRANT_URL } = config
-  if (QDRANT_URL === undefined) {
+  if (!indexDriver(config).createNext) {
+    const addresses = SHARED_INDEXES.map(({ address }) => address).join(' or ')
     stderr.write(
-      'QDRANT_URL is not set: an index in DATA_DIR is rebuilt automatically when necessary\n',
+      `${addresses} is not set: an index in DATA_DIR is rebuilt automatically when necessary\n`,
     )
     return 2
   }
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
   {
     using bar = createProgressBar(stderr, 'indexing')
-    const task = { config: { ...config, QDRANT_URL }, log, progress: bar.update }
-    await rebuildIndex(task, signal)
+    await rebuildIndex({ config, log, progress: bar.update }, signal)
   }
   stderr.write('The new index is in use\n')
   return 0

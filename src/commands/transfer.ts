@@ -3,6 +3,7 @@ import { chosenVectors } from '../compose/models.ts'
 import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
+import { SHARED_INDEXES } from '../index-drivers.ts'
 import { readCorpusFile, writeCorpusFile } from '../knowledge/transfer/corpus-file.ts'
 import { fittingCorpus, moveCorpus, type Watch } from '../knowledge/transfer/move-corpus.ts'
 import type { CorpusRecord } from '../stores/corpus.ts'
@@ -47,7 +48,7 @@ const USAGE = 'Usage: npm run migrate -- --to postgres://… --index http://…'
 
 /**
  * `npm run migrate`: copies the whole corpus of `DATA_DIR` with its vectors into PostgreSQL, and from there into an
- * index in Qdrant; nothing is embedded again. If interrupted, it resumes when it is run again.
+ * index that servers share; nothing is embedded again. If interrupted, it resumes when it is run again.
  */
 export const runMigrate: Command = async ({
   config: load,
@@ -65,19 +66,21 @@ export const runMigrate: Command = async ({
   {
     using bar = createProgressBar(stderr, 'indexing')
     const progress = bar.update
-    await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
+    await fillIndex({ config: moved, log, progress }, signal)
   }
-  stderr.write('Everything was copied: set DATABASE_URL and QDRANT_URL, and start the servers\n')
+  const names = Object.keys(destination).join(' and ')
+  stderr.write(`Everything was copied: set ${names}, and start the servers\n`)
   return 0
 }
 
 function readDestination(parameters: readonly string[]) {
   const options = { to: { type: 'string' }, index: { type: 'string' } } as const
+  const [shared] = SHARED_INDEXES
   try {
     const { to, index } = parseArgs({ args: [...parameters], options, strict: true }).values
     const isRight = /^postgres(ql)?:\/\//.test(to ?? '') && /^https?:\/\//.test(index ?? '')
     if (!isRight || !URL.canParse(to ?? '') || !URL.canParse(index ?? '')) return undefined
-    return { DATABASE_URL: to ?? '', QDRANT_URL: index ?? '' }
+    return { DATABASE_URL: to ?? '', ...(shared && { [shared.address]: index ?? '' }) }
   } catch {
     return undefined
   }

@@ -22,7 +22,7 @@ import { checkReceiver, openWebhooks } from '../knowledge/webhooks/webhooks.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { createMetrics } from '../operator/ops/metrics.ts'
 import type { OpenedStore } from '../stores/opened-store.ts'
-import { openChunkIndex } from './chunk-index.ts'
+import { createIndex } from './chunk-index.ts'
 import { chosenVectors, openEmbedding, openNextModel } from './models.ts'
 import { openStore } from './stores.ts'
 
@@ -50,7 +50,7 @@ export async function openKnowledge(
   const { embedding, lexicalOnly } = await openEmbedding(config, store, log)
   const preparer = openPreparer(config, log)
   unfinished.defer(preparer.close)
-  const index = await openChunkIndex(config, store, log, onFatal)
+  const index = await createIndex(config, store, log, onFatal)
   const extractor = openExtractor(config, log)
   const sweep = index.shared ? createOrphanSweep({ store, index, log }) : undefined
   const parts = { store, index, preparer, log }

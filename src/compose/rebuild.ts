@@ -1,17 +1,14 @@
+import type { IndexContext } from '@agent-server/search'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import {
-  createNextIndex,
-  createQdrantIndex,
-  type QdrantIndexOptions,
-} from '../indexes/qdrant/qdrant-index.ts'
+import { indexDriver } from '../index-drivers.ts'
 import { reEmbed } from '../knowledge/embedding/re-embed.ts'
 import {
   completeIndex,
   type Replacement,
   replaceIndex,
 } from '../knowledge/ingestion/replace-index.ts'
-import { qdrantOptions } from './chunk-index.ts'
+import { indexContext } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder, embeddingModel } from './models.ts'
 import { withStore } from './stores.ts'
@@ -19,19 +16,22 @@ import { withStore } from './stores.ts'
 type Progress = (done: number, total: number) => void
 
 interface Task {
-  config: Config & { QDRANT_URL: string }
+  config: Config
   log: FastifyBaseLogger
   progress: Progress
 }
 
-/** Rebuilds the Qdrant index from the document store, beside the one in use, then replaces that one. */
+/** Rebuilds a shared index from the document store, beside the one in use, then replaces that one. */
 export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
-  await fillFromStore(task, async (filling, options) => {
-    const next = await createNextIndex(options, signal)
+  const { config } = task
+  const driver = indexDriver(config)
+  await fillFromStore(task, async (filling, context) => {
+    const next = await driver.createNext?.(config, context, signal)
+    if (!next) throw new Error(`The ${driver.name} is rebuilt at the start`)
     await next.index.open(signal)
     const serve = async () => {
       await next.serve()
-      const served = createQdrantIndex(options)
+      const served = await driver.create(config, context)
       await served.open(signal)
       return served
     }
@@ -40,10 +40,10 @@ export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<voi
   })
 }
 
-/** Adds the chunks of the document store that the Qdrant index lacks; creates the index if there is none. */
+/** Adds the chunks of the document store that a shared index lacks; creates the index if there is none. */
 export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
-  await fillFromStore(task, async (filling, options) => {
-    const served = createQdrantIndex(options)
+  await fillFromStore(task, async (filling, context) => {
+    const served = await indexDriver(task.config).create(task.config, context)
     await served.open(signal)
     await completeIndex(served, filling, signal)
   })
@@ -53,19 +53,23 @@ async function fillFromStore(
   { config, log, progress }: Task,
   fill: (
     filling: Omit<Replacement, 'next' | 'serve' | 'drop'>,
-    options: QdrantIndexOptions,
+    context: IndexContext,
   ) => Promise<void>,
 ): Promise<void> {
   await withStore(config, log, async (store) => {
     const preparer = openPreparer(config, log)
     try {
       const hybrid = (await store.embedding()) !== undefined
-      const options = await qdrantOptions(config, config.QDRANT_URL, { store, log })
-      await fill({ store, preparer, hybrid, progress, log }, options)
+      const context = indexContext(config, store, log, failAtOnce)
+      await fill({ store, preparer, hybrid, progress, log }, context)
     } finally {
       await preparer.close()
     }
   })
+}
+
+function failAtOnce(error: Error): never {
+  throw error
 }
 
 const BUSY =

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toPayloadFilter } from '../../packages/index-qdrant/src/payload.ts'
+import { qdrantIndexAt } from '../../packages/index-qdrant/test/qdrant-index.ts'
+import { Filter } from '../../src/schemas/metadata.ts'
 import { describeFilters } from '../contracts/filters.contract.ts'
-import { qdrantIndexAt } from '../indexes/qdrant/qdrant-index.ts'
 import { openEmbeddedIndex } from '../support/embedded-index.ts'
 import { type FakeQdrant, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 
@@ -28,4 +30,11 @@ describeFilters('an index on a fake Qdrant', async (source) => {
       fake.store.aliases.clear()
     },
   }
+})
+
+it('The largest filter that is accepted stays within what a request to Qdrant may hold', () => {
+  const many = Array.from({ length: 90 }, (_, i) => `${i}`.padEnd(500, '\u{1F44B}'))
+  const parts = Array.from({ length: 10 }, (_, i) => ({ field: `f${i}`, in: many }))
+  const filter = Filter.parse({ and: parts })
+  expect(JSON.stringify(toPayloadFilter(filter)).length).toBeLessThan(100_000)
 })

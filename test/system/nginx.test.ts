@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { qdrantIndexAt, qdrantOptionsAt } from '../../packages/index-qdrant/test/qdrant-index.ts'
 import { addTo, keysFor } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { readText } from '../deploy/deployment-files.ts'
-import { qdrantIndexAt, qdrantOptionsAt } from '../indexes/qdrant/qdrant-index.ts'
 import {
   type FakeQdrant,
   type FakeRequest,

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createCollections } from '../../packages/index-qdrant/src/collections.ts'
+import { connectToQdrant } from '../../packages/index-qdrant/src/connection.ts'
+import type { QdrantIndexOptions } from '../../packages/index-qdrant/src/qdrant-index.ts'
+import {
+  qdrantIndexAt,
+  qdrantOptionsAt,
+  SETTINGS,
+} from '../../packages/index-qdrant/test/qdrant-index.ts'
 import { describeChunkIndex } from '../../packages/search/test/contracts/chunk-index.contract.ts'
 import {
   addTo,
@@ -10,13 +18,9 @@ import {
   searchIn,
 } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../packages/search/test/contracts/vector-index.contract.ts'
-import { createCollections } from '../../src/indexes/qdrant/collections.ts'
-import { connectToQdrant } from '../../src/indexes/qdrant/connection.ts'
-import type { QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
 import { describeFilters } from '../contracts/filters.contract.ts'
-import { compareRankings, hasCollections } from '../indexes/qdrant/compare-rankings.ts'
-import { qdrantIndexAt, qdrantOptionsAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
 import { replaceWhilePublishing } from '../knowledge/ingestion/replacement-schedule.ts'
+import { compareRankings, hasCollections } from '../knowledge/retrieval/compare-rankings.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
 const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env
@@ -126,8 +130,8 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
     const { index, remove } = await openIndex()
     await addTo(index, { 1: ['wing'], 2: ['tail'], 3: ['tail'] })
     const [match] = await searchIn(index, ['wing'])
-    // k1 1.5, b 0.75, and a chunk of one term where 80 are taken for the mean.
-    const weight = 2.5 / (1 + 1.5 * (0.25 + 0.75 / 80))
+    // k1 1.5, b 0.75, and a chunk of one term where 54 are taken for the mean.
+    const weight = 2.5 / (1 + 1.5 * (0.25 + 0.75 / 54))
     expect(match?.score).toBeCloseTo(Math.log(1 + 2.5 / 1.5) * weight, 6)
     await index.close()
     await remove()

@@ -9,6 +9,8 @@ export type {
   IndexSource,
   VectorBatch,
 } from './chunk-index.ts'
+export type { ChunkIndexDriver, IndexContext } from './driver.ts'
+export { embedded } from './embedded/driver.ts'
 export { createEmbeddedIndex } from './embedded/embedded-index.ts'
 export {
   type FieldCondition,

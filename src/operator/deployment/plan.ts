@@ -1,10 +1,10 @@
 import { isSecret, variablesIn } from '@agent-server/lib/environment.ts'
+import { POSTGRES } from './engines.ts'
 import type { AgentSource } from './project.ts'
-import type { DeploymentSettings, Engine, Plan, Target } from './target.ts'
+import type { DeploymentSettings, Plan, Target } from './target.ts'
 
 /** Set by the image or the platform; and the local container engine and folders are not those of the target. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST', 'WATCH_FOLDERS']
-const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
 /** Seconds for closing in addition to `SHUTDOWN_GRACE`: the minimum, and what is planned if the platform allows it. */
 export const MIN_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
@@ -33,10 +33,10 @@ export function planDeployment(
     plain.AGENT_CONFIG = `/app/${agent.path}`
   }
   const engines = (facts.engines ?? []).filter(
-    (engine) => URL.parse(variables[URL_OF[engine]] ?? '')?.hostname === engine,
+    ({ name, address }) => URL.parse(variables[address] ?? '')?.hostname === name,
   )
   const names = secret.map(([name]) =>
-    name === 'DATABASE_URL' && engines.includes('postgres') ? 'POSTGRES_PASSWORD' : name,
+    name === POSTGRES.address && engines.includes(POSTGRES) ? 'POSTGRES_PASSWORD' : name,
   )
   const ofAgent = variablesIn(JSON.stringify(agent.configuration.mcpServers))
   return {

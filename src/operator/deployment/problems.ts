@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { createOutboundPolicy, literalAddress } from '@agent-server/lib/outbound/policy.ts'
 import { SECRET_HEADER } from '../../agent/mcp/settings.ts'
 import { readSandboxSettings } from '../../agent/sandbox-settings.ts'
+import { INDEX_ADDRESSES, INDEX_NAMES } from './engines.ts'
 import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
 import { type AgentSource, namedFiles } from './project.ts'
 import type { DeploymentSettings, Facts, Problem, Target } from './target.ts'
@@ -21,6 +22,7 @@ interface Question {
 }
 type Check = (question: Question) => Problem[]
 
+const INDEX_ADDRESS = INDEX_ADDRESSES.join(' or ')
 /** Of a limit that a platform does not have. */
 const NONE = Number.POSITIVE_INFINITY
 
@@ -52,13 +54,12 @@ const secrets: Check = ({ agent: { configuration } }) =>
 
 const storage: Check = ({ settings: { variables }, target, facts }) => {
   if (facts.storage === 'disk') return []
-  return ['DATABASE_URL', 'QDRANT_URL']
+  return ['DATABASE_URL', ...INDEX_ADDRESSES]
     .filter((name) => variables[name] === undefined)
     .map((field) => ({
       field,
       message: `is not set, and servers on ${target.title} have no disk of their own`,
-      remedy:
-        'set DATABASE_URL to a PostgreSQL database and QDRANT_URL to a Qdrant instance, see docs/guides/scaling.md',
+      remedy: `set DATABASE_URL to a PostgreSQL database and ${INDEX_ADDRESS} to a ${INDEX_NAMES} instance, see docs/guides/scaling.md`,
     }))
 }
 
@@ -74,7 +75,7 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
     ...when(count > 1 && variables.DATABASE_URL === undefined, {
       field,
       message: 'is more than 1, and documents in DATA_DIR belong to a single server',
-      remedy: 'set DATABASE_URL and QDRANT_URL, see docs/guides/scaling.md, or keep one instance',
+      remedy: `set DATABASE_URL and ${INDEX_ADDRESS}, see docs/guides/scaling.md, or keep one instance`,
     }),
     ...when(count > most && variables.DATABASE_URL !== undefined, {
       field,
@@ -84,15 +85,15 @@ const instances: Check = ({ settings: { variables, instances: count }, target, f
   ]
 }
 
-const ADDRESSES =
-  /^(?:CHAT|EMBEDDING|RERANK|QDRANT|DATABASE|WEBHOOK|E2B_API)(?:_BASE)?_URL(?:_NEXT)?$/
+const ADDRESSES = /^(?:CHAT|EMBEDDING|RERANK|DATABASE|WEBHOOK|E2B_API)(?:_BASE)?_URL(?:_NEXT)?$/
+const isAddress = (name: string) => ADDRESSES.test(name) || INDEX_ADDRESSES.includes(name)
 
 /** May be called wherever they are; the rest is called only where OUTBOUND_ALLOW says so. */
 const MODELS = /^(?:CHAT|EMBEDDING|RERANK)_/
 
 const addresses: Check = ({ agent: { configuration }, settings: { variables }, target, facts }) => {
   const named = [
-    ...Object.entries(variables).filter(([name]) => ADDRESSES.test(name)),
+    ...Object.entries(variables).filter(([name]) => isAddress(name)),
     ...Object.entries(configuration.mcpServers)
       .filter(([, { enabled }]) => enabled)
       .map(([name, { url }]) => [`mcpServers.${name}.url`, url] as const),

@@ -4,6 +4,7 @@ import { exists } from '@agent-server/lib/files.ts'
 import { z } from 'zod'
 import { type AgentConfiguration, loadConfiguration } from '../../agent/configuration.ts'
 import { isRemoteSource } from '../../agent/skills/skills.ts'
+import { INDEX_ENGINES } from './engines.ts'
 
 /** What is to be deployed: the agent's configuration, and the project files that deployments are built from. */
 export interface AgentSource {
@@ -26,7 +27,7 @@ const PROJECT_FILES = [
   'Dockerfile',
   '.dockerignore',
   'docker-compose.yml',
-  ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
+  ...['kustomization', 'namespace', 'agent-server', ...INDEX_ENGINES.map(({ name }) => name)].map(
     (name) => `deploy/kubernetes/${name}.yaml`,
   ),
 ]

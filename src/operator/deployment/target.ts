@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import type { SandboxChoice } from '../../schemas/sandbox.ts'
+import type { Engine } from './engines.ts'
 import type { AgentSource } from './project.ts'
 
 /** Properties of a platform, as its documentation states them. */
@@ -30,8 +31,6 @@ export interface Facts {
   proxies?: number
 }
 
-export type Engine = 'postgres' | 'qdrant'
-
 export interface DeploymentSettings {
   /** The server's variables that are set, including secrets, whose values are never written anywhere. */
   variables: Readonly<Record<string, string>>
@@ -59,7 +58,7 @@ export interface Plan extends DeploymentSettings {
   plain: Readonly<Record<string, string>>
   secrets: readonly string[]
   engines: readonly Engine[]
-  /** Whether documents and index are in PostgreSQL and Qdrant. */
+  /** Whether documents and index are where several servers can share them. */
   isShared: boolean
   killSeconds: number
   requestSeconds: number

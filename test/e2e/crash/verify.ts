@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { createEmbeddedIndex } from '@agent-server/search'
+import { createAnalyser, embedded } from '@agent-server/search'
 import { expect } from 'vitest'
 import { createSource } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import { embeddedFingerprints } from '../../../src/compose/chunk-index.ts'
 import type { Document } from '../../../src/schemas/document.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'
@@ -98,18 +97,22 @@ export async function expectOnDisk(data: string, expected: ExpectedDocuments): P
 }
 
 async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Promise<number[]> {
-  const documentStore = {
+  const source = Object.assign(createSource(), {
     identity: async () => meta.get('identity') ?? '',
     vectorsGeneration: async () => Number(meta.get('vectors_generation')),
-  }
-  const index = createEmbeddedIndex({
-    directory: `${data}/index`,
-    ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, documentStore)),
-    source: createSource(),
-    onCrash: (error) => {
-      throw error
-    },
   })
+  const index = await embedded.create(
+    {},
+    {
+      directory: `${data}/index`,
+      analyser: createAnalyser('english').fingerprint,
+      source,
+      log: { warn: () => undefined },
+      onCrash(error) {
+        throw error
+      },
+    },
+  )
   try {
     return Array.from(await index.keys())
   } finally {

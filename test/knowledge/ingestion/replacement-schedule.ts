@@ -1,10 +1,10 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
-import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import {
   createNextIndex,
   createQdrantIndex,
   type QdrantIndexOptions,
-} from '../../../src/indexes/qdrant/qdrant-index.ts'
+} from '../../../packages/index-qdrant/src/qdrant-index.ts'
+import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { addVectors } from '../../../src/knowledge/embedding/backlog.ts'
 import { createPublisher } from '../../../src/knowledge/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'

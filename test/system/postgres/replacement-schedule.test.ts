@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
+import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-index.ts'
 import { replaceWhilePublishing } from '../../knowledge/ingestion/replacement-schedule.ts'
 import { verifies } from '../../requirements.ts'
 import { isLong } from '../../support/long.ts'

@@ -1,3 +1,4 @@
+import { SHARED_ENGINES } from '../engines.ts'
 import { buildAndPush } from '../image.ts'
 import {
   type Command,
@@ -55,8 +56,7 @@ aws ecr get-login-password | docker login --username AWS --password-stdin "${REG
     ],
     update: `${tag}\n${deploy}`,
     rollback: `export IMAGE=${REGISTRY}/${IMAGE}:PREVIOUS_COMMIT\n${deploy.split('\n')[1]}`,
-    costs:
-      'the tasks per second, the load balancer per hour, outgoing traffic, PostgreSQL and Qdrant',
+    costs: `the tasks per second, the load balancer per hour, outgoing traffic, ${SHARED_ENGINES}`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { SHARED_ENGINES } from '../engines.ts'
 import { buildAndPush } from '../image.ts'
 import {
   dashed,
@@ -74,8 +75,7 @@ az containerapp create ${app} --environment ${IMAGE} --image mcr.microsoft.com/k
     ],
     update: `export IMAGE=${TAG}\n${deploy}`,
     rollback: `az containerapp revision list ${app} --output table\naz containerapp revision copy ${app} --from-revision REVISION`,
-    costs:
-      'processor and memory of every replica around the clock, since replicas must not be scaled to zero; PostgreSQL and Qdrant',
+    costs: `processor and memory of every replica around the clock, since replicas must not be scaled to zero; ${SHARED_ENGINES}`,
   }
 }
 

@@ -1,3 +1,4 @@
+import { SHARED_ENGINES } from '../engines.ts'
 import { buildAndPush } from '../image.ts'
 import {
   dashed,
@@ -72,8 +73,7 @@ function render(plan: Plan): Rendering {
     ],
     update: `export IMAGE=${TAG}\n${deploy}`,
     rollback: `gcloud run revisions list --service ${IMAGE} --region "$REGION"\ngcloud run services update-traffic ${IMAGE} --region "$REGION" --to-revisions REVISION=100`,
-    costs:
-      'processor and memory of every instance around the clock, since ingestion continues between requests; outgoing traffic, PostgreSQL and Qdrant',
+    costs: `processor and memory of every instance around the clock, since ingestion continues between requests; outgoing traffic, ${SHARED_ENGINES}`,
   }
 }
 

@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { readSandboxSettings } from '../../../agent/sandbox-settings.ts'
+import { type Engine, INDEX_ENGINES, POSTGRES } from '../engines.ts'
 import {
   hostOf,
   IMAGE,
@@ -29,7 +30,7 @@ export const compose: Target = {
     sandboxes: ['embedded', 'docker', 'e2b'],
     hasServiceNames: true,
     machine: 'host.docker.internal',
-    engines: ['postgres', 'qdrant'],
+    engines: [POSTGRES, ...INDEX_ENGINES],
     instances: 1,
     proxies: 1,
   },
@@ -62,7 +63,7 @@ function render(plan: Plan): Rendering {
     ],
     update: `git pull && docker tag ${IMAGE} ${IMAGE}:before && ${run} up --detach --build --wait`,
     rollback: `docker tag ${IMAGE}:before ${IMAGE} && ${run} up --detach --no-build --wait`,
-    backup: engines.includes('postgres')
+    backup: engines.includes(POSTGRES)
       ? `${run} exec postgres pg_dump --username agent agent | gzip > backup.sql.gz`
       : `${run} exec --user 1000:1000 agent-server node src/main.ts export /data/backup.zst && ${run} cp agent-server:/data/backup.zst .`,
     costs: 'the machine and its disk; requests are not charged',
@@ -83,7 +84,7 @@ function composeFile(plan: Plan) {
         ...server,
         build: { context: posix.relative(folder, '.'), dockerfile: `${folder}/Dockerfile` },
         environment: environment(plan),
-        depends_on: Object.fromEntries(engines.map(healthy)),
+        depends_on: Object.fromEntries(engines.map(({ name }) => healthy(name))),
         stop_grace_period: `${killSeconds}s`,
         ...(withDocker && {
           volumes: ['data:/data', '/var/run/docker.sock:/var/run/docker.sock'],
@@ -101,9 +102,13 @@ function composeFile(plan: Plan) {
         restart: 'unless-stopped',
         mem_limit: '256m',
       },
-      ...Object.fromEntries(engines.map((name) => [name, engine(services[name], plan)])),
+      ...Object.fromEntries(
+        engines.map((each) => [each.name, withSecrets(each, services[each.name], plan)]),
+      ),
     },
-    volumes: Object.fromEntries(['data', 'certificates', ...engines].map((name) => [name, null])),
+    volumes: Object.fromEntries(
+      ['data', 'certificates', ...engines.map(({ name }) => name)].map((name) => [name, null]),
+    ),
   }
 }
 
@@ -121,17 +126,15 @@ function environment({ plain, secrets, engines }: Plan) {
   const named = secrets.filter((name) => name !== PASSWORD).map((name) => [name, asked(name)])
   return {
     ...Object.fromEntries([...settings, ...named]),
-    ...(engines.includes('postgres') && database),
+    ...(engines.includes(POSTGRES) && database),
   }
 }
 
 /** The engine as in docker-compose.yml, with its secrets taken from variables. */
-function engine(service: Record<string, unknown> = {}, { secrets }: Plan) {
+function withSecrets({ key }: Engine, service: Record<string, unknown> = {}, { secrets }: Plan) {
   const { profiles: _profiles, environment: given, ...rest } = service
   const known = Variables.parse(given)
   if ('POSTGRES_PASSWORD' in known) known.POSTGRES_PASSWORD = asked(PASSWORD)
-  else if (secrets.includes('QDRANT_API_KEY')) {
-    known.QDRANT__SERVICE__API_KEY = asked('QDRANT_API_KEY')
-  }
+  else if (key && secrets.includes(key.variable)) known[key.setting] = asked(key.variable)
   return { ...rest, environment: known }
 }

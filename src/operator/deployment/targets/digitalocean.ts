@@ -1,3 +1,4 @@
+import { SHARED_ENGINES } from '../engines.ts'
 import { buildAndPush } from '../image.ts'
 import {
   entriesOf,
@@ -58,7 +59,7 @@ function render(plan: Plan): Rendering {
     update: `${push}\n${filled} | doctl apps update APP_ID --wait --update-sources --spec -   # see doctl apps list`,
     rollback:
       'open https://cloud.digitalocean.com/apps   # select the app, Activity, the previous deployment, Rollback',
-    costs: 'each instance per month, the registry, outgoing traffic, PostgreSQL and Qdrant',
+    costs: `each instance per month, the registry, outgoing traffic, ${SHARED_ENGINES}`,
   }
 }
 

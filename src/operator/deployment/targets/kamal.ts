@@ -1,3 +1,4 @@
+import { SHARED_ENGINES } from '../engines.ts'
 import {
   hostOf,
   IMAGE,
@@ -54,7 +55,7 @@ function render(plan: Plan): Rendering {
     ],
     update: `kamal deploy ${config}`,
     rollback: `kamal app containers ${config}   # lists the versions\nkamal rollback VERSION ${config}`,
-    costs: 'the machine, PostgreSQL and Qdrant; requests are not charged',
+    costs: `the machine, ${SHARED_ENGINES}; requests are not charged`,
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Document, parse, parseAllDocuments } from 'yaml'
+import { INDEX_ENGINES } from '../engines.ts'
 import { buildAndPush } from '../image.ts'
 import {
   dashed,
@@ -21,7 +22,7 @@ export const kubernetes: Target = {
     killSeconds: 600,
     sandboxes: ['embedded', 'e2b'],
     hasServiceNames: true,
-    engines: ['qdrant'],
+    engines: INDEX_ENGINES,
     instances: 100,
   },
   setSecret: (name, { folder }) => setInFile(name, folder, dashed(name)),
@@ -37,7 +38,7 @@ function render(plan: Plan): Rendering {
   const resources = [
     'namespace.yaml',
     'agent-server.yaml',
-    ...engines.map((name) => `${name}.yaml`),
+    ...engines.map(({ name }) => `${name}.yaml`),
   ]
   const kustomization = {
     ...parse(files[`${PATH}/kustomization.yaml`] ?? ''),
@@ -53,7 +54,7 @@ function render(plan: Plan): Rendering {
       'namespace.yaml': files[`${PATH}/namespace.yaml`] ?? '',
       'agent-server.yaml': server(plan),
       ...Object.fromEntries(
-        engines.map((name) => [`${name}.yaml`, files[`${PATH}/${name}.yaml`] ?? '']),
+        engines.map(({ name }) => [`${name}.yaml`, files[`${PATH}/${name}.yaml`] ?? '']),
       ),
     },
     deploy: [

@@ -1,5 +1,5 @@
 import type { Schemas } from '@qdrant/js-client-rest'
-import type { MemoryPlacement } from '../qdrant-settings.ts'
+import type { MemoryPlacement } from './settings.ts'
 
 /**
  * A type of Qdrant's API description without `Record<string, unknown>`, which its generator emits wherever null is

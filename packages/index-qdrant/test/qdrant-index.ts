@@ -1,9 +1,6 @@
 import type { ChunkIndex } from '@agent-server/search'
-import { createSource } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import {
-  createQdrantIndex,
-  type QdrantIndexOptions,
-} from '../../../src/indexes/qdrant/qdrant-index.ts'
+import { createSource } from '../../search/test/contracts/chunk-index.fixture.ts'
+import { createQdrantIndex, type QdrantIndexOptions } from '../src/qdrant-index.ts'
 
 export const SETTINGS: QdrantIndexOptions['settings'] = {
   shards: 1,

@@ -10,6 +10,18 @@ export interface Description {
   meaning: string
 }
 
+type Unit = 'bytes' | 'seconds' | 'tokens'
+/** What the web UI calls a variable, and what its number counts. */
+type Label = string | readonly [string, Unit]
+
+/** Variables by name, each as a schema of the text that the environment holds. */
+export type VariableShape = Readonly<Record<string, z.ZodType>>
+/** What they mean; of no variables, any object. */
+export type VariableValues<Shape extends VariableShape> = [keyof Shape] extends [never]
+  ? object
+  : Readonly<z.output<z.ZodObject<Shape>>>
+export type Labels<Shape> = Readonly<Record<keyof Shape, Label>>
+
 const DESCRIPTIONS = new Map<z.core.$ZodType, Description>()
 const RANGES = new Map<z.core.$ZodType, string>()
 

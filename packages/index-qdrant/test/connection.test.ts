@@ -1,16 +1,12 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  addTo,
-  keysFor,
-  queryOf,
-} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import { onlyLong } from '../../support/long.ts'
+import { onlyLong } from '../../../test/support/long.ts'
 import {
   type FakeQdrant,
   type Misfortune,
   startFakeQdrant,
-} from '../../support/qdrant/fake-qdrant.ts'
+} from '../../../test/support/qdrant/fake-qdrant.ts'
+import { addTo, keysFor, queryOf } from '../../search/test/contracts/chunk-index.fixture.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
 
 const KEY = 'a-key-that-nobody-may-see'

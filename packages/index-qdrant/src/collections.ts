@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '@agent-server/lib/log.ts'
 import { z } from 'zod'
-import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
 import {
   isMissingCollection,
@@ -12,6 +11,7 @@ import {
   unavailable,
 } from './connection.ts'
 import { IS } from './payload.ts'
+import type { CollectionSettings, MemoryPlacement } from './settings.ts'
 
 /** How long Qdrant may take for a change of collections, which involves every node of a cluster. */
 const CHANGE_MS = 60_000

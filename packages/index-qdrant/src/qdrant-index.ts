@@ -2,7 +2,6 @@ import { createOrder } from '@agent-server/lib/in-order.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChunkIndex, ChunkMetadata, IndexSource } from '@agent-server/search'
 import { createSearch, rankHybrid, type Stages } from '@agent-server/search'
-import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
   createCollections,
@@ -24,6 +23,7 @@ import {
   createServedCollections,
   type ServedCollections,
 } from './served-collections.ts'
+import type { CollectionSettings } from './settings.ts'
 import { createTermsPart } from './terms.ts'
 import { createVectorsPart } from './vectors.ts'
 

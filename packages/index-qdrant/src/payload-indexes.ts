@@ -1,8 +1,8 @@
 import type { ChunkMetadata, Scope } from '@agent-server/search'
-import type { MemoryPlacement } from '../qdrant-settings.ts'
 import type { Collections } from './collections.ts'
 import { QdrantRefusal, unavailable } from './connection.ts'
 import { rangeKeysOf } from './payload.ts'
+import type { MemoryPlacement } from './settings.ts'
 
 /**
  * Each takes memory and files in every segment, and strict mode may allow fewer; the document store resolves ranges

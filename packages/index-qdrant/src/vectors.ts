@@ -1,11 +1,11 @@
 import type { ChunkMetadata, IndexMatch, VectorBatch, VectorQuery } from '@agent-server/search'
-import type { Quantisation } from '../qdrant-settings.ts'
 import type { PointQuery } from './api.ts'
 import { DENSE, type VectorsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
 import { bestOf, type Points, pointsOf } from './points.ts'
 import type { ServedCollections } from './served-collections.ts'
+import type { Quantisation } from './settings.ts'
 import { short } from './terms.ts'
 
 /** Maximum vector values per request, about 4 MB. */

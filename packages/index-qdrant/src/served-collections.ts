@@ -1,5 +1,4 @@
 import { SetupError } from '@agent-server/lib/errors.ts'
-import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
   DENSE,
@@ -10,6 +9,7 @@ import {
   VectorsMetadata,
   vectorsCollection,
 } from './collections.ts'
+import type { CollectionSettings } from './settings.ts'
 
 const REMEDY = 'npm run rebuild-index builds a new one beside the one in use'
 

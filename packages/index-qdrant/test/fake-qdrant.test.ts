@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { hasDescription } from '../../support/qdrant/description.ts'
-import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { hasDescription } from '../../../test/support/qdrant/description.ts'
+import { startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
 
 describe.skipIf(!hasDescription)(

@@ -1,11 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import {
-  addTo,
-  keysFor,
-  nearestIn,
-} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
-import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
+import { addTo, keysFor, nearestIn } from '../../search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../search/test/contracts/vector-index.contract.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 
 let fake: FakeQdrant

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../test/support/random.ts'
 import {
   canBeBound,
   createPayloads,
@@ -8,8 +9,7 @@ import {
   rangeKeysOf,
   toPayload,
   wordOf,
-} from '../../../src/indexes/qdrant/payload.ts'
-import { createRandom } from '../../support/random.ts'
+} from '../src/payload.ts'
 
 describe('The payload of a point', () => {
   it('holds a word for each value, numbers as they are, and the order of strings', () => {

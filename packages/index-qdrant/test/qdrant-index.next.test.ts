@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
 import {
   addTo,
   batchOf,
   keysFor,
   searchIn,
-} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
-import {
-  createNextIndex,
-  type QdrantIndexOptions,
-} from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+} from '../../search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../search/test/contracts/vector-index.contract.ts'
+import { createNextIndex, type QdrantIndexOptions } from '../src/qdrant-index.ts'
 import { qdrantIndexAt, qdrantOptionsAt } from './qdrant-index.ts'
 
 let fake: FakeQdrant

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import { describeChunkIndex } from '../../../packages/search/test/contracts/chunk-index.contract.ts'
-import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
+import { describeChunkIndex } from '../../search/test/contracts/chunk-index.contract.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
 
 let fake: FakeQdrant

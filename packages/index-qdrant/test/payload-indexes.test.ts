@@ -1,14 +1,13 @@
-import type { ChunkIndex } from '@agent-server/search'
+import type { ChunkIndex, Filter, Metadata } from '@agent-server/search'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/fake-qdrant.ts'
 import {
   batchOf,
   createSource,
   nearestIn,
   searchIn,
-} from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../../packages/search/test/contracts/vector-index.contract.ts'
-import type { Filter, Metadata } from '../../../src/schemas/metadata.ts'
-import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+} from '../../search/test/contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../search/test/contracts/vector-index.contract.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 
 const MAX_INDEXES = 128

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { qdrantIndexAt, SETTINGS } from '../../../packages/index-qdrant/test/qdrant-index.ts'
 import { isLong, onlyLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { compareRankings, hasCollections } from './compare-rankings.ts'
-import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 
 describe.skipIf(!(isLong && hasCollections))(
   'The rankings of an index in Qdrant (where the judged collections are)',

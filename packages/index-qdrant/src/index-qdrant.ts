@@ -1,0 +1,1 @@
+export { qdrant } from './driver.ts'
