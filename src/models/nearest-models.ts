@@ -26,10 +26,10 @@ export async function nearestModels(
   signal: AbortSignal,
 ): Promise<string[]> {
   const late = () => new Error('The list of models takes too long')
-  const listed = await withDeadline(LIST_MS, list, late, signal).catch(() => [])
+  const offer = await withDeadline(LIST_MS, list, late, signal).catch(() => [])
   signal.throwIfAborted()
   const isOther = NOT_FOR_CHAT.test(missing) ? () => false : (id: string) => NOT_FOR_CHAT.test(id)
-  return listed
+  return offer
     .filter(
       ({ id, closesOn }) =>
         id !== missing && NAME.test(id) && !isOther(id) && !isClosing(id, closesOn),

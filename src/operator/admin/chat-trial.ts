@@ -158,19 +158,19 @@ async function askFirst(
 
 async function ask(model: ChatModel, request: ModelRequest, signal: AbortSignal) {
   const begun = performance.now()
-  const found = { answer: '', batches: 0, calls: 0 }
+  const result = { answer: '', batches: 0, calls: 0 }
   let firstMilliseconds: number | undefined
   let promptTokens: number | undefined
   for await (const events of model.stream(request, signal)) {
     const text = events.map((one) => (one.type === 'text-delta' ? one.text : '')).join('')
     if (text) {
       firstMilliseconds ??= Math.round(performance.now() - begun)
-      found.batches += 1
+      result.batches += 1
     }
-    found.answer = (found.answer + text).slice(0, MAX_ANSWER)
-    found.calls += events.filter(({ type }) => type === 'tool-call').length
+    result.answer = (result.answer + text).slice(0, MAX_ANSWER)
+    result.calls += events.filter(({ type }) => type === 'tool-call').length
     const end = events.at(-1)
     if (end?.type === 'finish') promptTokens = end.usage?.promptTokens
   }
-  return { ...found, firstMilliseconds, promptTokens }
+  return { ...result, firstMilliseconds, promptTokens }
 }

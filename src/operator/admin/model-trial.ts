@@ -106,8 +106,8 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
         const models = createModels({ ...environment, ...asked, EMBEDDING_MODEL: 'none' })
         const late = () => new Error(`${baseUrl} did not respond within ${LOCAL_MS} ms`)
         const list = (stop: AbortSignal) => models.list('chat', stop)
-        const listed = await withDeadline(LOCAL_MS, list, late, signal)
-        return { name, baseUrl, models: listed.map(({ id }) => id) }
+        const offer = await withDeadline(LOCAL_MS, list, late, signal)
+        return { name, baseUrl, models: offer.map(({ id }) => id) }
       }
       const asked = LOCAL_SERVERS.map((server) =>
         Promise.any(LOCAL_HOSTS.map((host) => listOf(server, host))),
@@ -119,9 +119,9 @@ export function createModelTrials({ settings, createModels, beginning, log }: De
 
     /** The models that the upstream server lists, and when those close that do. Throws AppError `upstream_*`. */
     async list(request: ModelTestRequest, signal: AbortSignal): Promise<ModelList> {
-      const listed = await (await modelsWith(request)).list(request.kind, signal)
-      const closings = listed.flatMap(({ id, closesOn }) => (closesOn ? [[id, closesOn]] : []))
-      return { models: listed.map(({ id }) => id), closings: Object.fromEntries(closings) }
+      const offer = await (await modelsWith(request)).list(request.kind, signal)
+      const closings = offer.flatMap(({ id, closesOn }) => (closesOn ? [[id, closesOn]] : []))
+      return { models: offer.map(({ id }) => id), closings: Object.fromEntries(closings) }
     },
   }
 }
@@ -131,9 +131,9 @@ async function closingOf(
   { served }: TriedModels,
   signal: AbortSignal,
 ): Promise<Pick<ModelTest, 'closesOn' | 'warning'>> {
-  const found = served.find((one) => one.kind === kind)
-  if (!found) return {}
-  const work = (stop: AbortSignal) => found.closesOn(stop)
+  const model = served.find((one) => one.kind === kind)
+  if (!model) return {}
+  const work = (stop: AbortSignal) => model.closesOn(stop)
   const late = () => new Error('The list of models takes too long')
   const closesOn = await ignore(
     withDeadline(CLOSING_MS, work, late, signal),
@@ -141,7 +141,7 @@ async function closingOf(
   )
   signal.throwIfAborted()
   if (closesOn === undefined) return {}
-  const warning = closingNotice({ ...found, closesOn })
+  const warning = closingNotice({ ...model, closesOn })
   return { closesOn, ...(warning && { warning }) }
 }
 

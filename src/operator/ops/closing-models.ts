@@ -32,31 +32,31 @@ export function createClosingModels({ models, log }: Dependencies) {
   const days = new Map<ServedModel, string>()
   let work: Promise<void> | undefined
 
-  const warningOf = (served: ServedModel): Warning[] => {
-    const { model, setting } = served
-    const closesOn = days.get(served)
+  const warningOf = (entry: ServedModel): Warning[] => {
+    const { model, setting } = entry
+    const closesOn = days.get(entry)
     const message = closesOn && closingNotice({ model, setting, closesOn })
     return message ? [{ code: 'model_closes', model, closesOn, message }] : []
   }
 
-  async function look(logged: Set<string>): Promise<void> {
-    for (const served of models) {
-      const day = await served.closesOn(closing.signal)
-      if (day === undefined) days.delete(served)
-      else days.set(served, day)
-      for (const { message, model, closesOn } of warningOf(served)) {
-        const what = `${served.kind} ${closesOn}`
-        if (!logged.has(what)) log.warn({ model, closesOn }, message)
-        logged.add(what)
+  async function look(logLines: Set<string>): Promise<void> {
+    for (const entry of models) {
+      const day = await entry.closesOn(closing.signal)
+      if (day === undefined) days.delete(entry)
+      else days.set(entry, day)
+      for (const { message, model, closesOn } of warningOf(entry)) {
+        const line = `${entry.kind} ${closesOn}`
+        if (!logLines.has(line)) log.warn({ model, closesOn }, message)
+        logLines.add(line)
       }
     }
   }
 
   async function follow(): Promise<void> {
-    const logged = new Set<string>()
+    const logLines = new Set<string>()
     for (let wait = FIRST_MS; ; wait = AGAIN_MS) {
       await pause(wait, closing.signal)
-      await look(logged)
+      await look(logLines)
     }
   }
 

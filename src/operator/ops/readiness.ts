@@ -109,14 +109,14 @@ export function createReadiness({
       ...(reranker && { reranker }),
     }
     const [results, optional] = await Promise.all([askAll(checks), askAll(others)])
-    const told = warnings()
+    const notices = warnings()
     const ready = results.every(([, { state }]) => state === 'ok')
     return {
       status: ready ? 'ready' : 'not_ready',
       checks: Object.fromEntries([...results, ...optional]),
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
-      ...(told.length > 0 && { warnings: told }),
+      ...(notices.length > 0 && { warnings: notices }),
       ...progress(),
     }
   }
