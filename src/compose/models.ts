@@ -153,18 +153,18 @@ export function createTriedModels(config: Config, log: FastifyBaseLogger): Tried
 export function servedModels(config: Config): ServedModel[] {
   const { CHAT_MODEL: chat, RERANK_MODEL: reranking } = config
   const embedding = embeddingModel(config)
-  const named = {
+  const names = {
     chat: chat === EXTRACTIVE ? undefined : chat,
     embedding: builtinModel(embedding) ? undefined : embedding,
     reranking: reranking === THE_CHAT_MODEL ? undefined : reranking,
   }
   const servers = modelServers(config)
   return (['chat', 'embedding', 'reranking'] as const).flatMap((kind) => {
-    const { [kind]: model } = named
-    const { server, names } = servers[kind]
+    const { [kind]: model } = names
+    const { server, names: variables } = servers[kind]
     if (model === undefined) return []
-    const closesOn = (signal: AbortSignal) => closingDay(server, names, model, signal)
-    return { kind, model, setting: names.model, closesOn }
+    const closesOn = (signal: AbortSignal) => closingDay(server, variables, model, signal)
+    return { kind, model, setting: variables.model, closesOn }
   })
 }
 

@@ -5,6 +5,7 @@ import { LocalModelServers, ModelTest } from '../../src/schemas/operator/admin.t
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'
+import { responseReply } from '../support/responses-replies.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedReranker } from '../support/scripted-reranker.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -58,7 +59,14 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
       kind: 'chat',
       model: 'drafted',
       ok: true,
-      chat: { answer: 'One, two.', streams: true, tools: 'called', images: 'seen' },
+      chat: {
+        answer: 'One, two.',
+        streams: true,
+        tools: 'called',
+        images: 'seen',
+        api: 'chat-completions',
+        reasoning: 'none',
+      },
     })
     expect(found.milliseconds).toBeGreaterThanOrEqual(found.chat?.firstMilliseconds ?? Infinity)
     const { headers } = upstream.requests.at(-1) ?? {}
@@ -119,6 +127,28 @@ describe('POST /admin/models/test', verifies('admin.models.test'), () => {
       JSON.stringify(body).includes('image_url'),
     )
     expect(JSON.stringify(sent?.body)).toContain('"url":"data:image/png;base64,')
+  })
+
+  it('asks in the protocol that is chosen, and tells what is seen of the reasoning', async () => {
+    const summary = { id: 'rs_1', data: 'encrypted', summary: ['It has to count.'] }
+    upstream.script(
+      responseReply({ texts: ['One.'], reasoning: [summary] }),
+      responseReply({ calls: [{ name: 'look_up_weather', args: '{"city":"Oslo"}' }] }),
+      responseReply({ texts: ['Red.'] }),
+    )
+    const set = { ...drafted(), CHAT_API: 'responses', CHAT_REASONING_EFFORT: 'low' }
+    const { chat } = await test('chat', set)
+    expect(chat).toMatchObject({
+      api: 'responses',
+      reasoning: 'summary',
+      tools: 'called',
+      images: 'seen',
+      promptTokens: 58,
+    })
+    expect(upstream.requests.at(-1)).toMatchObject({
+      path: '/v1/responses',
+      body: { reasoning: { effort: 'low' } },
+    })
   })
 
   it('estimates the tokens of a first question for a server that does not report them', async () => {

@@ -73,7 +73,7 @@ it('describes the chat model, and warns of models that close soon', async () => 
   const { url } = await startServer(given, { given })
   const { code, said } = await examine(await settings(Number(new URL(url).port)))
   expect(said).toMatch(
-    /^ok +chat model +scripted answers \(\d+ ms\): .*window of 32768 tokens, calls tools, sees images,.* a first question is 6430 tokens$/m,
+    /^ok +chat model +scripted answers \(\d+ ms\): by chat-completions, window of 32768 tokens, calls tools, sees images,.* a first question is 6430 tokens$/m,
   )
   expect(said).toMatch(
     /^WARN +models +The model scripted closes on .* \(in 9 days\): set CHAT_MODEL to another$/m,

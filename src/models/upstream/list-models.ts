@@ -42,13 +42,13 @@ export async function listModels(
 }
 
 /** Of the list as OpenAI, Anthropic, OpenRouter, Mistral and Azure write it. */
-function closingOf(id: string, listed: JsonObject, { baseUrl }: ModelServer): string | undefined {
-  const { shutdown_date, retires_at, expiration_date, deprecation } = listed
+function closingOf(id: string, entry: JsonObject, { baseUrl }: ModelServer): string | undefined {
+  const { shutdown_date, retires_at, expiration_date, deprecation } = entry
   const { inference } = objectOf(deprecation)
-  const days = [shutdown_date, retires_at, expiration_date, inference, deprecation].map(dayIn)
-  const told = days.find((day) => day !== undefined)
+  const values = [shutdown_date, retires_at, expiration_date, inference, deprecation]
+  const date = values.map(dayIn).find((day) => day !== undefined)
   // A list that has the field and no date knows of none.
-  return told ?? (shutdown_date === null ? undefined : announcedClosing(id, baseUrl))
+  return date ?? (shutdown_date === null ? undefined : announcedClosing(id, baseUrl))
 }
 
 /**
@@ -61,10 +61,10 @@ export async function closingDay(
   model: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const listed = await listModels(server, names, signal).catch(() => [])
+  const models = await listModels(server, names, signal).catch(() => [])
   signal.throwIfAborted()
-  const found = listed.find(({ id }) => id === model)
-  return found ? found.closesOn : announcedClosing(model, server.baseUrl)
+  const entry = models.find(({ id }) => id === model)
+  return entry ? entry.closesOn : announcedClosing(model, server.baseUrl)
 }
 
 async function readModels(server: ModelServer, signal: AbortSignal): Promise<JsonObject[]> {

@@ -70,10 +70,15 @@ export async function tryChat(
     window: window.size(),
     leftOut: model.supportsTools ? leftOut : [],
   }
+  const reasonings = [model.reasoning]
   const tools = await tryTool(model, signal)
+  reasonings.push(model.reasoning)
   const images = await tryImage(model, signal)
-  // Read last, since some of it becomes known only when the model is asked.
-  const { api, reasoning }: ChatModel & Pick<ChatTest, 'api' | 'reasoning'> = model
+  reasonings.push(model.reasoning)
+  // A model need not reason about each of these.
+  const reasoning = reasonings.find((one) => one && one !== 'none') ?? reasonings.at(-1)
+  // Read last: another protocol may have been tried since.
+  const { api } = model
   return { ...plain, tools, images, ...(api && { api }), ...(reasoning && { reasoning }) }
 }
 
