@@ -39,7 +39,7 @@ export function describeFilters(
       await parts.remove()
     })
 
-    it('take what the document store takes, whatever they ask for', long, async () => {
+    it('select the same chunks as the document store', long, async () => {
       const random = createRandom(SEED)
       const { index } = current()
       const { store, add } = await openFilled(current())
@@ -57,7 +57,7 @@ export function describeFilters(
       expect(taken).toBeGreaterThan(FILTERS / 2)
     })
 
-    it('take a chunk by the metadata that its document has now, in words and vectors', async () => {
+    it('use the metadata that a document has now, for terms and vectors', async () => {
       const { index } = current()
       const { store, add } = await openFilled(current())
       const keys = await add([{ color: 'red' }, { color: 'red' }, { color: 'green' }])
@@ -73,7 +73,7 @@ export function describeFilters(
       expect(await index.keys()).toHaveLength(3)
     })
 
-    it('leave the best their order, and the limit its meaning', async () => {
+    it('change neither the order nor the meaning of the limit', async () => {
       const { index } = current()
       const { add } = await openFilled(current())
       const keys = await add(Array.from({ length: 7 }, (_, i) => ({ even: i % 2 === 0, i })))

@@ -43,8 +43,8 @@ export type Collections = ReturnType<typeof createCollections>
 /** Manages collections behind fixed aliases: when a collection is rebuilt, its alias is moved to the new one. */
 export function createCollections({ call }: QdrantConnection, log?: Pick<Log, 'warn'>) {
   const aliases = async (signal?: AbortSignal) => {
-    const found = await call({ method: 'GET', path: '/aliases', result: Aliases }, signal)
-    return new Map(found.aliases.map((each) => [each.alias_name, each.collection_name]))
+    const answer = await call({ method: 'GET', path: '/aliases', result: Aliases }, signal)
+    return new Map(answer.aliases.map((each) => [each.alias_name, each.collection_name]))
   }
 
   const info = (name: string, signal?: AbortSignal) =>

@@ -116,13 +116,13 @@ async function callUntilDone<Result>(
   /** An attempt that is late may be so for good reason: it goes on beside the next one. */
   const ask = async (attempt: number): Promise<Outcome<Result>> => {
     const url = nodes.next()
-    const asked = askNode(url)
-    if (attempt === MAX_ATTEMPTS) return asked
-    if (!(await settlesWithin(asked, attemptMs))) {
+    const answer = askNode(url)
+    if (attempt === MAX_ATTEMPTS) return answer
+    if (!(await settlesWithin(answer, attemptMs))) {
       nodes.failed(url)
-      return firstResult(asked, ask(attempt + 1))
+      return firstResult(answer, ask(attempt + 1))
     }
-    const outcome = await asked
+    const outcome = await answer
     if ('result' in outcome) return outcome
     const wait = nodes.isAnyWell() ? 0 : (outcome.waitMs ?? backoffMs(attempt, backoff))
     if (wait > backoff.maxMs) return outcome
@@ -197,8 +197,8 @@ export class QdrantRefusal extends Error {
   override readonly name = 'QdrantRefusal'
   readonly status: number
 
-  constructor(status: number, words: string) {
-    super(`Qdrant refused a request with status ${status}: ${words}`)
+  constructor(status: number, text: string) {
+    super(`Qdrant refused a request with status ${status}: ${text}`)
     this.status = status
   }
 }
@@ -229,15 +229,15 @@ export function isOutOfIndexes(error: unknown): boolean {
 }
 
 /** The error for an unsuccessful answer. */
-function errorOf(status: number, words: string): Error {
-  const refusal = new QdrantRefusal(status, words)
-  if (status === 403 && LOCKED.test(words)) {
+function errorOf(status: number, text: string): Error {
+  const refusal = new QdrantRefusal(status, text)
+  if (status === 403 && LOCKED.test(text)) {
     return unavailable('The search index is locked by its operator', refusal)
   }
   if (status === 401 || status === 403) {
     return unavailable('The search index refuses this server’s key: see QDRANT_API_KEY', refusal)
   }
-  if (status === 400 && BEYOND_LIMIT.test(words)) {
+  if (status === 400 && BEYOND_LIMIT.test(text)) {
     return unavailable(LIMITS_TOO_LOW, refusal)
   }
   if (status === 404)

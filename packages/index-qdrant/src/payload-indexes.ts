@@ -18,27 +18,27 @@ export function createPayloadIndexes(
   collection: string,
   memory: MemoryPlacement,
 ) {
-  const held = new Set<string>()
-  let most = MAX_INDEXES
-  const making = new Map<string, Promise<void>>()
+  const indexed = new Set<string>()
+  let limit = MAX_INDEXES
+  const pending = new Map<string, Promise<void>>()
 
-  const lacks = (keys: readonly string[]) => keys.some((key) => !held.has(key))
+  const lacks = (keys: readonly string[]) => keys.some((key) => !indexed.has(key))
   const look = async (signal?: AbortSignal) => {
     const { keys, allowed } = await collections.indexed(collection, signal)
-    for (const key of keys) held.add(key)
-    most = Math.min(MAX_INDEXES, allowed)
+    for (const key of keys) indexed.add(key)
+    limit = Math.min(MAX_INDEXES, allowed)
   }
 
   const make = async (field_name: string) => {
     const field_schema = { type: 'float', memory } as const
-    if (await collections.index(collection, { field_name, field_schema })) held.add(field_name)
+    if (await collections.index(collection, { field_name, field_schema })) indexed.add(field_name)
   }
 
   const makeOnce = async (key: string) => {
-    if (held.has(key) || held.size >= most) return
-    const made = making.get(key) ?? make(key).finally(() => making.delete(key))
-    making.set(key, made)
-    await made
+    if (indexed.has(key) || indexed.size >= limit) return
+    const creation = pending.get(key) ?? make(key).finally(() => pending.delete(key))
+    pending.set(key, creation)
+    await creation
   }
 
   return {
@@ -67,12 +67,12 @@ export function createPayloadIndexes(
         return await answer
       } catch (error) {
         if (!filter || !(error instanceof QdrantRefusal)) throw error
-        held.clear()
+        indexed.clear()
         throw unavailable('The search index was just re-created', error)
       }
     },
 
     /** Must be called when the collection was replaced. */
-    forget: () => held.clear(),
+    forget: () => indexed.clear(),
   }
 }

@@ -126,13 +126,13 @@ export async function bestOf(
   if (only?.length === 0) return []
   const filters = filter ? [toPayloadFilter(filter)] : filtersFor(only)
   const parts = filters.map((each) => (each ? { filter: each } : {}))
-  const found = new Map<number, IndexMatch>()
+  const best = new Map<number, IndexMatch>()
   for (const part of parts) {
     for await (const match of inPages(limit + SPARE, (page) => ask({ ...page, ...part }))) {
-      found.set(match.key, match)
+      best.set(match.key, match)
     }
   }
-  return [...found.values()].sort(byScore).slice(0, limit)
+  return [...best.values()].sort(byScore).slice(0, limit)
 }
 
 /** The first `limit` matches, fetched in pages of at most `MAX_MATCHES`. */

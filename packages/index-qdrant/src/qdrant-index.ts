@@ -156,8 +156,8 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
     fuse: (lexical, query, signal) => {
       const { vectors } = opened()
       const nearest = async () => (await vectors.nearest(query, signal)).map(({ key }) => key)
-      const asked = { ...query, termCount: query.terms.terms.length }
-      return rankHybrid({ nearest, read: source.readVectors }, lexical, asked)
+      const question = { ...query, termCount: query.terms.terms.length }
+      return rankHybrid({ nearest, read: source.readVectors }, lexical, question)
     },
   }
 }
@@ -168,14 +168,14 @@ async function findLost(
   { about, vectors }: Parts,
   signal?: AbortSignal,
 ) {
-  const held = vectors.held()
+  const collection = vectors.collection()
   const [terms, dense] = await Promise.all([
     identityOf(collections, termsName, signal),
-    held && identityOf(collections, vectorsName, signal),
+    collection && identityOf(collections, vectorsName, signal),
   ])
   if (terms === undefined) return 'lexical'
-  if (held && dense === undefined) return 'vectors'
-  return terms === about.made && dense === held?.made ? undefined : 'replaced'
+  if (collection && dense === undefined) return 'vectors'
+  return terms === about.made && dense === collection?.made ? undefined : 'replaced'
 }
 
 /**

@@ -33,8 +33,8 @@ export function createTermsPart(points: Points, indexes: PayloadIndexes) {
 
     async search(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if (query.terms.terms.length === 0) return []
-      const asked = { query: toSparse(query.terms), using: TERMS }
-      const best = bestOf(query, (where) => points.query({ ...asked, ...where }, signal))
+      const request = { query: toSparse(query.terms), using: TERMS }
+      const best = bestOf(query, (where) => points.query({ ...request, ...where }, signal))
       return indexes.passOn(query, best)
     },
   }

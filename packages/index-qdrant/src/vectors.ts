@@ -20,23 +20,23 @@ export function createVectorsPart(
   served: Pick<ServedCollections, 'vectors' | 'makeVectors'>,
   quantisation: Quantisation,
 ) {
-  let held: VectorsMetadata | undefined
+  let collection: VectorsMetadata | undefined
   let making: Promise<void> | undefined
 
   /** Looks up the dimension; another server may have created the collection meanwhile. */
   const find = async (signal?: AbortSignal) => {
-    if (held) return held.dimension
-    const found = await served.vectors(signal)
-    // `held` may have been set while this call waited.
-    held ??= found
-    return held?.dimension
+    if (collection) return collection.dimension
+    const metadata = await served.vectors(signal)
+    // `collection` may have been set while this call waited.
+    collection ??= metadata
+    return collection?.dimension
   }
 
   const makeFor = async (wanted: number) => {
-    if (held?.dimension === wanted || (held && (await points.count()) > 0)) return
-    await served.makeVectors(wanted, held)
+    if (collection?.dimension === wanted || (collection && (await points.count()) > 0)) return
+    await served.makeVectors(wanted, collection)
     indexes.forget()
-    held = await served.vectors()
+    collection = await served.vectors()
   }
 
   const readyFor = async (wanted: number) => {
@@ -46,13 +46,13 @@ export function createVectorsPart(
       making = undefined
     })
     await making
-    if (held?.dimension === wanted) return
-    throw new RangeError(`The index holds vectors of ${held?.dimension}, not ${wanted}`)
+    if (collection?.dimension === wanted) return
+    throw new RangeError(`The index holds vectors of ${collection?.dimension}, not ${wanted}`)
   }
 
   return {
     /** The collection's metadata as last read; undefined if there was no collection. */
-    held: () => held,
+    collection: () => collection,
     /** Throws an Error if the existing collection does not fit. */
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
@@ -84,8 +84,8 @@ export function createVectorsPart(
     async nearest(query: VectorQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if ((await find(signal)) !== query.vector.length) return []
       const vector = Array.from(query.vector, short)
-      const asked = { query: vector, using: DENSE, ...paramsFor(quantisation) }
-      const best = bestOf(query, (where) => points.query({ ...asked, ...where }, signal))
+      const request = { query: vector, using: DENSE, ...paramsFor(quantisation) }
+      const best = bestOf(query, (where) => points.query({ ...request, ...where }, signal))
       return indexes.passOn(query, best)
     },
   }

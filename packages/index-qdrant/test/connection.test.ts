@@ -67,14 +67,14 @@ describe('A call to Qdrant', () => {
     expect(await keysFor(index, ['wing'])).toEqual([1])
   })
 
-  it('fails as index_unavailable where nobody listens, and goes on once somebody does', async () => {
+  it('fails with index_unavailable while nothing listens, and works once something does', async () => {
     const index = await openIndex(SHORT_DEADLINE)
     await fake.close()
     await expect(keysFor(index, ['wing'])).rejects.toMatchObject({ code: 'index_unavailable' })
     await expect(index.check(AbortSignal.timeout(5_000))).rejects.toThrow(/cannot be reached/)
   })
 
-  it('goes round a node that hangs or has died, and is no slower for it afterwards', async () => {
+  it('avoids a node that hangs or has died, without further delay', async () => {
     const other = await startFakeQdrant(fake.store)
     const url = `${fake.url}, ${other.url}`
     const index = qdrantIndexAt(fake.url, { address: { url, deadlineMs: 4_000, backoff: BACKOFF } })
@@ -93,20 +93,16 @@ describe('A call to Qdrant', () => {
     expect(await keysFor(index, ['wing'])).toEqual([1])
   })
 
-  it(
-    'is made again in time where one node of those behind an address hangs',
-    onlyLong,
-    async () => {
-      const index = await openIndex(SHORT_DEADLINE)
-      suffer(1, 'hang')
-      expect(await keysFor(index, ['wing'])).toEqual([1])
-      suffer(2, 'hang')
-      await addTo(index, { 2: ['wing'] })
-      expect(await keysFor(index, ['wing'])).toEqual([1, 2])
-    },
-  )
+  it('is repeated in time if one of the nodes behind an address hangs', onlyLong, async () => {
+    const index = await openIndex(SHORT_DEADLINE)
+    suffer(1, 'hang')
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+    suffer(2, 'hang')
+    await addTo(index, { 2: ['wing'] })
+    expect(await keysFor(index, ['wing'])).toEqual([1, 2])
+  })
 
-  it('takes the answer of a slow attempt where those made beside it fail', async () => {
+  it('uses the answer of a slow attempt if the attempts beside it fail', async () => {
     const index = await openIndex(SHORT_DEADLINE)
     let asked = 0
     fake.delay = () => (asked++ === 0 ? 1_500 : 0)
@@ -114,7 +110,7 @@ describe('A call to Qdrant', () => {
     expect(await keysFor(index, ['wing'])).toEqual([1])
   })
 
-  it('stays within the limits that strict mode usually has, and says so where it has less', async () => {
+  it('stays within the usual limits of strict mode, and reports lower ones', async () => {
     const index = await openIndex()
     const many = Array.from({ length: 2_500 }, (_, place) => [place + 2, ['tail']])
     await addTo(index, Object.fromEntries(many))
@@ -129,7 +125,7 @@ describe('A call to Qdrant', () => {
     })
   })
 
-  it('tells a lock from a wrong key', async () => {
+  it('distinguishes a lock from a wrong key', async () => {
     const index = await openIndex()
     const refused = () => keysFor(index, ['wing'])
     suffer(1, { status: 403, error: 'Forbidden: Storage is locked: maintenance' })
@@ -138,19 +134,19 @@ describe('A call to Qdrant', () => {
     await expect(refused()).rejects.toThrow(/QDRANT_API_KEY/)
   })
 
-  it('is not made again where Qdrant refuses it for good', async () => {
+  it('is not repeated after a permanent refusal', async () => {
     const index = await openIndex()
     suffer(1, { status: 422 })
     await expect(keysFor(index, ['wing'])).rejects.toThrow('422')
   })
 
-  it('counts no change as made that Qdrant has only taken note of', async () => {
+  it('does not count an acknowledged change as completed', async () => {
     const index = await openIndex()
     fake.change = 'acknowledged'
     await expect(addTo(index, { 2: ['wing'] })).rejects.toMatchObject({ code: 'index_unavailable' })
   })
 
-  it('is given up when its caller leaves, also between two attempts', async () => {
+  it('ends when its signal is aborted, also between two attempts', async () => {
     const index = await openIndex()
     for (const misfortune of ['hang', { status: 500 }] as const) {
       suffer(99, misfortune)
@@ -163,7 +159,7 @@ describe('A call to Qdrant', () => {
     }
   })
 
-  it('presents the key, and no error tells it', async () => {
+  it('sends the key, which no error contains', async () => {
     fake.apiKey = KEY
     const index = await openIndex()
     expect(await keysFor(index, ['wing'])).toEqual([1])

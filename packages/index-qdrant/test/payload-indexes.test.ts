@@ -47,7 +47,7 @@ const made = () =>
   )
 
 describe('Payload indexes', () => {
-  it('for equal values are made with a collection, before its alias and its points', async () => {
+  it('for equality are created with a collection, before its alias and its points', async () => {
     const index = await open()
     await addVector(index, 1, { year: 2026 })
     const schema = { type: 'keyword', memory: 'pinned' }
@@ -69,7 +69,7 @@ describe('Payload indexes', () => {
     )
   })
 
-  it('for ranges are made once, before the first point that has the field', async () => {
+  it('for ranges are created once, before the first point that has the field', async () => {
     const index = await open()
     await Promise.all([1, 2, 3].map((key) => add(index, key, { year: 2000 + key })))
     await add(index, 4, { year: 2004, language: 'en' })
@@ -80,7 +80,7 @@ describe('Payload indexes', () => {
     expect(found.map(({ key }) => key)).toEqual([3, 4])
   })
 
-  it('that another server has made are found, and not made again', async () => {
+  it('of another server are found, and not created again', async () => {
     const [one, other] = [await open(), await open()]
     await add(one, 1, { year: 2026 })
     await add(other, 2, { year: 2025 })
@@ -91,7 +91,7 @@ describe('Payload indexes', () => {
     expect(await sends(other, { field: 'size', gt: 1 })).toBe(true)
   })
 
-  it('that there are not leave a filter to the document store', async () => {
+  it('that are missing leave a filter to the document store', async () => {
     const index = await open()
     await add(index, 1, { author: 'Ada', year: 2026 })
     expect(await sends(index, { field: 'author', eq: 'Ada' })).toBe(true)
@@ -100,14 +100,14 @@ describe('Payload indexes', () => {
     expect(await sends(index, { not: { field: 'year', lt: 'x'.repeat(30) } })).toBe(false)
   })
 
-  it('that every collection has are asked about by nobody', async () => {
+  it('that every collection has are not looked up', async () => {
     const index = await open()
     const asked = fake.requests.length
     expect(await sends(index, { not: { field: 'author', in: ['Ada', 3] } })).toBe(true)
     expect(fake.requests).toHaveLength(asked + 1)
   })
 
-  it('that the vectors lack leave a filter to the document store, too', async () => {
+  it('that only the vectors lack leave a filter to the document store, too', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
     await addVector(index, 1)
@@ -116,7 +116,7 @@ describe('Payload indexes', () => {
     expect(await sends(index, { field: 'year', gt: 1 })).toBe(true)
   })
 
-  it('are made anew with vectors of another dimension', async () => {
+  it('are created again with vectors of another dimension', async () => {
     const index = await open()
     await addVector(index, 1, { year: 2026 })
     await index.remove([1])
@@ -128,7 +128,7 @@ describe('Payload indexes', () => {
     expect(await nearestIn(index, values, { filter })).toHaveLength(1)
   })
 
-  it('that are gone with a collection that was made anew are missed once, and then done without', async () => {
+  it('that are lost with a re-created collection fail one query, and are then not used', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
     await addVector(index, 1, { year: 2026 })
@@ -151,7 +151,7 @@ describe('Payload indexes', () => {
     expect(await sends(index, filter)).toBe(true)
   })
 
-  it('are bounded, whatever names documents bring', async () => {
+  it('are bounded, whatever fields documents have', async () => {
     const index = await open()
     for (let key = 0; key < 8; key++) {
       const names = Array.from({ length: 32 }, (_, i) => [`field-${key}-${i}`, i])
@@ -162,7 +162,7 @@ describe('Payload indexes', () => {
     expect(await sends(index, { field: 'field-7-3', eq: 3 })).toBe(true)
   })
 
-  it('are fewer where strict mode allows fewer, and no document waits for more', async () => {
+  it('are fewer if strict mode allows fewer, and block no document', async () => {
     fake.strict = { indexes: 4 }
     const [index, other] = [await open(), await open()]
     await add(index, 1, { a: 1, b: 2, c: 3, d: 4, on: '2026-11-26' })
@@ -175,7 +175,7 @@ describe('Payload indexes', () => {
     expect(await index.keys()).toHaveLength(2)
   })
 
-  it('that other servers have used up meanwhile are done without', async () => {
+  it('are not created once other servers have used up the limit', async () => {
     const index = await open()
     // It looks how many there may be, and then another is faster.
     fake.mishap = ({ call }) => {
@@ -190,7 +190,7 @@ describe('Payload indexes', () => {
     expect(await sends(await open(), { field: 'year', eq: 1 })).toBe(true)
   })
 
-  it('that could not be made leave nothing behind, and are made the next time', async () => {
+  it('that could not be created are created the next time', async () => {
     const index = await open()
     fake.mishap = ({ call }) => (call.endsWith('/index') ? { status: 403 } : undefined)
     await expect(add(index, 1, { year: 2026 })).rejects.toMatchObject({ code: 'index_unavailable' })

@@ -5,7 +5,7 @@ import { rangeKeysIn, toPayloadFilter } from '../src/payload.ts'
 
 // What filters take is held against the document store by the suite of every index: these are their shapes.
 describe('A filter over payloads', () => {
-  it('looks up equal values as words, each once', () => {
+  it('looks up equal values as keywords, each once', () => {
     expect(toPayloadFilter({ field: 'x', in: [1, 'a', 1, true] })).toEqual({
       must: [{ key: 'is', match: { any: ['x=n1', 'x=sa', 'x=b1'] } }],
     })
@@ -42,7 +42,7 @@ describe('A filter over payloads', () => {
     })
   })
 
-  it('nests as it was nested', () => {
+  it('keeps its nesting', () => {
     const part = { field: 'x', eq: 1 }
     const made = toPayloadFilter(part)
     expect(toPayloadFilter({ and: [part, { or: [part] }, { not: part }] })).toEqual({
@@ -63,7 +63,7 @@ describe('A filter over payloads', () => {
     expect(rangeKeysIn({ field: 'x', eq: 'long '.repeat(20) })).toEqual([])
   })
 
-  it('does not compile where Qdrant would not know it', () => {
+  it('does not compile if Qdrant would not accept it', () => {
     const clause = { key: 'is', match: { value: 'x=sa' } }
     const right: PayloadFilter = { must: [clause, { has_id: [1] }] }
     // @ts-expect-error a clause that there is not
@@ -75,7 +75,7 @@ describe('A filter over payloads', () => {
     expect([right, wrongClause, wrongBound, wrongMatch]).toHaveLength(4)
   })
 
-  it('is none where a string is too long to compare with', () => {
+  it('cannot be built for a string that is too long to compare', () => {
     const filter: Filter = { not: { field: 'x', lt: 'x'.repeat(30) } }
     expect(rangeKeysIn(filter)).toBeUndefined()
     expect(() => toPayloadFilter(filter)).toThrow(RangeError)

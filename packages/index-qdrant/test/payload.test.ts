@@ -12,7 +12,7 @@ import {
 } from '../src/payload.ts'
 
 describe('The payload of a point', () => {
-  it('holds a word for each value, numbers as they are, and the order of strings', () => {
+  it('has a keyword for each value, the numbers, and the order of strings', () => {
     expect(toPayload({ year: 2026, on: true, language: 'en' })).toEqual({
       is: ['year=n2026', 'on=b1', 'language=sen'],
       number: { year: 2026 },
@@ -20,28 +20,28 @@ describe('The payload of a point', () => {
     })
   })
 
-  it('tells kinds and values apart by their words, and equal numbers not', () => {
+  it('has different keywords for different types and values, and one for equal numbers', () => {
     const words = [true, false, 1, 0, '1', '0', 'true', '', 0.1].map((value) => wordOf('x', value))
     expect(new Set(words).size).toBe(words.length)
     expect(wordOf('x', -0)).toBe(wordOf('x', 0))
     expect(wordOf('x', 1e21)).toBe(wordOf('x', Number('1000000000000000000000')))
   })
 
-  it('is short however long its strings are, and tells them apart', () => {
+  it('is short however long its strings are, and distinguishes them', () => {
     const [one, other] = [wordOf('x', `${'a'.repeat(499)}b`), wordOf('x', `${'a'.repeat(499)}c`)]
     expect(one).not.toBe(other)
     expect(one.length).toBeLessThan(60)
     expect(orderOf('\u{1F44B}'.repeat(250))).toHaveLength(5)
   })
 
-  it('is made once for all chunks of a document', () => {
+  it('is computed once for all chunks of a document', () => {
     const metadata = { year: 2026 }
     const payloadOf = createPayloads([metadata, undefined, metadata])
     expect(payloadOf(0)).toBe(payloadOf(2))
     expect(payloadOf(1)).toBeUndefined()
   })
 
-  it('names fields by paths of plain names, no two of them alike', () => {
+  it('escapes the names of fields without collisions', () => {
     const fields = ['a.b', 'a-b', 'a-db', 'a--b', 'a-.b', 'a.-b', 'ab', 'a_b']
     const keys = fields.map((field) => numberKey(field))
     expect(new Set(keys).size).toBe(fields.length)
@@ -49,7 +49,7 @@ describe('The payload of a point', () => {
     expect(orderKey('a.b', 1)).toBe('order.a-db.b')
   })
 
-  it('wants indexes for ranges of numbers and of what looks like a date, as far as it reaches', () => {
+  it('needs indexes for ranges of numbers and of dates', () => {
     expect(rangeKeysOf({ year: 2026, on: true, author: 'Ada', day: '2026-11-21' })).toEqual([
       'number.year',
       'order.day.a',
@@ -71,7 +71,7 @@ describe('The order of strings', () => {
   }
   const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-  it('is that of code points, for every bound that it takes', () => {
+  it('is that of code points, for every accepted bound', () => {
     const random = createRandom(3)
     const letters = ['a', 'b', 'é', '\uFFFD', '\u{1F44B}', '0', ' ', '\u{10FFFF}', '\u0001']
     const text = () =>
@@ -87,13 +87,13 @@ describe('The order of strings', () => {
     expect(compared).toBeGreaterThan(10_000)
   })
 
-  it('is exact in 53 bits, and never of half a character', () => {
+  it('is exact in 53 bits, and never splits a character', () => {
     for (const number of orderOf('\u{10FFFF}'.repeat(8))) expect(number).toBeLessThan(2 ** 53)
     const cut = `${'x'.repeat(28)}\u{1F44B}`
     expect(orderOf(`${cut}y`)).toEqual(orderOf(cut))
   })
 
-  it('takes ISO times with fractions and offsets as bounds, and nothing longer than 29 bytes', () => {
+  it('accepts ISO times with fractions and offsets as bounds, and nothing longer than 29 bytes', () => {
     expect(canBeBound('2026-11-21T14:00:00.123+01:00')).toBe(true)
     expect(canBeBound('x'.repeat(30))).toBe(false)
     expect(canBeBound('é'.repeat(15))).toBe(false)

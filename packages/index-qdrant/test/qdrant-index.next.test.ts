@@ -29,7 +29,7 @@ async function openNext(more: Partial<QdrantIndexOptions> = {}) {
 const collections = () => [...fake.store.collections.keys()].toSorted()
 
 describe('An index beside the one that serves', () => {
-  it('is empty, and changes nothing for those who search', async () => {
+  it('is empty, and does not affect searches of the current one', async () => {
     const { index } = await openNext({ fingerprint: 'german-1' })
     expect(await index.keys()).toHaveLength(0)
     expect(await index.vectorKeys()).toHaveLength(0)
@@ -39,7 +39,7 @@ describe('An index beside the one that serves', () => {
     expect(await keysFor(serving, ['wing'])).toEqual([1])
   })
 
-  it('takes the place of the one that serves in one step, which is then gone', async () => {
+  it('replaces the current one in one step, which is then dropped', async () => {
     const { index, serve, drop } = await openNext({
       fingerprint: 'german-1',
       vectorFingerprint: 'model-2',
@@ -60,7 +60,7 @@ describe('An index beside the one that serves', () => {
     expect(await serving.vectorKeys()).toEqual(Uint32Array.of(3))
   })
 
-  it('takes the place of vectors that nobody has any more, too', async () => {
+  it('replaces vectors that no document has any more, too', async () => {
     const { index, serve, drop } = await openNext()
     await addTo(index, { 3: ['wing'] })
     await serve()
@@ -73,14 +73,14 @@ describe('An index beside the one that serves', () => {
     expect(await serving.vectorKeys()).toEqual(Uint32Array.of(3))
   })
 
-  it('filters by what is put into it, from the beginning', async () => {
+  it('can be filtered from the beginning', async () => {
     const { index } = await openNext()
     await index.add(Uint32Array.of(3), batchOf([['wing']]), [{ year: 2026 }])
     const filter = { field: 'year', gte: 2026 }
     expect(await searchIn(index, ['wing'], { filter })).toHaveLength(1)
   })
 
-  it('goes on where one of the same kind was interrupted', async () => {
+  it('continues an interrupted one of the same kind', async () => {
     const first = await openNext()
     await addTo(first.index, { 3: ['wing'] })
     await first.index.addVectors(vectorBatch([3]))
@@ -92,7 +92,7 @@ describe('An index beside the one that serves', () => {
     expect(collections()).toEqual(['test-terms-2', 'test-vectors-2'])
   })
 
-  it('begins anew where one of another kind was interrupted', async () => {
+  it('does not continue an interrupted one of another kind', async () => {
     const first = await openNext()
     await addTo(first.index, { 3: ['wing'] })
     await first.index.addVectors(vectorBatch([3]))

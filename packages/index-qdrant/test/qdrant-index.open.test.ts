@@ -14,7 +14,7 @@ const TOLD = { version: '1.19.1', change: 'completed' }
 const described = (name: string) => fake.store.collections.get(name)?.description
 
 describe('Opening an index on a Qdrant', () => {
-  it('makes the collection of words behind an alias, laid down as it is configured', async () => {
+  it('creates the collection of terms behind an alias, as configured', async () => {
     const settings = { ...SETTINGS, shards: 6, replicas: 2, writeConsistency: 2 }
     await qdrantIndexAt(fake.url, { settings }).open()
     expect([...fake.store.aliases]).toEqual([['test-terms', 'test-terms-1']])
@@ -27,7 +27,7 @@ describe('Opening an index on a Qdrant', () => {
     })
   })
 
-  it('has collections of before ask for as many copies as it does', async () => {
+  it('sets the write consistency of existing collections', async () => {
     const settings = { ...SETTINGS, replicas: 2, writeConsistency: 2 }
     const former = qdrantIndexAt(fake.url, { settings })
     await former.open()
@@ -62,7 +62,7 @@ describe('Opening an index on a Qdrant', () => {
     },
   )
 
-  it('makes one collection of vectors for all that comes at once, and keeps what each put into it', async () => {
+  it('creates one collection for vectors added concurrently, and keeps them all', async () => {
     const servers = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
     for (const server of servers) await server.open()
     const keys = Array.from({ length: 12 }, (_, place) => place)
@@ -78,7 +78,7 @@ describe('Opening an index on a Qdrant', () => {
     for (const server of servers) expect([...(await server.vectorKeys())]).toEqual(keys)
   })
 
-  it('finds what another server has made and filled, also vectors that came later', async () => {
+  it('finds what another server has created and filled, also vectors added later', async () => {
     const [one, other] = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
     await Promise.all([one.open(), other.open()])
     await addTo(one, { 7: ['wing'] })
@@ -97,13 +97,13 @@ describe('Opening an index on a Qdrant', () => {
     await expect(qdrantIndexAt(fake.url, more).open()).rejects.toThrow(remedy)
   })
 
-  it('is refused with the remedy where the collection is of somebody else', async () => {
+  it('is refused, with the remedy, if the collection is not its own', async () => {
     fake.store.perform('PUT /collections/{collection_name}', 'theirs', {}, TOLD)
     fake.store.aliases.set('test-terms', 'theirs')
     await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/QDRANT_COLLECTION/)
   })
 
-  it('is refused with the remedy where the collection is as an older server laid it down', async () => {
+  it('is refused, with the remedy, if the collection has an older layout', async () => {
     const body = {
       sparse_vectors: { terms: { modifier: 'idf' } },
       metadata: { layout: 3, kind: 'terms', analyser: 'english-1' },
@@ -114,7 +114,7 @@ describe('Opening an index on a Qdrant', () => {
     expect(fake.requests.map(({ call }) => call)).not.toContain('POST /collections/aliases')
   })
 
-  it('says so where Qdrant is taking long to create a collection', async () => {
+  it('logs a warning if Qdrant takes long to create a collection', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => {
       vi.useRealTimers()
@@ -137,7 +137,7 @@ describe('Opening an index on a Qdrant', () => {
     expect(said).toHaveLength(2)
   })
 
-  it('waits longer for a change than it lets Qdrant wait for a node that is down', async () => {
+  it('waits longer for a change than Qdrant waits for a node that is down', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => {
       vi.useRealTimers()

@@ -30,7 +30,7 @@ export interface Candidate extends IndexMatch {
   dense?: number
 }
 
-export interface Found {
+export interface SearchResult {
   /** Best first; equal scores in ascending key order. */
   candidates: Candidate[]
   /** True if a higher limit would find nothing more. */
@@ -73,7 +73,7 @@ export interface ChunkIndex {
    * do if the index does not fit, and AppError `index_unavailable` if it may be tried again.
    */
   open(signal?: AbortSignal): Promise<boolean>
-  /** Which part of a shared index has disappeared, or `replaced` if someone else has recreated it. */
+  /** Which part of a shared index has disappeared; `replaced` if someone else has recreated it. */
   lost(signal?: AbortSignal): Promise<'lexical' | 'vectors' | 'replaced' | undefined>
   /**
    * Adds one chunk per key; once it resolves, the next search finds them. A key already present is replaced; if a
@@ -90,7 +90,7 @@ export interface ChunkIndex {
    * The best chunks. A filter has the same meaning as in the document store. Lexical search runs while the vector is
    * computed. Throws the abort reason of `signal`.
    */
-  search(query: ChunkQuery, signal?: AbortSignal): Promise<Found>
+  search(query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult>
   /** The keys of all vectors held, ascending. */
   vectorKeys(): Promise<Uint32Array>
   /** All keys held, ascending; compared with the document store at start-up. */

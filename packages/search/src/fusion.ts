@@ -1,15 +1,15 @@
 import { toUnit } from '@agent-server/lib/unit-vector.ts'
-import type { Candidate, Found, IndexMatch } from './chunk-index.ts'
+import type { Candidate, IndexMatch, SearchResult } from './chunk-index.ts'
 import { byScore } from './ranking.ts'
 
 // Chosen by measurement, see docs/internals/retrieval-quality.md.
-/** Weight of the words next to meaning when candidates are ranked, both as standard scores. */
-const RANKING_WEIGHT = 0.3
-/** A question with this many distinct terms is long: it asks about a subject, on which there are many passages. */
+/** Weight of the lexical score, the rest being the cosine's, both as standard scores. */
+const LEXICAL_WEIGHT = 0.3
+/** A question with this many distinct terms is long: it is about a subject, which many passages treat. */
 const LONG_QUESTION = 6
 /** Weights of the first hits' vectors relative to the long question's own, best hit first. */
-const FEEDBACK_WEIGHTS = [0.2, 0.1, 0.07, 0.05]
-/** Among so few candidates, the average may not be the score of a chunk that has nothing to do with the question. */
+const FIRST_HIT_WEIGHTS = [0.2, 0.1, 0.07, 0.05]
+/** Among so few candidates, the mean may not be the score of an irrelevant chunk. */
 const FEW = 8
 
 /** Unit vectors, one after another, in the order of `keys`; each must be multiplied by its scale, if there are any. */
@@ -45,23 +45,23 @@ export async function rankHybrid(
   { nearest, read }: Vectors,
   lexical: readonly IndexMatch[],
   { vector, termCount, limit }: Question,
-): Promise<Omit<Found, 'degraded'>> {
+): Promise<Omit<SearchResult, 'degraded'>> {
   const near = await nearest()
-  const known = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
-  const fusedFor = (asked: Float32Array) =>
-    fuse(lexical, known.keys, cosinesTo(asked, known), limit)
+  const vectors = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
+  const fusedFor = (question: Float32Array) =>
+    fuse(lexical, vectors.keys, cosinesTo(question, vectors), limit)
   const candidates = fusedFor(vector)
   return {
     candidates:
-      termCount < LONG_QUESTION ? candidates : fusedFor(movedToFirst(candidates, vector, known)),
+      termCount < LONG_QUESTION ? candidates : fusedFor(movedToFirst(candidates, vector, vectors)),
     exhausted: lexical.length < limit && near.length < limit,
   }
 }
 
 /**
- * Fuses two rankings into one, best first: a weighted sum of both standard scores among the candidates. Words count
- * the more, the further their best matches stand out: little where every passage has some of them, much where a rare
- * name is in few. If some candidates have no vector yet, they keep their place in the lexical ranking; those with
+ * Fuses two rankings into one, best first: a weighted sum of both standard scores among the candidates. The lexical
+ * score thus counts the more, the further its best matches stand out: much for a rare name, little for words that
+ * every passage has. If some candidates have no vector yet, they keep their place in the lexical ranking; those with
  * vectors are reordered among the places that they hold in it.
  */
 export function fuse(
@@ -70,29 +70,33 @@ export function fuse(
   cosines: Float64Array,
   limit: number,
 ): Candidate[] {
-  const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
-  // A chunk that is not among the best `limit` scores something between nothing and the last of them.
+  const lexicalScores = new Map(lexical.map(({ key, score }) => [key, score]))
+  // A chunk outside of the best `limit` scores between 0 and the last of them.
   const unlisted = lexical.length < limit ? 0 : (lexical.at(-1)?.score ?? 0) / 2
-  const words = standardScores(Float64Array.from(keys, (key) => byWords.get(key) ?? unlisted))
-  const meaning = standardScores(cosines)
+  const byTerms = standardScores(
+    Float64Array.from(keys, (key) => lexicalScores.get(key) ?? unlisted),
+  )
+  const byVectors = standardScores(cosines)
   const withVectors: Candidate[] = []
   for (let place = 0; place < keys.length; place++) {
     const [key = 0, dense = 0] = [keys[place], cosines[place]]
     const score =
-      RANKING_WEIGHT * (words[place] ?? 0) + (1 - RANKING_WEIGHT) * (meaning[place] ?? 0)
-    const found = byWords.get(key)
+      LEXICAL_WEIGHT * (byTerms[place] ?? 0) + (1 - LEXICAL_WEIGHT) * (byVectors[place] ?? 0)
+    const lexicalScore = lexicalScores.get(key)
     // The entries that remain have no vector.
-    byWords.delete(key)
+    lexicalScores.delete(key)
     withVectors.push(
-      found === undefined ? { key, score, dense } : { key, score, lexical: found, dense },
+      lexicalScore === undefined
+        ? { key, score, dense }
+        : { key, score, lexical: lexicalScore, dense },
     )
   }
   withVectors.sort(byScore)
-  if (byWords.size === 0) return withVectors
+  if (lexicalScores.size === 0) return withVectors
   const places = withVectors.map(({ lexical = 0 }) => lexical).sort((a, b) => b - a)
   const candidates: Candidate[] = [
     ...withVectors.map((match, i) => ({ ...match, score: places[i] ?? 0 })),
-    ...Array.from(byWords, ([key, score]) => ({ key, score, lexical: score })),
+    ...Array.from(lexicalScores, ([key, score]) => ({ key, score, lexical: score })),
   ]
   return candidates.sort((a, b) => b.score - a.score)
 }
@@ -132,7 +136,7 @@ function movedToFirst(
 ): Float32Array<ArrayBuffer> {
   const moved = Float32Array.from(question)
   const withVectors = candidates.filter(({ dense }) => dense !== undefined)
-  for (const [rank, share] of FEEDBACK_WEIGHTS.entries()) {
+  for (const [rank, share] of FIRST_HIT_WEIGHTS.entries()) {
     const hit = withVectors[rank]
     if (!hit) break
     const place = keys.indexOf(hit.key)

@@ -1,5 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { ChunkIndex, ChunkQuery, Found, IndexMatch } from './chunk-index.ts'
+import type { ChunkIndex, ChunkQuery, IndexMatch, SearchResult } from './chunk-index.ts'
 import type { Filter } from './filter.ts'
 import type { QueryTerms } from './term-batch.ts'
 
@@ -34,7 +34,7 @@ export interface Stages {
     lexical: readonly IndexMatch[],
     query: LexicalQuery & VectorQuery,
     signal?: AbortSignal,
-  ): Promise<Omit<Found, 'degraded'>>
+  ): Promise<Omit<SearchResult, 'degraded'>>
 }
 
 /** How often a search is repeated because documents in its scope were replaced before it reached the index. */
@@ -49,12 +49,12 @@ export function createSearch(stages: Stages): ChunkIndex['search'] {
     let scope = await resolve()
     for (let repeats = 0; ; repeats++) {
       if (scope.only?.length === 0) return { candidates: [], exhausted: true, degraded: false }
-      const found = await rank({ ...query, ...scope }, signal)
-      if (!found.exhausted || !scope.only || repeats === MAX_REPEATS) return found
+      const result = await rank({ ...query, ...scope }, signal)
+      if (!result.exhausted || !scope.only || repeats === MAX_REPEATS) return result
       // The index may have dropped chunks in the scope, whose replacements were not part of it.
-      const now = await resolve()
-      if (isSame(scope.only, now.only)) return found
-      scope = now
+      const current = await resolve()
+      if (isSame(scope.only, current.only)) return result
+      scope = current
     }
   }
 }
@@ -87,7 +87,7 @@ function createRanking({ lexical, nearest, fuse }: Stages) {
   return async (
     { mode, vector: embedding, ...query }: ChunkQuery & Scope,
     signal?: AbortSignal,
-  ): Promise<Found> => {
+  ): Promise<SearchResult> => {
     if (mode === 'lexical' || !embedding) {
       return { ...byTerms(await lexical(query, signal), query.limit), degraded: false }
     }
@@ -100,7 +100,7 @@ function createRanking({ lexical, nearest, fuse }: Stages) {
   }
 }
 
-function byTerms(matches: readonly IndexMatch[], limit: number): Omit<Found, 'degraded'> {
+function byTerms(matches: readonly IndexMatch[], limit: number): Omit<SearchResult, 'degraded'> {
   const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
   return { candidates, exhausted: matches.length < limit }
 }

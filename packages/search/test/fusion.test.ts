@@ -37,7 +37,7 @@ function rank(
 }
 
 describe('A ranking by words and meaning', () => {
-  it('orders what it found for a short question by the question itself', async () => {
+  it('orders the candidates of a short question by the question itself', async () => {
     const { candidates } = await rank([{ key: 4, score: 9 }], { limit: 3, termCount: 5 })
     const cosines = candidates.map(({ key, dense }) => [key, dense])
     expect(cosines.toSorted()).toEqual([
@@ -48,7 +48,7 @@ describe('A ranking by words and meaning', () => {
     ])
   })
 
-  it('orders what it found for a long question by the question moved to its first hits', async () => {
+  it('orders the candidates of a long question by the question moved towards its first hits', async () => {
     const { candidates, looks } = await rank([{ key: 4, score: 9 }], { limit: 3, termCount: 6 })
     expect(looks).toBe(1)
     const cosineOf = (wanted: number) => candidates.find(({ key }) => key === wanted)?.dense ?? 0
@@ -57,14 +57,14 @@ describe('A ranking by words and meaning', () => {
     expect(cosineOf(1)).toBeLessThan(1)
   })
 
-  it('compares every candidate, those of the words as well', async () => {
+  it('compares every candidate with the question, lexical matches included', async () => {
     const { candidates } = await rank([{ key: 5, score: 7 }], { limit: 2 })
     expect(candidates.map(({ key }) => key).toSorted()).toEqual([1, 2, 5])
     for (const { dense } of candidates) expect(dense).toEqual(expect.any(Number))
     expect(candidates.find(({ key }) => key === 5)).toMatchObject({ lexical: 7 })
   })
 
-  it('passes over what has no vector, but for what the words found', async () => {
+  it('omits what has no vector, except lexical matches', async () => {
     const { candidates, exhausted } = await rank([{ key: 2, score: 7 }], {
       limit: 3,
       missing: [1, 2],
@@ -74,13 +74,13 @@ describe('A ranking by words and meaning', () => {
     expect(exhausted).toBe(false)
   })
 
-  it('is exhausted where there are fewer of both than asked for', async () => {
+  it('is exhausted if both rankings are shorter than the limit', async () => {
     expect(await rank([], { limit: 6 })).toMatchObject({ exhausted: true })
     expect(await rank([], { limit: 5 })).toMatchObject({ exhausted: false })
     expect(await rank([{ key: 1, score: 1 }], { limit: 1 })).toMatchObject({ exhausted: false })
   })
 
-  it('holds nothing where nothing is found', async () => {
+  it('is empty if nothing matches', async () => {
     expect((await rank([], { limit: 3, missing: KEYS })).candidates).toEqual([])
   })
 })
@@ -108,12 +108,12 @@ function spreadOf(values: readonly number[]): number {
 }
 
 describe('Two rankings fused', () => {
-  it('put first what is good for both', () => {
+  it('put first what ranks high in both', () => {
     const fused = fuse(words({ 1: 10, 2: 9 }), meaning({ 1: 0.2, 2: 0.8, 3: 0.9 }))
     expect(keysOf(fused)[0]).toBe(2)
   })
 
-  it('hold every candidate once, with what each stage made of it', () => {
+  it('hold every candidate once, with the score of each stage', () => {
     const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }))
     expect(fused.toSorted((a, b) => a.key - b.key)).toMatchObject([
       { key: 1, lexical: 10 },
@@ -122,7 +122,7 @@ describe('Two rankings fused', () => {
     ])
   })
 
-  it('leave to what has no vector yet the place that its words gave it', () => {
+  it('keep the lexical place of what has no vector yet', () => {
     const found = words({ 1: 9, 2: 8, 3: 7, 4: 6, 5: 5, 6: 4 })
     const near = meaning({ 2: 0.1, 4: 0.9, 5: 0.5, 7: 0.8 })
     // The places of 2, 4 and 5 go to 4, 7 and 5: near as they are, they cannot push 1, 3 and 6 down.
@@ -130,14 +130,14 @@ describe('Two rankings fused', () => {
     expect(keysOf(fuse(found, new Map()))).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  it('let words decide where their best match stands out, and meaning where many match as well', () => {
+  it('follow the lexical ranking if its best match stands out, and the vectors if many match equally', () => {
     const near = meaning(passages((key) => (key === 1 ? 0.3 : key === 20 ? 0.4 : key / 100)))
     const [alone, among] = [words({ 1: 9 }), words(passages((key) => (key <= 10 ? 9 : 5)))]
     expect(keysOf(fuse(alone, near)).slice(0, 2)).toEqual([1, 20])
     expect(keysOf(fuse(among, near)).slice(0, 2)).toEqual([20, 1])
   })
 
-  it('take a passage that a full list does not hold for half as good as its last', () => {
+  it('score a passage outside of a full lexical list half as high as the last one in it', () => {
     const near = meaning(passages((key) => (key === 20 ? 0.4 : 0.2)))
     const full = words({ 1: 9, 2: 8 })
     const [none, half] = [100, 2].map((limit) => {
@@ -149,17 +149,17 @@ describe('Two rankings fused', () => {
     expect(half).toBeCloseTo(0.3 / spreadOf([9, 8, ...Array(18).fill(4)]), 6)
   })
 
-  it('of two passages that are equally near are decided by the words', () => {
+  it('order equally near passages by their lexical scores', () => {
     expect(keysOf(fuse(words({ 1: 9 }), meaning({ 1: 0.62, 2: 0.64 })))).toEqual([1, 2])
     expect(keysOf(fuse(words({ 1: 9 }), meaning({ 1: 0.12, 2: 0.64 })))).toEqual([2, 1])
   })
 
-  it('leave to the words what is all equally near', () => {
+  it('follow the lexical ranking if all are equally near', () => {
     const near = meaning(passages(() => 0.1 + 0.2))
     expect(keysOf(fuse(words({ 7: 9 }), near))[0]).toBe(7)
   })
 
-  it('order equals by key', () => {
+  it('order equal scores by key', () => {
     expect(keysOf(fuse([], meaning({ 9: 0.5, 4: 0.5, 7: 0.5 })))).toEqual([4, 7, 9])
   })
 

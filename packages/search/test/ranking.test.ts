@@ -17,7 +17,7 @@ describe('The top hits', () => {
     },
   )
 
-  it('know their threshold once they are full', () => {
+  it('have a threshold once they are full', () => {
     const hits = createTopHits(2)
     hits.offer(1, 5)
     expect(hits.threshold()).toBe(Number.NEGATIVE_INFINITY)

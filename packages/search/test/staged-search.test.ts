@@ -80,7 +80,7 @@ describe('A search of an index', () => {
   })
 
   it.each(['dense', 'hybrid'] as const)(
-    '(%s) is lexical, degraded, where the question is not embedded or the vectors are lost',
+    '(%s) is lexical and degraded if the question has no vector or the vectors are lost',
     async (mode) => {
       const lost = () => Promise.reject(new AppError('index_unavailable', 'Lost'))
       const unembedded = await createForTest().ask({ mode, vector: Promise.resolve(undefined) })
@@ -91,14 +91,14 @@ describe('A search of an index', () => {
   )
 
   it.each([new AppError('store_unavailable', 'Away'), new Error('bug')])(
-    'fails as its stages do otherwise: %s',
+    'fails with any other error of its stages: %s',
     async (failure) => {
       const { ask } = createForTest({ nearest: () => Promise.reject(failure) })
       await expect(ask()).rejects.toBe(failure)
     },
   )
 
-  it('ends with the reason of the embedder, and of its signal', async () => {
+  it('rejects with the error of the embedder, and with the reason of its signal', async () => {
     const gone = new Error('the caller left')
     const vector = Promise.reject(gone)
     await expect(createForTest().ask({ vector })).rejects.toBe(gone)
@@ -109,7 +109,7 @@ describe('A search of an index', () => {
 describe('A filter', () => {
   const filter = { field: 'year', eq: 2026 }
 
-  it('that an index applies itself is passed on to every stage', async () => {
+  it('that the index applies itself is passed to every stage', async () => {
     const scopes: unknown[] = []
     const { ask } = createForTest({
       scopeOf: async (asked) => ({ filter: asked }),
@@ -126,7 +126,7 @@ describe('A filter', () => {
     expect(scopes).toEqual([filter, filter])
   })
 
-  it('that accepts nothing asks no stage', async () => {
+  it('that accepts nothing runs no stage', async () => {
     const { ask, events } = createForTest({ scopeOf: async () => ({ only: new Uint32Array() }) })
     expect(await ask({ filter })).toEqual({ candidates: [], exhausted: true, degraded: false })
     expect(events).toEqual([])
@@ -149,16 +149,13 @@ describe('A filter', () => {
     return { search: () => ask({ mode: 'lexical', filter }), resolved: () => resolved }
   }
 
-  it.each([0, 1, 3])(
-    'finds what it accepts that was replaced %i times meanwhile',
-    async (times) => {
-      const { search, resolved } = replacing(times)
-      expect(keysOf(await search())).toEqual([times + 1])
-      expect(resolved()).toBeLessThanOrEqual(5)
-    },
-  )
+  it.each([0, 1, 3])('finds a document that was replaced %i times meanwhile', async (times) => {
+    const { search, resolved } = replacing(times)
+    expect(keysOf(await search())).toEqual([times + 1])
+    expect(resolved()).toBeLessThanOrEqual(5)
+  })
 
-  it('is not resolved for ever where what it accepts is replaced without end', async () => {
+  it('is resolved at most four times, however often documents are replaced', async () => {
     const { search, resolved } = replacing(1_000)
     expect(keysOf(await search())).toEqual([])
     expect(resolved()).toBe(4)

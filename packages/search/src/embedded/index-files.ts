@@ -47,16 +47,16 @@ export async function openIndexFiles<Content extends object>(
   const path = join(directory, manifestName)
   const unfinished = `${path}.new`
   const numberOf = (file: string) => Number(numbered.exec(file)?.[1] ?? 0)
-  const held = await readManifest<Content>(path, format).catch((error: unknown) => {
+  const manifest = await readManifest<Content>(path, format).catch((error: unknown) => {
     notify({ message: messages.unreadable, fields: { err: error } })
     return undefined
   })
-  const isOther = held !== undefined && held.fingerprint !== fingerprint
+  const isOther = manifest !== undefined && manifest.fingerprint !== fingerprint
   if (isOther) {
-    const fields = { was: held.fingerprint, is: fingerprint }
+    const fields = { was: manifest.fingerprint, is: fingerprint }
     notify({ message: messages.other, fields })
   }
-  let generation = Math.max(held?.generation ?? 0, ...(await readdir(directory)).map(numberOf))
+  let generation = Math.max(manifest?.generation ?? 0, ...(await readdir(directory)).map(numberOf))
 
   /** Deletes all index files but these, and the manifest if there are none. Touches only files of the index. */
   const removeAllBut = async (files: readonly string[]): Promise<void> => {
@@ -70,7 +70,7 @@ export async function openIndexFiles<Content extends object>(
 
   return {
     /** The content of the manifest found at start-up; undefined if there was none or it is unusable. */
-    content: isOther ? undefined : held,
+    content: isOther ? undefined : manifest,
     removeAllBut,
     nextNumber: () => ++generation,
 

@@ -41,32 +41,32 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
       return sum * scaleOf(row)
     },
     /** The vectors of these keys, in their order; unknown keys are omitted. */
-    read(wanted: Iterable<number>): ScaledVectors {
-      const known: number[] = []
+    read(keysToRead: Iterable<number>): ScaledVectors {
+      const present: number[] = []
       const places: number[] = []
-      for (const key of wanted) {
+      for (const key of keysToRead) {
         const row = rows.get(key)
         if (row === undefined) continue
-        known.push(key)
+        present.push(key)
         places.push(row)
       }
-      const values = new Int8Array(known.length * dimension)
-      const scales = new Float32Array(known.length)
+      const values = new Int8Array(present.length * dimension)
+      const scales = new Float32Array(present.length)
       for (const [place, row] of places.entries()) {
         values.set(numbersOf(row), place * dimension)
         scales[place] = scaleOf(row)
       }
-      return { keys: Uint32Array.from(known), dimension, values, scales }
+      return { keys: Uint32Array.from(present), dimension, values, scales }
     },
     /** Keys, scales and values, in the form that `createQuantisedVectors` takes as `saved`. */
     save(): Uint8Array<ArrayBuffer> {
       const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
-      const kept = viewsOf(bytes, dimension)
+      const views = viewsOf(bytes, dimension)
       for (const [place, key] of keys().entries()) {
         const row = rows.get(key) ?? 0
-        kept.keys[place] = key
-        kept.scales[place] = scaleOf(row)
-        kept.numbers.set(numbersOf(row), place * dimension)
+        views.keys[place] = key
+        views.scales[place] = scaleOf(row)
+        views.numbers.set(numbersOf(row), place * dimension)
       }
       return bytes
     },
@@ -75,11 +75,11 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array<Arr
 
 /** Rows of a growing buffer, one per vector; freed rows are reused first. */
 function createRows(dimension: number, saved = new Uint8Array()) {
-  const held = viewsOf(saved, dimension)
+  const initial = viewsOf(saved, dimension)
   const rows = new Map<number, number>()
-  for (const [row, key] of held.keys.entries()) rows.set(key, row)
+  for (const [row, key] of initial.keys.entries()) rows.set(key, row)
   const freed: number[] = []
-  let { scales, numbers } = held
+  let { scales, numbers } = initial
 
   const grow = (size: number) => {
     if (size <= scales.length) return
@@ -106,9 +106,9 @@ function createRows(dimension: number, saved = new Uint8Array()) {
       for (let i = 0; i < dimension; i++) largest = Math.max(largest, Math.abs(values[i] ?? 0))
       const scale = largest / MAX_LEVEL
       scales[row] = scale
-      const written = numbersOf(row)
+      const levels = numbersOf(row)
       for (let i = 0; i < dimension; i++) {
-        written[i] = scale > 0 ? Math.round((values[i] ?? 0) / scale) : 0
+        levels[i] = scale > 0 ? Math.round((values[i] ?? 0) / scale) : 0
       }
     },
     free(key: number): boolean {

@@ -61,20 +61,20 @@ export function scoreSegment(
 ): void {
   const rests = restsOf(lists)
   let threshold = hits.threshold()
-  let found = 0
+  let size = 0
   lists.forEach((list, i) => {
     const rest = rests[i] ?? 0
     const length = list.to - list.from
-    if (found > 0 && length > LONG_LIST * found) {
-      threshold = Math.max(threshold, thresholdOf(segment, found, hits.limit))
-      found = dropBelow(threshold - rest, found)
+    if (size > 0 && length > LONG_LIST * size) {
+      threshold = Math.max(threshold, thresholdOf(segment, size, hits.limit))
+      size = dropBelow(threshold - rest, size)
     }
     const isOpen = rest >= threshold
-    if (isOpen || length < LOOKUP_COST * found)
-      found = addByReading(segment, list, norm, found, isOpen)
-    else addByLookup(segment, list, norm, found)
+    if (isOpen || length < LOOKUP_COST * size)
+      size = addByReading(segment, list, norm, size, isOpen)
+    else addByLookup(segment, list, norm, size)
   })
-  offerCandidates(segment, found, hits)
+  offerCandidates(segment, size, hits)
 }
 
 /** For each list, an upper bound of what it and the following lists can add to a score. */
@@ -90,8 +90,8 @@ function restsOf(lists: readonly Postings[]): number[] {
  * A score that at least `limit` live candidates, and hardly more, reach; -Infinity if there are fewer. Uses a
  * histogram, which is much faster than sorting.
  */
-function thresholdOf(segment: Segment, found: number, limit: number): number {
-  const steps = tally(segment, found)
+function thresholdOf(segment: Segment, size: number, limit: number): number {
+  const steps = tally(segment, size)
   let left = limit
   for (let step = STEPS - 1; step >= 0; step--) {
     left -= tallies[step] ?? 0
@@ -101,12 +101,12 @@ function thresholdOf(segment: Segment, found: number, limit: number): number {
 }
 
 /** Fills `tallies`; returns the number of buckets per unit of score. */
-function tally({ removed }: Segment, found: number): number {
+function tally({ removed }: Segment, size: number): number {
   let highest = 0
-  for (let i = 0; i < found; i++) highest = Math.max(highest, scores[candidates[i] ?? 0] ?? 0)
+  for (let i = 0; i < size; i++) highest = Math.max(highest, scores[candidates[i] ?? 0] ?? 0)
   const steps = (STEPS - 1) / highest
   tallies.fill(0)
-  for (let i = 0; i < found; i++) {
+  for (let i = 0; i < size; i++) {
     const ordinal = candidates[i] ?? 0
     if (removed?.[ordinal]) continue
     const step = Math.trunc((scores[ordinal] ?? 0) * steps)
@@ -115,36 +115,36 @@ function tally({ removed }: Segment, found: number): number {
   return steps
 }
 
-function dropBelow(threshold: number, found: number): number {
-  let kept = 0
-  for (let i = 0; i < found; i++) {
+function dropBelow(threshold: number, size: number): number {
+  let remaining = 0
+  for (let i = 0; i < size; i++) {
     const ordinal = candidates[i] ?? 0
     if ((scores[ordinal] ?? 0) < threshold) scores[ordinal] = 0
-    else candidates[kept++] = ordinal
+    else candidates[remaining++] = ordinal
   }
-  return kept
+  return remaining
 }
 
-/** Reads the whole list; adds new candidates if `isOpen`, otherwise skips them. Returns the number of candidates. */
+/** Reads the whole list; adds new candidates only if `isOpen`. Returns the number of candidates. */
 function addByReading(
   { ordinals, counts, lengths }: Segment,
   { from, to, bound }: Postings,
   { base, slope }: LengthNorm,
-  alreadyFound: number,
+  initialSize: number,
   isOpen: boolean,
 ): number {
-  let found = alreadyFound
+  let size = initialSize
   for (let i = from; i < to; i++) {
     const ordinal = ordinals[i] ?? 0
     const score = scores[ordinal] ?? 0
     if (score === 0) {
       if (!isOpen) continue
-      candidates[found++] = ordinal
+      candidates[size++] = ordinal
     }
     const count = counts[i] ?? 0
     scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
   }
-  return found
+  return size
 }
 
 /** Looks up every candidate in the list. */
@@ -152,9 +152,9 @@ function addByLookup(
   { ordinals, counts, lengths }: Segment,
   { from, to, bound }: Postings,
   { base, slope }: LengthNorm,
-  found: number,
+  size: number,
 ): void {
-  for (let i = 0; i < found; i++) {
+  for (let i = 0; i < size; i++) {
     const ordinal = candidates[i] ?? 0
     const position = lowerBound(ordinals, ordinal, from, to)
     if (position === to || ordinals[position] !== ordinal) continue
@@ -164,11 +164,11 @@ function addByLookup(
   }
 }
 
-function offerCandidates(segment: Segment, found: number, hits: TopHits): void {
+function offerCandidates(segment: Segment, size: number, hits: TopHits): void {
   const { keys, removed } = segment
-  const least = found > hits.limit ? thresholdOf(segment, found, hits.limit) : 0
+  const least = size > hits.limit ? thresholdOf(segment, size, hits.limit) : 0
   const threshold = Math.max(least, hits.threshold())
-  for (let i = 0; i < found; i++) {
+  for (let i = 0; i < size; i++) {
     const ordinal = candidates[i] ?? 0
     const score = scores[ordinal] ?? 0
     scores[ordinal] = 0

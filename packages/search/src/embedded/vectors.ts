@@ -28,10 +28,10 @@ const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 const MAX_COMPARED = 1_024
 /** Factor by which a graph search is widened until enough chunks are in the scope, and the limit at which it stops. */
 const DEEPER = 4
-const MAX_LOOKED_AT = 6_400
+const MAX_DEPTH = 6_400
 
 /** The vectors, and a graph of them. */
-interface Held {
+interface GraphedVectors {
   vectors: QuantisedVectors
   graph: VectorGraph
 }
@@ -39,30 +39,30 @@ interface Held {
 /** The vectors of the index, kept on disk. The first vector added determines the dimension. */
 export async function openVectorPart(options: IndexFilesOptions) {
   const snapshot = await openVectorSnapshot(options)
-  let held: Held | undefined = snapshot.loaded
+  let current: GraphedVectors | undefined = snapshot.loaded
   let unwritten = 0
 
-  const openFor = async (dimension: number): Promise<Held> => {
-    if (!held || held.vectors.size === 0) {
-      held = { vectors: createQuantisedVectors(dimension), graph: await openGraph(dimension) }
+  const openFor = async (dimension: number): Promise<GraphedVectors> => {
+    if (!current || current.vectors.size === 0) {
+      current = { vectors: createQuantisedVectors(dimension), graph: await openGraph(dimension) }
     }
-    const { vectors } = held
-    if (vectors.dimension === dimension) return held
+    const { vectors } = current
+    if (vectors.dimension === dimension) return current
     throw new RangeError(`The index holds vectors of ${vectors.dimension}, not ${dimension}`)
   }
   const forget = (keys: Iterable<number>): number[] => {
-    const known = [...new Set(keys)].filter((key) => held?.vectors.has(key))
-    held?.graph.remove(known)
-    for (const key of known) held?.vectors.delete(key)
+    const known = [...new Set(keys)].filter((key) => current?.vectors.has(key))
+    current?.graph.remove(known)
+    for (const key of known) current?.vectors.delete(key)
     return known
   }
 
-  const writeAbove = async (most: number) => {
-    if (!held || unwritten <= most) return
-    await snapshot.save(held)
+  const writeAbove = async (limit: number) => {
+    if (!current || unwritten <= limit) return
+    await snapshot.save(current)
     unwritten = 0
   }
-  const shareOf = (share: number) => share * (held?.vectors.size ?? 0)
+  const shareOf = (share: number) => share * (current?.vectors.size ?? 0)
 
   return {
     async add({ keys, dimension, values }: VectorBatch): Promise<void> {
@@ -85,36 +85,39 @@ export async function openVectorPart(options: IndexFilesOptions) {
       unwritten += forget(keys).length
     },
     nearest: (query: VectorQuery): Ranking => {
-      if (held?.vectors.dimension === query.vector.length) return nearestOf(held, query)
+      if (current?.vectors.dimension === query.vector.length) return nearestOf(current, query)
       return { keys: new Uint32Array(), scores: new Float64Array() }
     },
     /** The vectors of these keys; keys without a vector of this dimension are omitted. */
     read: (keys: readonly number[], dimension: number): ScaledVectors =>
-      held?.vectors.dimension === dimension
-        ? held.vectors.read(keys)
+      current?.vectors.dimension === dimension
+        ? current.vectors.read(keys)
         : { keys: new Uint32Array(), dimension, values: new Float32Array() },
-    keys: () => held?.vectors.keys() ?? new Uint32Array(),
+    keys: () => current?.vectors.keys() ?? new Uint32Array(),
     tidy: () => writeAbove(Math.max(MIN_UNWRITTEN, shareOf(UNWRITTEN_SHARE))),
     rest: () => writeAbove(shareOf(UNWRITTEN_SHARE_WHEN_QUIET)),
     flush: () => writeAbove(0),
   }
 }
 
-function nearestOf({ vectors, graph }: Held, { vector, limit, only }: VectorQuery): Ranking {
+function nearestOf(
+  { vectors, graph }: GraphedVectors,
+  { vector, limit, only }: VectorQuery,
+): Ranking {
   if (only ? only.length <= MAX_COMPARED : vectors.size <= limit) {
     return compareAll(vectors, only ?? vectors.keys(), { vector, limit })
   }
   const allowed = only && new Set(only)
   // The graph does not support filters, so more are requested until enough pass.
-  for (let wanted = limit; ; wanted *= DEEPER) {
-    const most = Math.min(wanted, vectors.size)
+  for (let depth = limit; ; depth *= DEEPER) {
+    const count = Math.min(depth, vectors.size)
     const hits = createTopHits(limit)
-    graph.search(vector, most, (key, cosine) => {
+    graph.search(vector, count, (key, cosine) => {
       if (!allowed || allowed.has(key)) hits.offer(key, cosine)
     })
-    const found = hits.take()
-    const isFull = found.keys.length === limit
-    if (isFull || most === vectors.size || wanted >= MAX_LOOKED_AT) return found
+    const ranking = hits.take()
+    const isFull = ranking.keys.length === limit
+    if (isFull || count === vectors.size || depth >= MAX_DEPTH) return ranking
   }
 }
 
@@ -155,7 +158,7 @@ async function openVectorSnapshot(options: IndexFilesOptions) {
   const namesOf = (generation: number) => [`${generation}.vectors`, `${generation}.graph`] as const
   const pathOf = (name: string) => join(options.directory, name)
 
-  const load = async (): Promise<Held | undefined> => {
+  const load = async (): Promise<GraphedVectors | undefined> => {
     const manifest = files.content
     if (!manifest) return undefined
     const [vectorsName, graphName] = namesOf(manifest.generation)
@@ -184,7 +187,7 @@ async function openVectorSnapshot(options: IndexFilesOptions) {
     /** The vectors read at start-up; undefined if there were none or they could not be read. */
     loaded,
     /** Writes the vectors and makes them the current ones. */
-    async save({ vectors, graph }: Held): Promise<void> {
+    async save({ vectors, graph }: GraphedVectors): Promise<void> {
       const names = namesOf(files.nextNumber())
       const [vectorsName, graphName] = names
       const bytes = vectors.save()

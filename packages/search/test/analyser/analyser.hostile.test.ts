@@ -49,7 +49,7 @@ describe('The analyser on hostile text', () => {
     expect(analyse(text).length).toBe(3_000 * analyse(sentence).length)
   })
 
-  it('keeps words, not the texts that it met them in, and of words only so many', long, () => {
+  it('caches a bounded number of words, and no text that contained them', long, () => {
     // Without stems, which take most of the time and none of the memory.
     const unstemmed = createAnalyser('none')
     const padding = 'common words of the text, again and again '.repeat(350)

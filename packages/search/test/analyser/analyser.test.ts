@@ -23,7 +23,7 @@ function matches(query: string, text: string, language?: AnalyserLanguage): bool
 const sizes = (text: string, language?: AnalyserLanguage) => termsOf(text, language).size
 
 describe('The analyser', () => {
-  it('gives a term the hash of its stem, so that every engine can know it by the same number', () => {
+  it('hashes the stem of a term, so that all indexes use the same number', () => {
     expect([...termsOf('Wings')]).toEqual([crc32('wing')])
     expect([...termsOf('Wings', 'none')]).toEqual([crc32('wings')])
   })
@@ -90,7 +90,7 @@ describe('The analyser', () => {
     expect(length).toBe(1_003)
   })
 
-  it('lays the chunks of a batch out one after another', () => {
+  it('arranges the chunks of a batch one after another', () => {
     const analyser = createAnalyser('english')
     const chunks = ['wing lift', '', 'drag'].map((text) => ({ heading: '', text }))
     const batch = analyser.batch(chunks)
@@ -114,7 +114,7 @@ describe('The analyser', () => {
     })
   })
 
-  it('takes a thousand terms of a query that has more', () => {
+  it('uses the first thousand terms of a query', () => {
     const words = Array.from({ length: 5_000 }, (_, i) => `w${i}`)
     expect(sizes(words.join(' '))).toBe(1_000)
   })

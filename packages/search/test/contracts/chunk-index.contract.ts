@@ -48,7 +48,7 @@ export function describeChunkIndex(
         expect(await searchIn(index, [])).toEqual([])
       })
 
-      it('finds nothing but what the filter accepts, scored as ever', async () => {
+      it('finds only what the filter accepts, with the same scores', async () => {
         const chunks = { 1: ['wing'], 2: ['wing', 'a'], 5: ['wing', 'a', 'b'], 9: ['a'] }
         const of = (...keys: number[]) => ({ field: 'key', in: keys })
         for (const key of Object.keys(chunks).map(Number)) source.metadata.set(key, { key })
@@ -80,13 +80,13 @@ export function describeChunkIndex(
         expect(await keysFor(index, ['wing'])).toEqual([2, 1, 4])
       })
 
-      it('weighs a term by how often the query asks for it', async () => {
+      it('weighs a term by how often the query contains it', async () => {
         await addTo(index, { 1: ['wing', 'a'], 2: ['lift', 'b'] })
         expect(await keysFor(index, { wing: 1, lift: 2 })).toEqual([2, 1])
         expect(await keysFor(index, { wing: 2, lift: 1 })).toEqual([1, 2])
       })
 
-      it('answers scores that fall, all of them above zero', async () => {
+      it('returns descending scores, all above zero', async () => {
         await addTo(index, { 1: ['a'], 2: ['a', 'b'], 3: ['a', 'b', 'c'], 4: ['c', 'd'] })
         const scores = (await searchIn(index, ['a', 'b', 'c'])).map(({ score }) => score)
         expect(scores).toHaveLength(4)
@@ -100,7 +100,7 @@ export function describeChunkIndex(
         expect(await keysFor(index, ['wing'], 2)).toEqual([10, 20])
       })
 
-      it('answers no more than the limit, and those are the best', async () => {
+      it('returns the best matches up to the limit', async () => {
         const chunks = Array.from({ length: 7 }, (_, i) => ({ wing: 1, pad: 7 - i }))
         await addTo(index, Object.fromEntries(chunks.map((terms, i) => [i + 1, terms])))
         expect(await keysFor(index, ['wing'], 3)).toEqual([7, 6, 5])
@@ -108,7 +108,7 @@ export function describeChunkIndex(
         expect(await keysFor(index, ['wing'], 1_000)).toHaveLength(7)
       })
 
-      it('throws the reason of a signal that was aborted before or is aborted meanwhile', async () => {
+      it('throws the reason of a signal that is aborted before or meanwhile', async () => {
         await addTo(index, { 1: ['wing'] })
         const query = { mode: 'lexical', terms: queryOf(['wing']), limit: 5 } as const
         const reason = new Error('left')
@@ -131,20 +131,20 @@ export function describeChunkIndex(
         expect([...(await index.keys())]).toEqual([1, 2])
       })
 
-      it('keeps the last of a key that comes twice in one batch', async () => {
+      it('keeps the last chunk of a duplicate key in a batch', async () => {
         await index.add(Uint32Array.of(5, 5), batchOf([['first'], ['second']]), [])
         expect(await keysFor(index, ['first'])).toEqual([])
         expect(await keysFor(index, ['second'])).toEqual([5])
       })
 
-      it('takes an empty batch, and a chunk without terms, which nothing finds', async () => {
+      it('accepts an empty batch, and a chunk without terms, which never matches', async () => {
         await index.add(new Uint32Array(), batchOf([]), [])
         await addTo(index, { 3: [] })
         expect([...(await index.keys())]).toEqual([3])
         expect(await searchIn(index, ['wing'])).toEqual([])
       })
 
-      it('leaves the batch with its caller, who may add it again', async () => {
+      it('leaves the batch to its caller, who may add it again', async () => {
         const keys = Uint32Array.of(1)
         const batch = batchOf([['wing']])
         await index.add(keys, batch, [])
@@ -153,7 +153,7 @@ export function describeChunkIndex(
         expect(await keysFor(index, ['wing'])).toEqual([1])
       })
 
-      it('takes a large batch, and answers searches meanwhile', long, async () => {
+      it('accepts a large batch, and answers searches meanwhile', long, async () => {
         await addTo(index, { 0: ['early'] })
         const size = isLong ? 5_000 : 1_000
         const keys = Uint32Array.from({ length: size }, (_, i) => i + 1)
@@ -188,7 +188,7 @@ export function describeChunkIndex(
         expect(await index.keys()).toHaveLength(0)
       })
 
-      it('makes room for the key to come again', async () => {
+      it('lets the key be added again', async () => {
         await addTo(index, { 1: ['wing'] })
         await index.remove([1])
         await addTo(index, { 1: ['lift'] })
@@ -209,7 +209,7 @@ export function describeChunkIndex(
       expect(await index.keys()).toHaveLength(598)
     })
 
-    it('lists every key it holds, ascending', async () => {
+    it('lists all keys, ascending', async () => {
       expect([...(await index.keys())]).toEqual([])
       await addTo(index, { 9: ['a'], 4294967295: ['b'] })
       await addTo(index, { 3: ['a'], 12: ['a'], 0: ['a'] })

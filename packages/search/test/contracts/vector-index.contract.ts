@@ -71,7 +71,7 @@ export function describeVectorIndex(
       expect(await current().index.vectorKeys()).toEqual(Uint32Array.of(1, 2, 3))
     })
 
-    it('go with the chunk, and do not come with it', async () => {
+    it('are removed with the chunk, and not added with it', async () => {
       await addTo(current().index, { 1: ['wing'], 2: ['wing'] })
       await addVectors([1, 3])
       await current().index.remove([1, 77])
@@ -80,7 +80,7 @@ export function describeVectorIndex(
       expect(await current().index.vectorKeys()).toEqual(Uint32Array.of(3))
     })
 
-    it('may be of another dimension once none is left', async () => {
+    it('may have another dimension once none is left', async () => {
       await addVectors([1])
       await current().index.remove([1])
       const values = Float32Array.of(0, 1)
@@ -89,7 +89,7 @@ export function describeVectorIndex(
       expect(match?.key).toBe(2)
     })
 
-    it('of another dimension than the question are not found', async () => {
+    it('of another dimension than the question do not match', async () => {
       await addVectors([1])
       expect(await nearestIn(current().index, Float32Array.of(1), { limit: 3 })).toEqual([])
     })
@@ -107,7 +107,7 @@ export function describeVectorIndex(
       expect(found / 100).toBeGreaterThanOrEqual(0.98)
     })
 
-    it('are looked for among those chunks only that the filter accepts', async () => {
+    it('are searched only among the chunks that the filter accepts', async () => {
       const { index, source } = current()
       const keys = Array.from({ length: 500 }, (_, i) => i + 1)
       for (const key of keys) source.metadata.set(key, { ten: key % 10 === 0 && key <= 500 })
@@ -164,7 +164,7 @@ export function describeVectorIndex(
       },
     )
 
-    it('are listed by their keys, without the words of their chunks', async () => {
+    it('are listed by key, also without terms of their chunks', async () => {
       await addVectors([1, 2, 3])
       await current().index.remove([2])
       expect([...(await current().index.vectorKeys())]).toEqual([1, 3])

@@ -30,7 +30,7 @@ describeChunkIndex('The embedded index', async (source) => {
 })
 
 describe('The thread of the embedded index', () => {
-  it('rejects what is asked of it, and reports no crash, where its directory cannot be made', async () => {
+  it('rejects calls, and reports no crash, if its directory cannot be created', async () => {
     const file = join(await temporaryDirectory(), 'file')
     await writeFile(file, '')
     const crashes: Error[] = []
@@ -44,7 +44,7 @@ describe('The thread of the embedded index', () => {
     expect(crashes).toEqual([])
   })
 
-  it('rejects the calls under way and those to come when it crashes, and says so once', async () => {
+  it('rejects pending and later calls when it crashes, and reports the crash once', async () => {
     const child = fork(new URL('./crashing-process.ts', import.meta.url), {
       execArgv: ['--import', new URL('./crash-on-demand.ts', import.meta.url).href],
     })
@@ -59,7 +59,7 @@ describe('The thread of the embedded index', () => {
     })
   })
 
-  it('writes what it holds when it is closed', async () => {
+  it('writes its content when it is closed', async () => {
     const directory = await temporaryDirectory()
     const index = open(directory)
     await addTo(index, { 1: ['wing'] })

@@ -59,7 +59,7 @@ function toScored({ keys, scores }: Ranking) {
 
 describe('The lexical index', () => {
   it.each(someOf([1, 2, 3], 1))(
-    'scores to the last bit as BM25 is defined, through changes and merges (seed %i)',
+    'scores exactly as BM25 is defined, through changes and merges (seed %i)',
     long,
     (seed) => {
       const { random, index, truth, add, remove, merge } = createPair(seed)
@@ -81,7 +81,7 @@ describe('The lexical index', () => {
   )
 
   it.each([0.001, 0.02, 0.5, 0.98])(
-    'answers among some keys as a look at every chunk would, to the last bit (share %d)',
+    'ranks some keys exactly as a full scan does (share %d)',
     (share) => {
       const { random, index, truth, add, remove, merge } = createPair(9)
       for (let round = 0; round < 30; round++) {
@@ -101,7 +101,7 @@ describe('The lexical index', () => {
     },
   )
 
-  it('answers alike before, during and after a merge', () => {
+  it('ranks the same before, during and after a merge', () => {
     const { random, index, add, merge } = createPair(5)
     for (let i = 0; i < 8; i++) add(100)
     const query = queryOf(randomQuery(random, VOCABULARY))
@@ -116,7 +116,7 @@ describe('The lexical index', () => {
     expect(toScored(index.search(query, 20))).toEqual(before)
   })
 
-  it('keeps few segments however small the additions, and forgets removed chunks for good', () => {
+  it('keeps few segments however small the additions, and frees the memory of removed chunks', () => {
     const { index, add, remove, merge } = createPair(6)
     for (let i = 0; i < 2_000; i++) {
       add(1)
@@ -133,7 +133,7 @@ describe('The lexical index', () => {
     expect([index.keys().length, index.segments.length]).toEqual([0, 0])
   })
 
-  it('caps no score: a term counted 255 times, in the shortest and the longest chunk', () => {
+  it('scores a term that occurs 255 times, in the shortest and the longest chunk', () => {
     const index = createLexicalIndex([])
     const chunks = [{ wing: 255 }, { wing: 255, pad: 255 }, { pad: 1 }]
     index.add(Uint32Array.of(1, 2, 3), batchOf(chunks), 0, 3)
@@ -143,7 +143,7 @@ describe('The lexical index', () => {
     )
   })
 
-  it('takes no removed chunk for one of the best when it stops looking for more', () => {
+  it('does not count removed chunks when it prunes', () => {
     const index = createLexicalIndex([])
     const rare = Array.from({ length: 6 }, () => ({ rare: 9, common: 1 }))
     const common = Array.from({ length: 100 }, () => ({ common: 1 }))

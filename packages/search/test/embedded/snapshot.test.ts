@@ -66,7 +66,7 @@ const contentOf = ({ index, warnings }: Opened) => ({
 })
 
 describe('The snapshot of the embedded index', () => {
-  it('holds all that came once nothing has come for a while, so that a crash costs nothing', async () => {
+  it('is written after a pause in changes, so that a crash loses nothing', async () => {
     const directory = await temporaryDirectory()
     const { add } = await open(directory, undefined, 20)
     const written = async () => {
@@ -80,7 +80,7 @@ describe('The snapshot of the embedded index', () => {
     expect((await open(directory)).index.keys().length).toBe(200)
   })
 
-  it('opens as it was closed, removals included, with no file written twice', async () => {
+  it('restores the index as it was closed, removals included, and writes no file twice', async () => {
     const directory = await temporaryDirectory()
     const before = await using(directory, async (opened) => {
       await opened.add(chunksFrom(1))
@@ -96,7 +96,7 @@ describe('The snapshot of the embedded index', () => {
     expect(await using(directory, contentOf)).toEqual(before)
   })
 
-  it('is written by itself when much has been added, and then holds no file twice', async () => {
+  it('is written when much has been added, and then holds no file twice', async () => {
     const directory = await temporaryDirectory()
     await using(directory, async ({ add }) => {
       for (let first = 0; first < 20_000; first += 100) await add(chunksFrom(first))
@@ -152,7 +152,7 @@ describe('The snapshot of the embedded index', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('starts afresh without a manifest, or with one of another analyser', async () => {
+  it('is empty without a manifest, or with one of another analyser', async () => {
     const directory = await seeded()
     await rm(join(directory, MANIFEST))
     expect((await using(directory, contentOf)).keys).toEqual([])
@@ -166,7 +166,7 @@ describe('The snapshot of the embedded index', () => {
     ])
   })
 
-  it('removes what an interrupted write has left behind, and nothing that is not its own', async () => {
+  it('removes what an interrupted write has left, and no file of others', async () => {
     const directory = await seeded()
     const before = await readdir(directory)
     await writeFile(join(directory, '999.segment'), 'half a segm')
@@ -179,7 +179,7 @@ describe('The snapshot of the embedded index', () => {
     expect(await readdir(directory)).toEqual([...before, 'notes.txt', 'vectors'].toSorted())
   })
 
-  it('is written once the disk takes it again, where a write failed; searches go on meanwhile', async () => {
+  it('is written once the disk works again, and searches work meanwhile', async () => {
     const directory = await temporaryDirectory()
     const opened = await open(directory)
     await opened.add(chunksFrom(1))

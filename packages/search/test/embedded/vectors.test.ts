@@ -24,7 +24,7 @@ describe('The vectors of the embedded index', () => {
   }
   const files = async () => (await readdir(directory)).toSorted()
 
-  it('are there at the next start as they were flushed', async () => {
+  it('are restored at the next start as they were flushed', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch([1, 2, 3]))
     vectors.remove([2])
@@ -37,7 +37,7 @@ describe('The vectors of the embedded index', () => {
     expect(notices).toEqual([])
   })
 
-  it('keep one snapshot on the disk, and write none where nothing has changed', async () => {
+  it('keep one snapshot on disk, and write none without a change', async () => {
     const vectors = await open()
     await vectors.flush()
     expect(await files()).toEqual([])
@@ -49,7 +49,7 @@ describe('The vectors of the embedded index', () => {
     expect(await files()).toEqual(['2.graph', '2.vectors', 'vectors.json'])
   })
 
-  it('are still to be written when that has failed', async () => {
+  it('are written again after a failed write', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch([1]))
     await rm(directory, { recursive: true })
@@ -59,14 +59,14 @@ describe('The vectors of the embedded index', () => {
     expect((await open()).keys()).toEqual(Uint32Array.of(1))
   })
 
-  it('are written by themselves when many have changed', onlyLong, async () => {
+  it('are written when many have changed', onlyLong, async () => {
     const vectors = await open()
     await vectors.add(vectorBatch(Array.from({ length: 8_300 }, (_, i) => i + 1)))
     await vectors.tidy()
     expect((await open()).keys()).toHaveLength(8_300)
   })
 
-  it('are written after a rest, but for few of many', async () => {
+  it('are written after a pause, unless few of many have changed', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch(Array.from({ length: 200 }, (_, i) => i + 1)))
     await vectors.tidy()
@@ -82,7 +82,7 @@ describe('The vectors of the embedded index', () => {
     expect((await open()).keys()).toHaveLength(181)
   })
 
-  it('that were made anew since are left out', async () => {
+  it('of another generation are discarded', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch([1]))
     await vectors.flush()
@@ -92,7 +92,7 @@ describe('The vectors of the embedded index', () => {
   })
 
   it.each(['1.graph', '1.vectors', 'vectors.json'])(
-    'are left out, and told of, where %s is damaged',
+    'are discarded, with a warning, if %s is damaged',
     async (file) => {
       const vectors = await open()
       await vectors.add(vectorBatch([1, 2, 3]))
@@ -105,7 +105,7 @@ describe('The vectors of the embedded index', () => {
     },
   )
 
-  it('refuse a batch of another dimension than those there are', async () => {
+  it('refuse a batch of another dimension', async () => {
     const vectors = await open()
     await vectors.add(vectorBatch([1]))
     const other = { keys: Uint32Array.of(2), dimension: 2, values: Float32Array.of(0, 1) }
