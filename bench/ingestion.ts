@@ -71,7 +71,7 @@ async function openAlone(directory: string) {
   const index: ChunkIndex = createEmbeddedIndex({
     directory,
     fingerprint: analyser.fingerprint,
-    source: { matchingKeys: async () => new Uint32Array() },
+    source: { visibleKeys: async () => new Uint32Array() },
     onCrash: (error) => {
       throw error
     },

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChunkIndex, TermBatch } from '@agent-server/search'
 import { createAnalyser, createEmbeddedIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { splitText } from '../src/knowledge/ingestion/split/split-text.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import type { CorpusDocument } from './support/corpus.ts'
@@ -16,7 +17,7 @@ const WORDS_OF_A_QUERY = { first: 20, fewest: 3, most: 10 }
 const REPLACED_DOCUMENTS = 100
 
 const analyser = createAnalyser('english')
-const NO_FILTERS = { matchingKeys: async () => new Uint32Array() }
+const NO_FILTERS = { visibleKeys: async () => new Uint32Array() }
 
 interface Built {
   keys: number
@@ -132,7 +133,7 @@ async function timeSearches(
     for (const text of queries) {
       const terms = analyser.query(text)
       const begun = performance.now()
-      await index.search({ mode: 'lexical', terms, limit: LIMIT })
+      await index.search(everything(), { mode: 'lexical', terms, limit: LIMIT })
       if (run > 0) times.push(performance.now() - begun)
     }
   }

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChunkIndex } from '@agent-server/search'
 import { createEmbeddedIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { Index, MetricKind, ScalarKind } from 'usearch'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import {
@@ -81,7 +82,7 @@ async function open(directory: string): Promise<ChunkIndex> {
     directory,
     fingerprint: 'vectors',
     vectorFingerprint: 'bench',
-    source: { matchingKeys: async () => new Uint32Array() },
+    source: { visibleKeys: async () => new Uint32Array() },
     onCrash: (error) => {
       throw error
     },
@@ -120,7 +121,8 @@ function batchOf(vectors: ClusteredVectors, from: number, to: number) {
 
 async function nearestIn(index: ChunkIndex, vector: Vector) {
   const query = { mode: 'dense', terms: NO_TERMS, limit: CANDIDATES } as const
-  return (await index.search({ ...query, vector: Promise.resolve(vector) })).candidates
+  return (await index.search(everything(), { ...query, vector: Promise.resolve(vector) }))
+    .candidates
 }
 
 async function timeSearches(index: ChunkIndex, questions: readonly Vector[], rounds: number) {

@@ -43,7 +43,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dialects: ['http', 'agent', 'knowledge', 'search', ...SEAMS, ...LEAVES],
   agent: ['knowledge', 'office-tools', 'tables', 'readers', 'search', ...SEAMS, ...LEAVES],
   knowledge: ['readers', 'search', ...SEAMS, ...LEAVES],
-  stores: LEAVES,
+  // What is visible means the same in a store and in an index.
+  stores: ['search', ...LEAVES],
   models: LEAVES,
   sandboxes: ['errors', 'lib'],
   // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.

@@ -9,7 +9,6 @@ import {
   createConversationSweep,
 } from '../knowledge/conversation-documents.ts'
 import { limitTo, listCollections } from '../knowledge/corpus-access.ts'
-import { createLineIngestion } from '../knowledge/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../knowledge/ingestion/documents.ts'
 import { createFiles } from '../knowledge/ingestion/uploads.ts'
 import { createTermsOfChunk } from '../knowledge/retrieval/relevance.ts'
@@ -270,24 +269,17 @@ function openCorpus(
       allow: config.OUTBOUND_ALLOW ?? [],
       maxBytes: config.FILE_LIMIT,
     },
-    { store, documents, wake, log },
+    { store, wake, log },
   )
-  const { conversations } = store
-  const sweep = createConversationSweep({
-    store,
-    lookup: store.lookup,
-    documents,
-    conversations,
-    log,
-  })
+  const { conversations, lookup } = store
+  const sweep = createConversationSweep({ store, lookup, documents, log })
   const services = {
     documents,
     conversationDocuments: createConversationDocuments({ documents, conversations }),
     retrieval,
     pages: web.pages,
-    collections: listCollections(store.lookup),
-    files: createFiles({ store, documents }),
-    lines: createLineIngestion({ documents, log }),
+    collections: listCollections(lookup),
+    files: createFiles({ store }),
     log,
   }
   const folders = openWatch(

@@ -5,8 +5,8 @@ import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { AgentFields } from '../schemas/chat.ts'
+import { within } from '../schemas/collection.ts'
 import type { ErrorBody } from '../schemas/error.ts'
-import { within } from '../schemas/metadata.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
 
 /** A protocol in which clients chat with the agent. */

@@ -4,6 +4,7 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
 import { messageOf } from '@agent-server/lib/system-error.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore, StoredChunk } from '../stores/document-store.ts'
 
 /** A batch has as many chunks as take about a second, which is how long new chunks wait for their turn. */
@@ -149,8 +150,9 @@ function createWork(dependencies: Dependencies) {
     const keys = missing.take(pace.size)
     const begun = performance.now()
     try {
-      underWay = await store.readChunks(keys)
-      const bad = await task.work(underWay, signal)
+      const { chunks } = await store.readChunks(everything(), keys)
+      underWay = chunks
+      const bad = await task.work(chunks, signal)
       for (const { key, documentId } of bad) refused.set(key, documentId)
     } catch (error) {
       missing.add(keys)
@@ -204,6 +206,14 @@ function createWork(dependencies: Dependencies) {
     refused: (): ReadonlyMap<number, string> => refused,
     underWay: () => underWay,
   }
+}
+
+/** How many of these chunks there are. */
+export async function countExisting(
+  store: Pick<DocumentStore, 'readChunks'>,
+  keys: readonly number[],
+): Promise<number> {
+  return keys.length > 0 ? (await store.readChunks(everything(), keys)).chunks.length : 0
 }
 
 function nextRate(last: number, chunks: number, milliseconds: number) {

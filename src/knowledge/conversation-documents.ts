@@ -2,28 +2,27 @@ import { pause } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import { CONVERSATION } from '../schemas/bounds.ts'
-import { ofConversation } from '../schemas/metadata.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { ConversationRef, ConversationStore } from '../stores/conversation-store.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { type DocumentLookup, documentPages } from '../stores/lookup.ts'
 import type { Content } from './collections.ts'
-import type { Documents } from './ingestion/documents.ts'
+import type { AllDocuments } from './ingestion/documents.ts'
 
 /** The limits of the documents of one conversation; bytes are those of files, or of text in UTF-8. */
 const MAX_DOCUMENTS = 20
 const MAX_BYTES = 100_000_000
 
 const SWEEP_MS = 60_000
-/** Conversations that are looked at in one sweep. */
+/** Conversations whose documents are deleted in one sweep. */
 const SWEPT = 1_000
 
 interface Dependencies {
-  documents: Pick<Documents, 'list' | 'remove'>
-  conversations: Pick<ConversationStore, 'find' | 'exists'>
+  documents: Pick<AllDocuments, 'list'>
+  conversations: Pick<ConversationStore, 'find'>
 }
 
-/** Documents that belong to a conversation: who sees them, and how many there may be. */
+/** Documents that belong to a conversation: whose it is, and how many there may be. */
 export function createConversationDocuments({ documents, conversations }: Dependencies) {
   /** Throws `conversation_not_found`. */
   const check = async (conversation: ConversationRef): Promise<void> => {
@@ -34,13 +33,11 @@ export function createConversationDocuments({ documents, conversations }: Depend
 
   return {
     check,
-    has: async (conversation: ConversationRef) =>
-      (await conversations.find(conversation)) !== undefined,
     /** Throws `conversation_not_found`, and `conversation_full` if the content would be too much. */
     async admit(conversation: ConversationRef, { file, text }: Content): Promise<void> {
       await check(conversation)
       const query = { conversation: conversation.id, limit: MAX_DOCUMENTS }
-      const listed = (await documents.list(query)).documents
+      const listed = (await documents.list(everything(), query)).documents
       const sizes = listed.map(({ file, characters }) => file?.size ?? characters)
       const size = file?.size ?? Buffer.byteLength(text)
       const total = sizes.reduce((sum, each) => sum + each, size)
@@ -51,9 +48,10 @@ export function createConversationDocuments({ documents, conversations }: Depend
   }
 }
 
-interface Sweeping extends Dependencies {
+interface Sweeping {
   store: Pick<DocumentStore, 'list'>
-  lookup: Pick<DocumentLookup, 'metadataValues'>
+  lookup: Pick<DocumentLookup, 'goneConversations'>
+  documents: Pick<AllDocuments, 'remove'>
   log: Pick<Log, 'warn'>
 }
 
@@ -61,22 +59,17 @@ interface Sweeping extends Dependencies {
  * Deletes the documents of conversations that are gone, whichever way these went; until then nobody sees them. Begins
  * with those that an earlier process left behind.
  */
-export function createConversationSweep({
-  store,
-  lookup,
-  documents,
-  conversations,
-  log,
-}: Sweeping) {
+export function createConversationSweep({ store, lookup, documents, log }: Sweeping) {
   const closing = new AbortController()
   let running: Promise<void> | undefined
 
   const removeAll = async (conversation: string): Promise<void> => {
-    const query = { filter: ofConversation(conversation) }
-    for await (const page of documentPages(store, query, closing.signal)) {
-      await Promise.all(
-        page.documents.map(({ id }) => ignore(documents.remove(id), 'somebody else did')),
+    const pages = documentPages(store, everything(), { conversation }, closing.signal)
+    for await (const page of pages) {
+      const removed = page.documents.map(({ id }) =>
+        ignore(documents.remove(everything(), id), 'somebody else did'),
       )
+      await Promise.all(removed)
     }
   }
   const removedLater = (error: unknown) => {
@@ -86,12 +79,8 @@ export function createConversationSweep({
   }
 
   const sweep = async (): Promise<void> => {
-    const query = { field: CONVERSATION, limit: SWEPT }
-    const values = await lookup.metadataValues(query, closing.signal)
-    for (const { value } of values) {
-      const conversation = String(value)
-      if (!(await conversations.exists(conversation))) await removeAll(conversation)
-    }
+    const gone = await lookup.goneConversations(everything(), SWEPT, closing.signal)
+    for (const conversation of gone) await removeAll(conversation)
   }
 
   const run = async (): Promise<void> => {

@@ -1,26 +1,25 @@
 import type { Log } from '@agent-server/lib/log.ts'
+import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
+import { narrowed } from '@agent-server/search/visibility.ts'
 import type { Spend } from '../models/chat-model.ts'
 import { tokensSpent } from '../models/token-estimate.ts'
-import { COLLECTION, CONVERSATION } from '../schemas/bounds.ts'
-import type { Document } from '../schemas/document.ts'
+import { CollectionName } from '../schemas/collection.ts'
 import { refusal } from '../schemas/invalid-request.ts'
-import {
-  allOf,
-  CollectionName,
-  collectionValue,
-  type Filter,
-  OF_NO_CONVERSATION,
-  withinAny,
-} from '../schemas/metadata.ts'
 import type { Caller } from '../schemas/operator/api-key.ts'
+import { forCaller, forCallerById } from '../schemas/visibility.ts'
 import { documentNotFound } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
-import { type Content, collectionIn, isIn, placeInCollection, refuseOther } from './collections.ts'
+import { placeInCollection, refuseOther } from './collections.ts'
 import type { createConversationDocuments } from './conversation-documents.ts'
 import { createLineIngestion, type LineIngestion } from './ingestion/batch.ts'
-import { type Admission, type Documents, storeAll } from './ingestion/documents.ts'
+import {
+  type Admission,
+  type AllDocuments,
+  type Documents,
+  storeAll,
+} from './ingestion/documents.ts'
 import type { createFiles, Uploads } from './ingestion/uploads.ts'
-import type { Retrieval } from './retrieval/search.ts'
+import type { CallerSearch, Retrieval } from './retrieval/search.ts'
 import type { createPages, Pages } from './web/pages.ts'
 
 /** What clients do with the corpus. */
@@ -29,7 +28,7 @@ interface CorpusServices {
   files: Uploads
   pages: Pages
   lines: LineIngestion
-  retrieval: Retrieval
+  retrieval: Retrieval<CallerSearch>
   /** Names of the collections that the caller may see; throws the reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
 }
@@ -45,7 +44,9 @@ export interface UploadServices {
   admission: Admission
 }
 
-interface Dependencies extends Omit<CorpusServices, 'collections'> {
+interface Dependencies {
+  documents: AllDocuments
+  retrieval: Retrieval
   collections: ReturnType<typeof listCollections>
   files: ReturnType<typeof createFiles>
   pages: ReturnType<typeof createPages>
@@ -63,21 +64,21 @@ export function limitTo(caller: Caller, services: Dependencies): CorpusServices 
   const { retrieval, files, log } = services
   const sender = caller.key?.id
   const documents = limitDocuments(services, caller)
-  const limited: Retrieval = {
+  const limited: Retrieval<CallerSearch> = {
     asksModel: retrieval.asksModel,
-    search: async (query, signal) => {
+    search: async ({ filter, ...query }, signal) => {
       if (retrieval.asksModel) await caller.verify(true)
-      const filter = withinAny(caller.collections, query.filter)
-      return retrieval.search({ spend: spendOf(caller), ...query, filter, sender }, signal)
+      const visibility = narrowed(forCaller(caller), filter)
+      return retrieval.search({ spend: spendOf(caller), ...query, visibility, sender }, signal)
     },
   }
   return {
     documents,
     retrieval: limited,
-    files: limitFiles(files.into(documents, sender), documents),
-    pages: services.pages.into(documents, sender),
+    files: limitFiles(files(documents, caller), documents),
+    pages: services.pages.into(documents, caller),
     lines: createLineIngestion({ documents, log }),
-    collections: (signal) => services.collections(caller.collections, signal),
+    collections: (signal) => services.collections(caller, signal),
   }
 }
 
@@ -89,16 +90,11 @@ const spendOf =
 
 const MAX_COLLECTIONS = 100
 
-/**
- * The collections with the most documents, at most 100, of those named or of all; names that a request could not use
- * are left out.
- */
-export function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
-  return async (named: readonly string[] | undefined, signal: AbortSignal): Promise<string[]> => {
-    const filter = allOf(OF_NO_CONVERSATION, withinAny(named))
-    const query = { field: COLLECTION, filter, limit: MAX_COLLECTIONS }
-    const values = await lookup.metadataValues(query, signal)
-    return values.flatMap(({ value }) => CollectionName.safeParse(value).data ?? [])
+/** The collections with the most documents, at most 100; names that a request could not use are left out. */
+export function listCollections(lookup: Pick<DocumentLookup, 'collections'>) {
+  return async (caller: Caller, signal: AbortSignal): Promise<string[]> => {
+    const names = await lookup.collections(forCaller(caller), MAX_COLLECTIONS, signal)
+    return names.filter((name) => CollectionName.safeParse(name).success)
   }
 }
 
@@ -119,21 +115,18 @@ function limitDocuments(
     documents,
     conversationDocuments: own,
   }: Pick<Dependencies, 'documents' | 'conversationDocuments'>,
-  { key, collections, verify }: Caller,
+  caller: Caller,
 ): Documents {
+  const { key, collections, verify } = caller
   const sender = key?.id
-  const among = collections?.map(collectionValue)
+  const visibility = forCallerById(caller)
   const refTo = (conversation: string) => ({ id: conversation, owner: sender })
-  const shared = (filter: Filter | undefined) =>
-    allOf(OF_NO_CONVERSATION, withinAny(collections, filter))
-  const isSeen = async ({ metadata, conversation }: Document) =>
-    isIn(collections, metadata) && (conversation === undefined || own.has(refTo(conversation)))
 
   /** Finds a document by its id or by the id that the caller chose for it. */
   const find = async (named: string) => {
     for (const id of [named, ...(collections ?? []).map((name) => idIn(name, named))]) {
-      const document = await documents.find(id)
-      if (document && (await isSeen(document))) return document
+      const document = await documents.find(visibility, id)
+      if (document) return document
     }
     return undefined
   }
@@ -143,17 +136,14 @@ function limitDocuments(
     if (!document) throw documentNotFound(named)
     return document
   }
-  const ofSeen =
-    <Rest extends unknown[], Result>(use: (id: string, ...rest: Rest) => Promise<Result>) =>
-    async (named: string, ...rest: Rest) =>
-      use((await get(named)).id, ...rest)
+  const idOf = async (named: string) => (await get(named)).id
   // Verified here too, because a stream or an upload may outlive its key.
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
-    const { conversation, ...others } = content
+    const { conversation } = content
     if (conversation !== undefined) await own.admit(refTo(conversation), content)
     const ownKey = sender && idempotencyKey ? `${sender}:${idempotencyKey}` : idempotencyKey
-    const placed = inConversation(placeInCollection(others, collections), conversation)
+    const placed = placeInCollection(content, collections)
     return documents.create({ ...placed, sender }, ownKey, digest)
   }
   const put: Documents['put'] = async (named, content) => {
@@ -162,11 +152,10 @@ function limitDocuments(
       throw refusal('conversation', 'can be given only with POST /documents')
     }
     const found = await find(named)
-    const placed = inConversation(placeInCollection(content, collections), found?.conversation)
-    const id = found?.id ?? (collections ? idIn(collectionIn(placed.metadata), named) : named)
-    // Somebody else's conversation has it.
-    if (!found && (await documents.find(id))?.conversation !== undefined) throw documentNotFound(id)
-    return documents.put(id, { ...placed, sender }, among)
+    const placed = placeInCollection(content, collections)
+    const { collection = DEFAULT_COLLECTION } = placed
+    const id = found?.id ?? (collections ? idIn(collection, named) : named)
+    return documents.put(visibility, id, { ...placed, sender })
   }
   return {
     find,
@@ -175,37 +164,25 @@ function limitDocuments(
     put,
     createAll: (items) => storeAll(items, { create, put }),
     awaitCompletion: documents.awaitCompletion,
-    async list({ filter, ...query }, signal) {
+    async list(query, signal) {
       const { conversation } = query
-      if (conversation === undefined) {
-        return documents.list({ ...query, filter: shared(filter) }, signal)
-      }
-      await own.check(refTo(conversation))
-      return documents.list({ ...query, filter: withinAny(collections, filter) }, signal)
+      if (conversation !== undefined) await own.check(refTo(conversation))
+      return documents.list(forCaller(caller, conversation), query, signal)
     },
-    chunks: ofSeen(documents.chunks),
-    text: ofSeen(documents.text),
-    openText: ofSeen(documents.openText),
-    retry: ofSeen(documents.retry),
-    remove: ofSeen((id) => documents.remove(id, among)),
-    removeAll: ({ filter, ...query }, signal) =>
-      documents.removeAll({ ...query, filter: shared(filter), among }, signal),
+    chunks: async (named, page) => documents.chunks(visibility, await idOf(named), page),
+    text: async (named, ...rest) => documents.text(visibility, await idOf(named), ...rest),
+    openText: async (named, ...rest) => documents.openText(visibility, await idOf(named), ...rest),
+    retry: async (named) => documents.retry(visibility, await idOf(named)),
+    remove: async (named) => documents.remove(visibility, await idOf(named)),
+    removeAll: (query, signal) => documents.removeAll(forCaller(caller), query, signal),
     async patch(named, change, signal) {
       const place = change.metadata?.[COLLECTION]
       if (place !== undefined) {
-        refuseOther(place === null ? {} : { [COLLECTION]: place }, collections)
+        refuseOther(typeof place === 'string' ? place : undefined, collections)
       }
-      return documents.patch((await get(named)).id, { ...change, among, sender }, signal)
+      return documents.patch(visibility, await idOf(named), { ...change, sender }, signal)
     },
   }
-}
-
-function inConversation<Placed extends Omit<Content, 'collection' | 'conversation'>>(
-  content: Placed,
-  conversation: string | undefined,
-): Placed {
-  if (conversation === undefined) return content
-  return { ...content, metadata: { ...content.metadata, [CONVERSATION]: conversation } }
 }
 
 /**

@@ -3,8 +3,8 @@ import type { Agent } from '../agent/run/run-agent.ts'
 import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import type { LimitedTo } from '../knowledge/corpus-access.ts'
+import { within } from '../schemas/collection.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { within } from '../schemas/metadata.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 
 interface QueryServices {

@@ -2,9 +2,10 @@ import { boundedText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
 import { APPROVAL, Resume } from './approval.ts'
 import { ARTIFACTS } from './artifact.ts'
+import { InCollection } from './collection.ts'
 import { ErrorDetail } from './error.ts'
 import { ConversationId, LIMITS_REACHED, REWRITE } from './fields.ts'
-import { Filter, InCollection } from './metadata.ts'
+import { Filter } from './metadata.ts'
 import {
   ContextTopK,
   DEGRADED,

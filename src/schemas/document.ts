@@ -1,6 +1,7 @@
 import { Flag, filledText, jsonText } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { Filter, InCollection, Metadata, MetadataPatch } from './metadata.ts'
+import { InCollection } from './collection.ts'
+import { Filter, Metadata, MetadataPatch } from './metadata.ts'
 import { PictureDescription } from './query.ts'
 
 export const DocumentId = z

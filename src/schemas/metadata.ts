@@ -1,7 +1,7 @@
 import { boundedText, optional } from '@agent-server/lib/fields.ts'
 import type { Filter as SearchFilter } from '@agent-server/search'
 import { z } from 'zod'
-import { COLLECTION, CONVERSATION, MAX_METADATA_FIELDS } from './bounds.ts'
+import { MAX_METADATA_FIELDS } from './bounds.ts'
 
 const MAX_VALUES = 100
 const MAX_PARTS = 20
@@ -102,77 +102,10 @@ export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
     ],
   })
 
-/** The collection of documents that were put into none. */
-export const DEFAULT_COLLECTION = 'default'
-
-export const CollectionName = z
-  .string()
-  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
-    error: 'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
-  })
-  .describe('Name of a collection; `default` contains the documents that are in none.')
-
-/** Limits a search, a list or a deletion. */
-export const InCollection = CollectionName.describe(
-  'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
-)
-
-interface Scoped {
-  filter?: Filter | undefined
-  collection?: string | undefined
-}
-
-/** A filter limited to a collection; undefined, for all documents, if neither is given. */
-export function within({ filter, collection }: Scoped): Filter | undefined {
-  if (collection === undefined) return filter
-  const named = { field: COLLECTION, eq: collection }
-  const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
-  return allOf(part, filter)
-}
-
-/** A filter limited to any of some collections; unchanged if `collections` is undefined. */
-export function withinAny(
-  collections: readonly string[] | undefined,
-  filter?: Filter,
-): Filter | undefined {
-  if (!collections) return filter
-  const any = { or: collections.flatMap((collection) => within({ collection }) ?? []) }
-  return allOf(any, filter)
-}
-
 /** A filter for which all of these hold; undefined if none is given. */
 export function allOf(...filters: readonly (Filter | undefined)[]): Filter | undefined {
   const given = filters.filter((filter) => filter !== undefined)
   return given.length > 1 ? { and: given } : given[0]
-}
-
-/** Takes the documents of a conversation. */
-export const ofConversation = (id: string): Filter => ({ field: CONVERSATION, eq: id })
-
-/** Takes the documents that belong to no conversation. */
-export const OF_NO_CONVERSATION: Filter = { not: { field: CONVERSATION, gte: '' } }
-
-/** What is seen in a conversation, or outside of all: its own documents, and what the filter takes of all others. */
-export function seenIn(conversation: string | undefined, filter?: Filter): Filter {
-  const others = allOf(OF_NO_CONVERSATION, filter) ?? OF_NO_CONVERSATION
-  return conversation === undefined ? others : { or: [others, ofConversation(conversation)] }
-}
-
-/** Metadata as clients see it. */
-export function shownMetadata(stored: Metadata | undefined): {
-  metadata?: Metadata
-  conversation?: string
-} {
-  if (!stored) return {}
-  const { [CONVERSATION]: conversation, ...metadata } = stored
-  if (conversation === undefined) return { metadata }
-  const isEmpty = Object.keys(metadata).length === 0
-  return { ...(!isEmpty && { metadata }), conversation: String(conversation) }
-}
-
-/** The value of the field `collection` that places a document: null, for no such field, in the default collection. */
-export function collectionValue(collection: string): string | null {
-  return collection === DEFAULT_COLLECTION ? null : collection
 }
 
 function countValues(filter: unknown): number {

@@ -5,8 +5,10 @@ import {
   optional,
   toStorable,
 } from '@agent-server/lib/fields.ts'
+import { DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
 import { z } from 'zod'
-import { CollectionName, DEFAULT_COLLECTION, Metadata } from './metadata.ts'
+import { CollectionName } from './collection.ts'
+import { Metadata } from './metadata.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
 const MIN_INTERVAL_MS = 5 * UNITS.m

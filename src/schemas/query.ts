@@ -1,6 +1,7 @@
 import { filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { Filter, InCollection, Metadata } from './metadata.ts'
+import { InCollection } from './collection.ts'
+import { Filter, Metadata } from './metadata.ts'
 
 export const TopK = z
   .int()

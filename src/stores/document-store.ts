@@ -1,7 +1,9 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Labels } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
-import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'
+import type { Filter, MetadataPatch } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 import type { SourceStore, StoredSource } from './source-store.ts'
 
@@ -14,14 +16,13 @@ export interface DocumentFailure {
   message: string
 }
 
-export interface NewDocument {
+export interface NewDocument extends Partial<Labels> {
   id: string
   /** Empty if ingestion has to read it from `file`. */
   text: string
   file?: NewFile | undefined
   title?: string | undefined
   url?: string | undefined
-  metadata?: Metadata | undefined
   /** Where the content was fetched from. */
   source?: StoredSource | undefined
   /** The API key that sent it: in the queue for ingestion, the keys take turns. Absent for the server's own. */
@@ -36,10 +37,9 @@ export interface Idempotency {
 }
 
 /** What belongs to a revision of a document, besides its text. */
-export interface DocumentContent {
+export interface DocumentContent extends Pick<Labels, 'collection' | 'metadata'> {
   title: string | undefined
   url: string | undefined
-  metadata: Metadata | undefined
   /** The file it was sent as, if it was not sent as text. */
   file: StoredFile | undefined
   /** The length of the text in UTF-16 code units, the unit of every offset. */
@@ -50,7 +50,7 @@ export interface DocumentContent {
  * A document as the document store holds it, without its text. While a replacement is in progress, or after it has
  * failed, its content and `chunkCount` are still those of the served revision. Times are milliseconds since the epoch.
  */
-export interface StoredDocument extends DocumentContent {
+export interface StoredDocument extends DocumentContent, Labels {
   id: string
   /** Where the newest content was fetched from, if it was fetched; lists omit it. */
   source?: StoredSource | undefined
@@ -68,7 +68,7 @@ export interface StoredDocument extends DocumentContent {
 }
 
 /** Identifies a state of a document, to detect changes that clients make in the meantime. */
-export type Version = Pick<StoredDocument, 'revision' | 'metadata'>
+export type Version = Pick<StoredDocument, 'revision' | 'collection' | 'metadata'>
 
 /** Unique among all claims ever made, whereas an `attempt` number is reused after a release. */
 export interface Claim {
@@ -77,7 +77,7 @@ export interface Claim {
 }
 
 /** One claim of one document. `completeJob`, `failJob` and `releaseJob` only take effect while it is current. */
-export interface IngestionJob extends Claim, Omit<DocumentContent, 'characters'> {
+export interface IngestionJob extends Claim, Labels, Omit<DocumentContent, 'characters'> {
   revision: number
   /** 1 for the first attempt since the document was added, replaced or retried. */
   attempt: number
@@ -145,17 +145,13 @@ export interface StagedChunks {
 }
 
 /** A chunk with the properties of its document that a hit shows. */
-export interface StoredChunk extends NewChunk {
+export interface StoredChunk extends NewChunk, Labels {
   /** Stable public identifier, `<documentId>-<revision>-<ordinal>`. */
   id: string
   documentId: string
   title: string | undefined
   url: string | undefined
-  metadata: Metadata | undefined
 }
-
-/** Names of the collections whose documents may be changed; null stands for documents in no collection. */
-export type Among = readonly (string | null)[]
 
 export interface StoreCounts {
   documents: Record<DocumentStatus, number>
@@ -164,8 +160,10 @@ export interface StoreCounts {
   jobs: number
 }
 
-/** Selects documents; all given conditions must hold. */
+/** Selects documents of those that are visible; all given conditions must hold. */
 export interface DocumentSelection {
+  /** Only documents of this conversation. */
+  conversation?: string | undefined
   filter?: Filter | undefined
   status?: DocumentStatus | readonly DocumentStatus[] | undefined
   /** A case-insensitive substring of the title or, without a title, of the file's name or the id. */
@@ -184,10 +182,25 @@ export interface ListQuery extends DocumentSelection {
   after?: string | undefined
 }
 
+/** A change of what a document is filtered and seen by. */
+export interface LabelsPatch {
+  /** As clients send it, with the collection: a value sets a field, null removes it. */
+  metadata?: MetadataPatch | undefined
+  /** Null takes the document out of its conversation. */
+  conversation?: null | undefined
+}
+
 export interface DocumentPage {
   documents: StoredDocument[]
   /** Pass it to get the next page; absent on the last page. */
   nextCursor: string | undefined
+}
+
+export interface ChunksRead {
+  /** Those that are visible. */
+  chunks: StoredChunk[]
+  /** Keys of chunks that do not exist, for anybody. */
+  missing: number[]
 }
 
 export interface ChunkPage {
@@ -200,6 +213,8 @@ export interface ChunkPage {
  * The document store is the only authority on which documents and chunks exist. The promise of every write resolves
  * once the write is durable. Indexes are derived and may hold keys that are not (yet, or no longer) in the document
  * store; such chunks are never shown.
+ *
+ * What depends on who asks takes a visibility first: a document that is not visible does not exist.
  */
 export interface DocumentStore extends FileStore, SourceStore {
   /**
@@ -211,36 +226,40 @@ export interface DocumentStore extends FileStore, SourceStore {
   /**
    * Makes this the content of the document with this id, or adds it if there is none. It becomes `pending` with a new
    * revision, and an earlier claim of it is no longer current; the served revision stays until `completeJob`. Throws
-   * like `add`, and `document_not_found` if the document with this id is in none of the collections `among`, or if
-   * `before` is given and does not match the document's current state.
+   * like `add`, and `document_not_found` if the document with this id is not visible, or if `before` is given and does
+   * not match the document's current state. A document that is replaced stays in its conversation.
    */
-  put(document: NewDocument, among?: Among, before?: Version): Promise<StoredDocument>
-  get(id: string): Promise<StoredDocument | undefined>
+  put(visibility: Visibility, document: NewDocument, before?: Version): Promise<StoredDocument>
+  get(visibility: Visibility, id: string): Promise<StoredDocument | undefined>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
   /** Throws the reason of `signal`; `invalid_request` with param `cursor` if that is unknown or of another order. */
-  list(query: ListQuery, signal?: AbortSignal): Promise<DocumentPage>
+  list(visibility: Visibility, query: ListQuery, signal?: AbortSignal): Promise<DocumentPage>
   /** The total number of documents that `list` would return. */
-  countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
+  countListed(
+    visibility: Visibility,
+    selection: DocumentSelection,
+    signal?: AbortSignal,
+  ): Promise<number>
   /**
-   * Changes only metadata, both of the served revision and of a pending replacement. A claim of the document is no
-   * longer current, and its job is queued again. Returns undefined if there is no such document, or none in the
-   * collections `among`; throws `invalid_request` if there would be too many fields, and `changed_meanwhile` if a field
-   * is not as in `expected`, where null stands for no such field.
+   * Changes only labels, both of the served revision and of a pending replacement. A claim of the document is no longer
+   * current, and its job is queued again. Returns undefined if there is no such document; throws `invalid_request` if
+   * there would be too many fields, and `changed_meanwhile` if a field is not as in `expected`, where null stands for no
+   * such field.
    */
-  patchMetadata(
+  patchLabels(
+    visibility: Visibility,
     id: string,
-    patch: MetadataPatch,
-    among?: Among,
+    patch: LabelsPatch,
     expected?: MetadataPatch,
   ): Promise<StoredDocument | undefined>
   /**
    * Removes document, text, file, chunks and job at once. Returns the keys of the removed chunks; undefined if there
-   * was no such document, or none in the collections `among`.
+   * was no such document.
    */
-  delete(id: string, among?: Among): Promise<number[] | undefined>
+  delete(visibility: Visibility, id: string): Promise<number[] | undefined>
   /** Sets a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
-  retry(id: string): Promise<StoredDocument>
+  retry(visibility: Visibility, id: string): Promise<StoredDocument>
 
   /**
    * Puts the claims of earlier processes back into the queue (of a shared store, those whose leases have expired); call
@@ -285,21 +304,20 @@ export interface DocumentStore extends FileStore, SourceStore {
    * `StaleKeysError`. Completions in progress have been stored or refused when this resolves.
    */
   retireChunkKeys(): Promise<void>
-  /** The chunks with these keys, in the order of the keys; keys that do not exist are left out. */
-  readChunks(keys: readonly number[]): Promise<StoredChunk[]>
+  /** The chunks with these keys, in the order of the keys. */
+  readChunks(visibility: Visibility, keys: readonly number[]): Promise<ChunksRead>
   /** All existing keys, ascending. */
   chunkKeys(): Promise<Uint32Array>
   /**
    * The chunks of a document, in order; undefined if there is no such document. Throws `invalid_request` with param
    * `cursor` for a cursor from elsewhere, or of a revision that is no longer served.
    */
-  listChunks(page: {
-    documentId: string
-    limit: number
-    cursor?: string | undefined
-  }): Promise<ChunkPage | undefined>
-  /** The keys of all chunks whose documents match the filter, ascending. Throws the reason of `signal`. */
-  matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
+  listChunks(
+    visibility: Visibility,
+    page: { documentId: string; limit: number; cursor?: string | undefined },
+  ): Promise<ChunkPage | undefined>
+  /** The keys of all chunks whose documents are visible, ascending. Throws the reason of `signal`. */
+  visibleKeys(visibility: Visibility, signal?: AbortSignal): Promise<Uint32Array>
 
   /** The model of the stored vectors; undefined if there are none. */
   embedding(): Promise<EmbeddingModel | undefined>

@@ -1,4 +1,5 @@
 import { ignore } from '@agent-server/lib/ignore.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 
 /** The properties of the file that a document was sent as. */
 export interface StoredFile {
@@ -55,5 +56,9 @@ export interface FileStore {
    * yet. Returns undefined if there is no such file. Reading throws `document_not_found` if the file is replaced or
    * deleted meanwhile.
    */
-  readFile(documentId: string, revision?: number): Promise<AsyncIterable<Uint8Array> | undefined>
+  readFile(
+    visibility: Visibility,
+    documentId: string,
+    revision?: number,
+  ): Promise<AsyncIterable<Uint8Array> | undefined>
 }

@@ -1,4 +1,5 @@
 import { pagesOf } from '@agent-server/lib/pages.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
 import type { DocumentPage, DocumentStore, ListQuery, StoredDocument } from './document-store.ts'
 
@@ -38,23 +39,48 @@ export interface ValueQuery {
 export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
 
 /**
- * Queries about served documents, answered by the indexes of the document store. A slow query on a large corpus does
- * not delay anything else. Each throws the reason of `signal`.
+ * Queries about the served documents that are visible, answered by the indexes of the document store. A slow query on a
+ * large corpus does not delay anything else. Each throws the reason of `signal`.
  */
 export interface DocumentLookup {
   /** Newest first. Throws `invalid_request` for an unknown cursor. */
-  findDocuments(query: LookupQuery, signal: AbortSignal): Promise<DocumentPage>
-  countDocuments(filter: Filter | undefined, signal: AbortSignal): Promise<number>
+  findDocuments(
+    visibility: Visibility,
+    query: LookupQuery,
+    signal: AbortSignal,
+  ): Promise<DocumentPage>
+  countDocuments(
+    visibility: Visibility,
+    filter: Filter | undefined,
+    signal: AbortSignal,
+  ): Promise<number>
+  /** The collections of documents in one, those with the most documents first. */
+  collections(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
+  /** Conversations that are gone but have documents, whether or not these are served. */
+  goneConversations(visibility: Visibility, limit: number, signal: AbortSignal): Promise<string[]>
   /** The metadata fields of the documents that match a filter, the most frequent first. */
   metadataFields(
+    visibility: Visibility,
     query: Pick<LookupQuery, 'filter' | 'limit'>,
     signal: AbortSignal,
   ): Promise<MetadataField[]>
-  metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
+  metadataValues(
+    visibility: Visibility,
+    query: ValueQuery,
+    signal: AbortSignal,
+  ): Promise<ValueCount[]>
   /** The served text of a document; undefined if there is none. */
-  readText(documentId: string, signal: AbortSignal): Promise<string | undefined>
+  readText(
+    visibility: Visibility,
+    documentId: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined>
   /** A part of that text; of a long one, no more than the part is read. */
-  readPart(part: PartQuery, signal: AbortSignal): Promise<TextPart | undefined>
+  readPart(
+    visibility: Visibility,
+    part: PartQuery,
+    signal: AbortSignal,
+  ): Promise<TextPart | undefined>
 }
 
 export interface PartQuery {
@@ -81,13 +107,14 @@ const CHUNKS_PER_PAGE = 500
 /** The first `most` documents that match a query, read page by page. */
 export async function* eachDocument(
   lookup: Pick<DocumentLookup, 'findDocuments'>,
+  visibility: Visibility,
   query: Pick<LookupQuery, 'filter' | 'tabular'>,
   most: number,
   signal: AbortSignal,
 ): AsyncGenerator<StoredDocument> {
   let left = most
   const pages = pagesOf((cursor) =>
-    lookup.findDocuments({ ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal),
+    lookup.findDocuments(visibility, { ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal),
   )
   for await (const { documents } of pages) {
     yield* documents.slice(0, left)
@@ -99,10 +126,18 @@ export async function* eachDocument(
 /** All documents of a list, page by page. */
 export const documentPages = (
   store: Pick<DocumentStore, 'list'>,
+  visibility: Visibility,
   query: Omit<ListQuery, 'limit' | 'cursor'>,
   signal: AbortSignal,
-) => pagesOf((cursor) => store.list({ ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal))
+) =>
+  pagesOf((cursor) =>
+    store.list(visibility, { ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal),
+  )
 
 /** All chunks of a document, page by page; none if it does not exist (any more). */
-export const chunkPages = (store: Pick<DocumentStore, 'listChunks'>, documentId: string) =>
-  pagesOf((cursor) => store.listChunks({ documentId, limit: CHUNKS_PER_PAGE, cursor }))
+export const chunkPages = (
+  store: Pick<DocumentStore, 'listChunks'>,
+  visibility: Visibility,
+  documentId: string,
+) =>
+  pagesOf((cursor) => store.listChunks(visibility, { documentId, limit: CHUNKS_PER_PAGE, cursor }))

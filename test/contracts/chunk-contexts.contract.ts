@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { StoreFixture } from './document-store.fixture.ts'
 
@@ -12,7 +13,7 @@ export function describeChunkContexts(on: StoreFixture): void {
     it('stand with their chunks, which have new keys and are otherwise as they were', async () => {
       await on.add('a')
       const keys = await on.ingest('one', 'two')
-      const before = await on.store.readChunks(keys)
+      const { chunks: before } = await on.store.readChunks(everything(), keys)
       const contexts = await renewed(keys)
       const newKeys = contexts.map(({ newKey }) => newKey)
       expect(await on.store.contextKeys()).toEqual(new Uint32Array())
@@ -20,8 +21,8 @@ export function describeChunkContexts(on: StoreFixture): void {
       await on.reopen()
       expect(await on.store.chunkKeys()).toEqual(Uint32Array.from(newKeys))
       expect(await on.store.contextKeys()).toEqual(Uint32Array.from(newKeys))
-      expect(await on.store.readChunks(keys)).toEqual([])
-      expect(await on.store.readChunks(newKeys)).toEqual(
+      expect((await on.store.readChunks(everything(), keys)).chunks).toEqual([])
+      expect((await on.store.readChunks(everything(), newKeys)).chunks).toEqual(
         before.map((chunk, i) => ({ ...chunk, key: newKeys[i], context: `About ${i}` })),
       )
       expect(await on.store.counts()).toMatchObject({ chunks: 2 })
@@ -50,7 +51,7 @@ export function describeChunkContexts(on: StoreFixture): void {
       expect(await on.store.addContexts('a', contexts)).toEqual([])
       const [current] = await renewed([key])
       expect(await on.store.addContexts('a', current ? [current] : [])).toEqual([current?.newKey])
-      expect(await on.store.delete('a')).toEqual([current?.newKey])
+      expect(await on.store.delete(everything(), 'a')).toEqual([current?.newKey])
       expect(await on.store.contextKeys()).toEqual(new Uint32Array())
       expect(await on.store.addContexts('a', await renewed([key]))).toEqual([])
     })
@@ -80,7 +81,7 @@ export function describeChunkContexts(on: StoreFixture): void {
       expect(await on.store.countPictures('b')).toEqual({ pictures: 0, described: 0 })
       const now = Uint32Array.of(...kept, ...pictures.slice(1)).sort()
       expect(await on.store.pictureKeys()).toEqual(now)
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       expect(await on.store.pictureKeys()).toEqual(new Uint32Array())
     })
   })

@@ -1,3 +1,4 @@
+import { everything, narrowed } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   type Corpus,
@@ -57,7 +58,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       expect(await store.reserveChunkKeys(1)).toBeGreaterThan(
         Math.max(...(await store.chunkKeys())) + UNUSED_KEYS,
       )
-      await store.retry('failed')
+      await store.retry(everything(), 'failed')
       await store.close()
     })
 
@@ -74,13 +75,13 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       expect(await texts('file')).toEqual([{ revision: 1, text: 'Read out of the file' }])
       const served = { revision: 1, text: 'First' }
       expect(await texts()).toEqual([served, { revision: 2, text: 'New text' }])
-      await store.put({ id: 'replaced', text: 'Newer text' })
+      await store.put(everything(), { id: 'replaced', text: 'Newer text' })
       expect(await texts()).toEqual([served, { revision: 3, text: 'Newer text' }])
       await store.recoverJobs()
       const job = (await store.claimJobs(9)).find(({ documentId }) => documentId === 'replaced')
       if (job) await store.completeJob(job, [])
       expect(await texts()).toEqual([{ revision: 3, text: 'Newer text' }])
-      await store.delete('replaced')
+      await store.delete(everything(), 'replaced')
       expect(await texts()).toBeUndefined()
       await store.close()
     })
@@ -101,7 +102,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
         { kind: 'start', documents: 0, chunks: 0 },
       ])
       const store = await open()
-      await store.put({ id: 'served', text: 'Changed' })
+      await store.put(everything(), { id: 'served', text: 'Changed' })
       await store.close()
       await expect(Array.fromAsync(corpus.readCorpus(signal, checkpoint))).rejects.toThrow(
         CorpusChanged,
@@ -122,7 +123,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       const store = await place.open()
       const records = place.corpus.readCorpus(signal)[Symbol.asyncIterator]()
       const start = await records.next()
-      await store.delete('served')
+      await store.delete(everything(), 'served')
       await store.add({ id: 'late', text: 'x' })
       const rest: CorpusRecord[] = []
       for (let next = await records.next(); !next.done; next = await records.next()) {
@@ -197,7 +198,12 @@ async function fill(store: DocumentStore): Promise<void> {
   await store.add({ id: 'replaced', text: 'First', metadata: { version: 1 } })
   await ingest(store, 'replaced', 2)
   await store.add({ id: 'keyed', text: 'Once' }, { key: 'order-1', digest: 'd' })
-  await store.put({ id: 'replaced', text: 'New text', title: 'New', metadata: { version: 2 } })
+  await store.put(everything(), {
+    id: 'replaced',
+    text: 'New text',
+    title: 'New',
+    metadata: { version: 2 },
+  })
   await store.add({ id: 'claimed', text: 'In work' })
   await store.reserveChunkKeys(UNUSED_KEYS)
   await store.claimJobs(9)
@@ -226,18 +232,18 @@ async function ingest(store: DocumentStore, id: string, count: number, text?: st
 async function snapshot({ open }: CorpusPlace) {
   const store = await open()
   await store.recoverJobs()
-  const { documents } = await store.list({ limit: 99 })
+  const { documents } = await store.list(everything(), { limit: 99 })
   const keys = [...(await store.chunkKeys())]
   const shown = {
     // When a claim was given back is no part of the corpus.
     documents: documents.map(({ updatedAt: _at, ...document }) => document),
-    chunks: await store.readChunks(keys),
+    chunks: await store.readChunks(everything(), keys),
     embedding: await store.embedding(),
     vectors: await store.readVectors(keys),
     counts: await store.counts(),
-    source: (await store.get('file'))?.source,
-    file: await Array.fromAsync((await store.readFile('file')) ?? []),
-    filtered: await store.matchingKeys({ field: 'b', eq: 'c' }),
+    source: (await store.get(everything(), 'file'))?.source,
+    file: await Array.fromAsync((await store.readFile(everything(), 'file')) ?? []),
+    filtered: await store.visibleKeys(narrowed(everything(), { field: 'b', eq: 'c' })),
   }
   await store.close()
   return shown

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
@@ -12,7 +13,7 @@ const { signal } = new AbortController()
 
 /** Documents that are served, without chunks. */
 async function serve(store: DocumentStore, documents: readonly NewDocument[]): Promise<void> {
-  for (const document of documents) await store.put(document)
+  for (const document of documents) await store.put(everything(), document)
   for (const job of await store.claimJobs(documents.length)) await store.completeJob(job, [])
 }
 
@@ -40,9 +41,13 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
 
     it('finds the documents that are served, newest first, in pages', async () => {
       const { lookup } = await open()
-      const first = await lookup.findDocuments({ limit: 3 }, signal)
+      const first = await lookup.findDocuments(everything(), { limit: 3 }, signal)
       expect(ids(first)).toEqual(['d', 'c', 'b'])
-      const second = await lookup.findDocuments({ limit: 3, cursor: first.nextCursor }, signal)
+      const second = await lookup.findDocuments(
+        everything(),
+        { limit: 3, cursor: first.nextCursor },
+        signal,
+      )
       expect(ids(second)).toEqual(['a'])
       expect(second.nextCursor).toBeUndefined()
     })
@@ -50,17 +55,20 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
     it('finds those that a filter takes, and counts them', async () => {
       const { lookup } = await open()
       const filter = { field: 'city', gte: 'R', lt: 'S' }
-      expect(ids(await lookup.findDocuments({ filter, limit: 9 }, signal))).toEqual(['d', 'b', 'a'])
-      expect(await lookup.countDocuments(filter, signal)).toBe(3)
-      expect(await lookup.countDocuments(undefined, signal)).toBe(4)
+      expect(ids(await lookup.findDocuments(everything(), { filter, limit: 9 }, signal))).toEqual([
+        'd',
+        'b',
+        'a',
+      ])
+      expect(await lookup.countDocuments(everything(), filter, signal)).toBe(3)
+      expect(await lookup.countDocuments(everything(), undefined, signal)).toBe(4)
     })
 
     it('finds those that may be tables', async () => {
       const { lookup } = await open()
-      expect(ids(await lookup.findDocuments({ tabular: true, limit: 9 }, signal))).toEqual([
-        'c',
-        'a',
-      ])
+      expect(
+        ids(await lookup.findDocuments(everything(), { tabular: true, limit: 9 }, signal)),
+      ).toEqual(['c', 'a'])
     })
 
     it('finds those in whose file tables were found', async () => {
@@ -71,19 +79,23 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       ] as const) {
         const { number } = await store.stageFile(pieces(Buffer.from('%PDF-')))
         const file = { number, name: `${id}.pdf`, mediaType: 'application/pdf', size: 5 }
-        await store.put({ id, text: '', file })
+        await store.put(everything(), { id, text: '', file })
         const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === id)
         if (!job) throw new Error('The document has no job')
         await store.noteFile(job, notes)
         await store.completeJob(job, [])
       }
-      const found = await store.lookup.findDocuments({ tabular: true, limit: 9 }, signal)
+      const found = await store.lookup.findDocuments(
+        everything(),
+        { tabular: true, limit: 9 },
+        signal,
+      )
       expect(ids(found)).toEqual(['report', 'c', 'a'])
     })
 
     it('tells the fields of the metadata, each with its range', async () => {
       const { lookup } = await open()
-      expect(await lookup.metadataFields({ limit: 9 }, signal)).toEqual([
+      expect(await lookup.metadataFields(everything(), { limit: 9 }, signal)).toEqual([
         { name: 'city', kind: 'string', documents: 4, least: 'Oslo', most: 'Rome' },
         { name: 'year', kind: 'number', documents: 3, least: 2020, most: 2022 },
         { name: 'open', kind: 'boolean', documents: 2, least: false, most: true },
@@ -94,7 +106,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
     it('tells the fields of those that a filter takes alone', async () => {
       const { lookup } = await open()
       const filter = { field: 'city', eq: 'Oslo' }
-      const fields = await lookup.metadataFields({ filter, limit: 9 }, signal)
+      const fields = await lookup.metadataFields(everything(), { filter, limit: 9 }, signal)
       expect(fields.map(({ name, documents }) => [name, documents])).toContainEqual(['city', 1])
       expect(fields.filter(({ documents }) => documents > 1)).toEqual([])
       expect(fields.find(({ name }) => name === 'city')).toMatchObject({
@@ -105,34 +117,38 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
 
     it('counts the values of a field', async () => {
       const { lookup } = await open()
-      expect(await lookup.metadataValues({ field: 'city', limit: 9 }, signal)).toEqual([
+      expect(
+        await lookup.metadataValues(everything(), { field: 'city', limit: 9 }, signal),
+      ).toEqual([
         { value: 'Rome', documents: 2 },
         { value: 'Oslo', documents: 1 },
         { value: 'Riga', documents: 1 },
       ])
       const grouped = { field: 'city', characters: 1, inOrder: true, limit: 9 }
-      expect(await lookup.metadataValues(grouped, signal)).toEqual([
+      expect(await lookup.metadataValues(everything(), grouped, signal)).toEqual([
         { value: 'O', documents: 1 },
         { value: 'R', documents: 3 },
       ])
       const filtered = { field: 'city', filter: { field: 'year', gt: 2020 }, limit: 1 }
-      expect(await lookup.metadataValues(filtered, signal)).toEqual([
+      expect(await lookup.metadataValues(everything(), filtered, signal)).toEqual([
         { value: 'Oslo', documents: 1 },
       ])
     })
 
     it('reads a text, and nothing of what is not served', async () => {
       const { lookup } = await open()
-      expect(await lookup.readText('a', signal)).toBe('Alpha')
-      expect(await lookup.readText('waiting', signal)).toBeUndefined()
-      expect(await lookup.readText('unknown', signal)).toBeUndefined()
+      expect(await lookup.readText(everything(), 'a', signal)).toBe('Alpha')
+      expect(await lookup.readText(everything(), 'waiting', signal)).toBeUndefined()
+      expect(await lookup.readText(everything(), 'unknown', signal)).toBeUndefined()
       const range = { start: 1, end: 3 }
-      expect(await lookup.readPart({ documentId: 'a', ...range }, signal)).toEqual({
+      expect(await lookup.readPart(everything(), { documentId: 'a', ...range }, signal)).toEqual({
         text: 'lp',
         length: 5,
         isWhole: true,
       })
-      expect(await lookup.readPart({ documentId: 'unknown', ...range }, signal)).toBeUndefined()
+      expect(
+        await lookup.readPart(everything(), { documentId: 'unknown', ...range }, signal),
+      ).toBeUndefined()
     })
 
     it('reads the text of a file that was too long to be kept beside its chunks', async () => {
@@ -160,7 +176,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
         { ...chunk('Another text that is longer', 0), key, ordinal: 0 },
       ])
       const whole = 'Owls hunt. By night.\f\nHere.'
-      expect(await store.lookup.readText('long', signal)).toBe(whole)
+      expect(await store.lookup.readText(everything(), 'long', signal)).toBe(whole)
       for (const [start, end] of [
         [0, 3],
         [4, 12],
@@ -173,7 +189,11 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
         [9, 9],
         [3, Number.MAX_SAFE_INTEGER],
       ] as const) {
-        const part = await store.lookup.readPart({ documentId: 'long', start, end }, signal)
+        const part = await store.lookup.readPart(
+          everything(),
+          { documentId: 'long', start, end },
+          signal,
+        )
         expect(part).toEqual({
           text: whole.slice(start, end),
           length: whole.length,
@@ -184,14 +204,16 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
 
     it('refuses a cursor that is none', async () => {
       const { lookup } = await open()
-      const asked = lookup.findDocuments({ limit: 1, cursor: 'x' }, signal)
+      const asked = lookup.findDocuments(everything(), { limit: 1, cursor: 'x' }, signal)
       await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'cursor' })
     })
 
     it('answers nobody who has left', async () => {
       const { lookup } = await open()
       const reason = new Error('gone')
-      await expect(lookup.countDocuments(undefined, AbortSignal.abort(reason))).rejects.toBe(reason)
+      await expect(
+        lookup.countDocuments(everything(), undefined, AbortSignal.abort(reason)),
+      ).rejects.toBe(reason)
     })
   })
 }

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { describeBoundedChanges } from './bounded-changes.contract.ts'
@@ -12,14 +13,15 @@ import { describeReplacement } from './replacement.contract.ts'
 import { describeSearchedLists } from './searched-lists.contract.ts'
 import { describeSources } from './sources.contract.ts'
 import { describeStoredVectors } from './stored-vectors.contract.ts'
+import { describeVisibility } from './visibility.contract.ts'
 
 /** What every document store does: the sentences of `DocumentStore`, one by one. */
 export function describeDocumentStore(name: string, createData: () => Promise<StoreData>): void {
   describe(name, () => {
     const on = useStore(createData)
 
-    const listIds = async (page: Parameters<DocumentStore['list']>[0]) => {
-      const { documents, nextCursor } = await on.store.list(page)
+    const listIds = async (page: Parameters<DocumentStore['list']>[1]) => {
+      const { documents, nextCursor } = await on.store.list(everything(), page)
       return { ids: documents.map(({ id }) => id), nextCursor }
     }
 
@@ -50,7 +52,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         })
         expect(added.createdAt).toBeGreaterThanOrEqual(before)
         expect(added.createdAt).toBeLessThanOrEqual(Date.now())
-        expect(await on.store.get('a')).toEqual(added)
+        expect(await on.store.get(everything(), 'a')).toEqual(added)
       })
 
       it('keeps a document without title and url as one without', async () => {
@@ -58,20 +60,20 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
       })
 
       it('answers nothing for a document that does not exist', async () => {
-        expect(await on.store.get('missing')).toBeUndefined()
+        expect(await on.store.get(everything(), 'missing')).toBeUndefined()
       })
 
       it('refuses a second document with the same id and keeps the first', async () => {
         await on.add('a', 'first')
         await expect(on.add('a', 'second, longer')).rejects.toThrow()
-        expect(await on.store.get('a')).toMatchObject({ characters: 5 })
+        expect(await on.store.get(everything(), 'a')).toMatchObject({ characters: 5 })
         expect(await on.store.counts()).toMatchObject({ jobs: 1 })
       })
 
       it('keeps what was acknowledged when it is closed and opened again', async () => {
         const added = await on.add('a')
         await on.reopen()
-        expect(await on.store.get('a')).toEqual(added)
+        expect(await on.store.get(everything(), 'a')).toEqual(added)
         expect(await on.claim()).toMatchObject({ documentId: 'a', text: 'Text of a' })
       })
 
@@ -86,7 +88,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         expect(job.text).toBe(text)
         await on.store.completeJob(job, await on.chunksOf(text))
         const keys = [...(await on.store.chunkKeys())]
-        expect(await on.store.readChunks(keys)).toMatchObject([{ text }])
+        expect((await on.store.readChunks(everything(), keys)).chunks).toMatchObject([{ text }])
       })
 
       it('replaces a lone surrogate by one character, so that offsets stay right', async () => {
@@ -118,8 +120,8 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
       it('neither repeats nor skips when documents come and go between two pages', async () => {
         const first = await listIds({ limit: 2 })
         await on.add('f')
-        await on.store.delete('d')
-        await on.store.delete('b')
+        await on.store.delete(everything(), 'd')
+        await on.store.delete(everything(), 'b')
         expect((await listIds({ limit: 2, cursor: first.nextCursor })).ids).toEqual(['c', 'a'])
       })
 
@@ -137,7 +139,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
       it.each(['', 'nonsense', 'MQ', '12', '%00', 'x'.repeat(10_000)])(
         'refuses the cursor %.20j, naming the field',
         async (cursor) => {
-          await expect(on.store.list({ limit: 2, cursor })).rejects.toMatchObject({
+          await expect(on.store.list(everything(), { limit: 2, cursor })).rejects.toMatchObject({
             code: 'invalid_request',
             param: 'cursor',
           })
@@ -154,22 +156,22 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         await on.add('a')
         const keys = await on.ingest('one', 'two')
         await on.add('b')
-        expect(new Set(await on.store.delete('a'))).toEqual(new Set(keys))
-        expect(await on.store.get('a')).toBeUndefined()
-        expect(await on.store.readChunks(keys)).toEqual([])
+        expect(new Set(await on.store.delete(everything(), 'a'))).toEqual(new Set(keys))
+        expect(await on.store.get(everything(), 'a')).toBeUndefined()
+        expect((await on.store.readChunks(everything(), keys)).chunks).toEqual([])
         expect(await on.store.chunkKeys()).toHaveLength(0)
-        expect(await on.store.delete('b')).toEqual([])
+        expect(await on.store.delete(everything(), 'b')).toEqual([])
         expect(await on.store.claimJobs(9)).toEqual([])
         expect(await on.store.counts()).toEqual(countsOf({}))
       })
 
       it('answers nothing for a document that does not exist', async () => {
-        expect(await on.store.delete('missing')).toBeUndefined()
+        expect(await on.store.delete(everything(), 'missing')).toBeUndefined()
       })
 
       it('lets an id be used again', async () => {
         await on.add('a')
-        await on.store.delete('a')
+        await on.store.delete(everything(), 'a')
         expect(await on.add('a')).toMatchObject({ id: 'a', status: 'pending' })
       })
     })
@@ -180,12 +182,19 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         const job = await on.claim()
         const chunks = await on.chunksOf('one', 'two')
         expect(await on.store.completeJob(job, chunks)).toEqual([])
-        expect(await on.store.get('a')).toMatchObject({
+        expect(await on.store.get(everything(), 'a')).toMatchObject({
           status: 'ready',
           chunkCount: 2,
           attempts: 1,
         })
-        expect(await on.store.readChunks(chunks.map(({ key }) => key))).toEqual(
+        expect(
+          (
+            await on.store.readChunks(
+              everything(),
+              chunks.map(({ key }) => key),
+            )
+          ).chunks,
+        ).toEqual(
           chunks.map((chunk) => ({
             ...chunk,
             id: `a-1-${chunk.ordinal}`,
@@ -199,9 +208,11 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
       it('are read in the order of the keys, without those that do not exist', async () => {
         await on.add('a')
         const [one = 0, two = 0, three = 0] = await on.ingest('one', 'two', 'three')
-        const found = await on.store.readChunks([three, 4_000_000_000, one, two])
-        expect(found.map(({ text }) => text)).toEqual(['three', 'one', 'two'])
-        expect(await on.store.readChunks([])).toEqual([])
+        const wanted = [three, 4_000_000_000, one, two]
+        const { chunks, missing } = await on.store.readChunks(everything(), wanted)
+        expect(chunks.map(({ text }) => text)).toEqual(['three', 'one', 'two'])
+        expect(missing).toEqual([4_000_000_000])
+        expect(await on.store.readChunks(everything(), [])).toEqual({ chunks: [], missing: [] })
       })
 
       it('are read in full however many keys are asked for', async () => {
@@ -209,8 +220,8 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         const keys = await on.ingest(
           ...Array.from({ length: 1_201 }, (_, position) => `${position}`),
         )
-        const found = await on.store.readChunks(keys.toReversed())
-        expect(found.map(({ key }) => key)).toEqual(keys.toReversed())
+        const { chunks } = await on.store.readChunks(everything(), keys.toReversed())
+        expect(chunks.map(({ key }) => key)).toEqual(keys.toReversed())
       })
 
       it('have their keys listed in ascending order', async () => {
@@ -230,15 +241,17 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         await on.add('a')
         const old = await on.ingest('old one', 'old two')
         await on.replaceContent('a', 'New text')
-        expect(await on.store.readChunks(old)).toHaveLength(2)
+        expect((await on.store.readChunks(everything(), old)).chunks).toHaveLength(2)
 
         const job = await on.claim()
         expect(job).toMatchObject({ revision: 2, attempt: 1, text: 'New text' })
         const chunks = await on.chunksOf('new')
         expect(new Set(await on.store.completeJob(job, chunks))).toEqual(new Set(old))
-        expect(await on.store.readChunks(old)).toEqual([])
+        expect((await on.store.readChunks(everything(), old)).chunks).toEqual([])
         const keys = chunks.map(({ key }) => key)
-        expect(await on.store.readChunks(keys)).toMatchObject([{ id: 'a-2-0', text: 'new' }])
+        expect((await on.store.readChunks(everything(), keys)).chunks).toMatchObject([
+          { id: 'a-2-0', text: 'new' },
+        ])
         expect(await on.store.counts()).toEqual(countsOf({ ready: 1, chunks: 1 }))
       })
     })
@@ -309,7 +322,11 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
 
       it('answers that it is unavailable once closed', async () => {
         await on.store.close()
-        const calls = [() => on.add('a'), () => on.store.get('a'), () => on.store.counts()]
+        const calls = [
+          () => on.add('a'),
+          () => on.store.get(everything(), 'a'),
+          () => on.store.counts(),
+        ]
         for (const call of calls) {
           await expect(call()).rejects.toMatchObject({ code: 'store_unavailable' })
         }
@@ -323,5 +340,6 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     describeIngestionQueue(on)
     describeStoredVectors(on)
     describeChunkContexts(on)
+    describeVisibility(on)
   })
 }

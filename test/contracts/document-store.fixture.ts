@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, expect } from 'vitest'
 import type {
   DocumentStatus,
@@ -48,7 +49,7 @@ export function useStore(createData: () => Promise<StoreData>) {
       expect(await opened.store.completeJob(job, chunks)).toEqual([])
       return chunks.map(({ key }) => key)
     },
-    replaceContent: (id: string, text: string) => opened.store.put({ id, text }),
+    replaceContent: (id: string, text: string) => opened.store.put(everything(), { id, text }),
   }
 }
 

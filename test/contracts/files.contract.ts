@@ -1,7 +1,7 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
-import type { FileStore } from '../../src/stores/file-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -49,8 +49,8 @@ export function describeFiles(on: StoreFixture): void {
   }
   const addFile = async (id: string, content: Uint8Array) =>
     on.store.add({ id, text: '', file: await keep(content) })
-  const readFile: (...ids: Parameters<FileStore['readFile']>) => Promise<Buffer | undefined> =
-    async (...ids) => read(await on.store.readFile(...ids))
+  const readFile = async (id: string, revision?: number) =>
+    read(await on.store.readFile(everything(), id, revision))
 
   describe('a document of a file', () => {
     it('tells of its file, and gives back every byte', async () => {
@@ -66,7 +66,7 @@ export function describeFiles(on: StoreFixture): void {
       const file = { name: 'Bericht ä.pdf', mediaType: 'application/pdf' }
       const added = await on.store.add({ id: 'a', text: '', file: { ...file, ...kept } })
       expect(added.file).toEqual({ ...file, size: content.length })
-      expect(await on.store.get('a')).toEqual(added)
+      expect(await on.store.get(everything(), 'a')).toEqual(added)
       expect((await readFile('a'))?.equals(content)).toBe(true)
       expect(await on.claim()).toMatchObject({ file: added.file, text: '' })
     })
@@ -88,8 +88,11 @@ export function describeFiles(on: StoreFixture): void {
       if (!one || !two) throw new Error('There are two chunks')
       const chunks = [{ ...one, page: 3, pageEnd: 4 }, two]
       await on.store.completeJob(await on.claim(), chunks, 'The whole text')
-      expect(await on.store.get('a')).toMatchObject({ status: 'ready', characters: 14 })
-      expect(await on.store.readChunks([one.key, two.key])).toMatchObject([
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        status: 'ready',
+        characters: 14,
+      })
+      expect((await on.store.readChunks(everything(), [one.key, two.key])).chunks).toMatchObject([
         { text: 'one', page: 3, pageEnd: 4 },
         { text: 'two', page: undefined, pageEnd: undefined },
       ])
@@ -100,19 +103,22 @@ export function describeFiles(on: StoreFixture): void {
       await addFile('a', bytesOf(9))
       const job = await on.claim()
       await on.store.noteFile(job, { page: 4 })
-      expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes: { page: 4 } })
+      expect((await on.store.get(everything(), 'a'))?.file).toMatchObject({
+        size: 9,
+        notes: { page: 4 },
+      })
       const notes = { warnings: [{ code: 'unreadable_pictures', message: 'page 2' }] }
       await on.store.noteFile(job, notes)
       await on.store.completeJob(job, [], 'The whole text')
       await on.store.noteFile(job, {})
-      expect((await on.store.get('a'))?.file?.notes).toEqual(notes)
-      await on.store.put({ id: 'a', text: '', file: await keep(bytesOf(3)) })
+      expect((await on.store.get(everything(), 'a'))?.file?.notes).toEqual(notes)
+      await on.store.put(everything(), { id: 'a', text: '', file: await keep(bytesOf(3)) })
       const replacing = await on.claim()
       await on.store.noteFile(replacing, { page: 1 })
-      expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes })
+      expect((await on.store.get(everything(), 'a'))?.file).toMatchObject({ size: 9, notes })
       await on.store.noteFile(replacing, {})
       await on.store.completeJob(replacing, [], 'Other')
-      expect((await on.store.get('a'))?.file).toMatchObject({ size: 3, notes: {} })
+      expect((await on.store.get(everything(), 'a'))?.file).toMatchObject({ size: 3, notes: {} })
     })
 
     it('can be completed with chunks that were kept piece by piece', async () => {
@@ -122,11 +128,11 @@ export function describeFiles(on: StoreFixture): void {
       const waiting = await keep(bytesOf(5))
       expect(await on.store.completeStaged(job, kept)).toEqual([])
       const document = { status: 'ready', chunkCount: 120, characters: 1_200 }
-      expect(await on.store.get('a')).toMatchObject(document)
+      expect(await on.store.get(everything(), 'a')).toMatchObject(document)
       expect(await on.store.counts()).toEqual(countsOf({ ready: 1, chunks: 120 }))
-      const found = await on.store.readChunks(keys)
-      expect(found.map(({ ordinal }) => ordinal)).toEqual(keys.map((_, i) => i))
-      expect(found[119]).toMatchObject({ text: 'Chunk 119', start: 1_190, page: 120 })
+      const { chunks } = await on.store.readChunks(everything(), keys)
+      expect(chunks.map(({ ordinal }) => ordinal)).toEqual(keys.map((_, i) => i))
+      expect(chunks[119]).toMatchObject({ text: 'Chunk 119', start: 1_190, page: 120 })
       expect(await readFile('a')).toHaveLength(9)
       await expect(read(on.store.readStaged(kept.file))).rejects.toMatchObject({
         code: 'document_not_found',
@@ -144,7 +150,7 @@ export function describeFiles(on: StoreFixture): void {
       )
       await on.store.releaseJob(job)
       expect(await on.store.completeStaged(job, kept)).toBeUndefined()
-      expect(await on.store.readChunks(keys)).toEqual([])
+      expect((await on.store.readChunks(everything(), keys)).chunks).toEqual([])
       expect((await read(on.store.readStaged(kept.file)))?.length).toBeGreaterThan(0)
       await on.store.dropStaged(kept.file)
       expect(await on.claim()).toMatchObject({ documentId: 'a' })
@@ -154,33 +160,33 @@ export function describeFiles(on: StoreFixture): void {
       await addFile('a', bytesOf(9))
       await on.store.failJob(await on.claim(), FAILURE)
       expect(await readFile('a')).toHaveLength(9)
-      await on.store.retry('a')
+      await on.store.retry(everything(), 'a')
       expect(await on.claim()).toMatchObject({ file: { size: 9 } })
     })
 
     it('loses it when it is deleted, and a reader is told', async () => {
       await addFile('a', bytesOf(3 * MEBIBYTE))
-      const content = await on.store.readFile('a')
+      const content = await on.store.readFile(everything(), 'a')
       const reader = content?.[Symbol.asyncIterator]()
       await reader?.next()
-      await on.store.delete('a')
-      expect(await on.store.readFile('a')).toBeUndefined()
+      await on.store.delete(everything(), 'a')
+      expect(await on.store.readFile(everything(), 'a')).toBeUndefined()
       await expect(reader?.next()).rejects.toMatchObject({ code: 'document_not_found' })
       expect(await on.store.counts()).toEqual(countsOf({}))
     })
 
     it('is told from one of text', async () => {
       await on.add('a')
-      expect(await on.store.get('a')).toMatchObject({ file: undefined })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({ file: undefined })
       expect(await on.claim()).toMatchObject({ file: undefined })
-      expect(await on.store.readFile('a')).toBeUndefined()
-      expect(await on.store.readFile('unknown')).toBeUndefined()
+      expect(await on.store.readFile(everything(), 'a')).toBeUndefined()
+      expect(await on.store.readFile(everything(), 'unknown')).toBeUndefined()
     })
   })
 
   describe('the file of a replacement', () => {
     const put = async (content: Uint8Array) =>
-      on.store.put({ id: 'a', text: '', file: await keep(content, 'new.txt') })
+      on.store.put(everything(), { id: 'a', text: '', file: await keep(content, 'new.txt') })
     const ingest = async (text: string) =>
       on.store.completeJob(await on.claim(), await on.chunksOf(text), text)
 
@@ -191,7 +197,9 @@ export function describeFiles(on: StoreFixture): void {
       expect(await readFile('a')).toHaveLength(5)
       expect(await readFile('a', 2)).toHaveLength(6)
       await ingest('new')
-      expect(await on.store.get('a')).toMatchObject({ file: { name: 'new.txt', size: 6 } })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        file: { name: 'new.txt', size: 6 },
+      })
       expect(await readFile('a')).toHaveLength(6)
       expect(await readFile('a', 1)).toBeUndefined()
     })
@@ -209,13 +217,16 @@ export function describeFiles(on: StoreFixture): void {
     it('of text leaves no file behind', async () => {
       await addFile('a', bytesOf(5))
       await ingest('old')
-      await on.store.put({ id: 'a', text: 'Text' })
+      await on.store.put(everything(), { id: 'a', text: 'Text' })
       expect(await on.claim()).toMatchObject({ file: undefined, text: 'Text' })
       expect(await readFile('a')).toHaveLength(5)
       await on.store.recoverJobs()
       await on.store.completeJob(await on.claim(), await on.chunksOf('Text'))
-      expect(await on.store.get('a')).toMatchObject({ file: undefined, characters: 4 })
-      expect(await on.store.readFile('a')).toBeUndefined()
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        file: undefined,
+        characters: 4,
+      })
+      expect(await on.store.readFile(everything(), 'a')).toBeUndefined()
     })
   })
 
@@ -223,14 +234,14 @@ export function describeFiles(on: StoreFixture): void {
     it('is nothing that can be read or listed before a document takes it', async () => {
       await keep(bytesOf(9))
       expect(await on.store.counts()).toEqual(countsOf({}))
-      expect((await on.store.list({ limit: 9 })).documents).toEqual([])
+      expect((await on.store.list(everything(), { limit: 9 })).documents).toEqual([])
     })
 
     it('is taken once', async () => {
       const file = await keep(bytesOf(9))
       await on.store.add({ id: 'a', text: '', file })
       await expect(on.store.add({ id: 'b', text: '', file })).rejects.toThrow()
-      expect(await on.store.get('b')).toBeUndefined()
+      expect(await on.store.get(everything(), 'b')).toBeUndefined()
       expect(await readFile('a')).toHaveLength(9)
     })
 
@@ -263,7 +274,7 @@ export function describeFiles(on: StoreFixture): void {
       await expect(on.store.add({ id: 'a', text: '', file })).rejects.toMatchObject({
         code: 'queue_full',
       })
-      await on.store.delete('full')
+      await on.store.delete(everything(), 'full')
       await on.store.add({ id: 'a', text: '', file })
       expect(await readFile('a')).toHaveLength(9)
     })
@@ -274,7 +285,7 @@ export function describeFiles(on: StoreFixture): void {
       const again = await keep(bytesOf(9))
       const answer = await on.store.add({ id: 'b', text: '', file: again }, idempotency)
       expect(answer).toMatchObject({ id: 'a', file: { size: 9 } })
-      await expect(on.store.put({ id: 'c', text: '', file: again })).rejects.toThrow()
+      await expect(on.store.put(everything(), { id: 'c', text: '', file: again })).rejects.toThrow()
     })
   })
 }

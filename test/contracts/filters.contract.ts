@@ -1,9 +1,11 @@
 import type { ChunkIndex, IndexSource } from '@agent-server/search'
+import { everything, narrowed } from '@agent-server/search/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndexCase } from '../../packages/search/test/contracts/chunk-index.contract.ts'
 import {
   batchOf,
   createSource,
+  labelsOf,
   nearestIn,
   searchIn,
 } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
@@ -48,7 +50,7 @@ export function describeFilters(
       let taken = 0
       for (let turn = 0; turn < FILTERS; turn++) {
         const filter = randomFilter(random, 3)
-        const keys = [...(await store.matchingKeys(filter))]
+        const keys = [...(await store.visibleKeys(narrowed(everything(), filter)))]
         const expected = [JSON.stringify(filter), keys]
         expect([JSON.stringify(filter), await found(index, filter)]).toEqual(expected)
         expect([JSON.stringify(filter), await near(index, filter)]).toEqual(expected)
@@ -61,15 +63,17 @@ export function describeFilters(
       const { index } = current()
       const { store, add } = await openFilled(current())
       const keys = await add([{ color: 'red' }, { color: 'red' }, { color: 'green' }])
-      await store.patchMetadata('document-0', { color: 'blue', size: 3 })
-      await index.refreshMetadata(keys)
+      await store.patchLabels(everything(), 'document-0', {
+        metadata: { color: 'blue', size: 3 },
+      })
+      await index.refreshLabels(keys)
       for (const search of [found, near]) {
         expect(await search(index, { field: 'color', eq: 'red' })).toEqual([keys[1]])
         expect(await search(index, { field: 'color', eq: 'blue' })).toEqual([keys[0]])
         expect(await search(index, { field: 'size', gt: 2 })).toEqual([keys[0]])
         expect(await search(index, { field: 'color', eq: 'green' })).toEqual([keys[2]])
       }
-      await index.refreshMetadata([4_000_000_000])
+      await index.refreshLabels([4_000_000_000])
       expect(await index.keys()).toHaveLength(3)
     })
 
@@ -103,8 +107,8 @@ async function near(index: ChunkIndex, filter: Filter): Promise<number[]> {
 /** A document store beside the index; what is added becomes ready in it, and each chunk is in the index by a word and a vector. */
 async function openFilled({ index, source }: Case) {
   const { store } = await openStore(createSqliteData)
-  const { matchingKeys, readChunks } = store
-  Object.assign(source, { matchingKeys, readChunks })
+  const { visibleKeys, readChunks } = store
+  Object.assign(source, { visibleKeys, readChunks })
   let count = 0
 
   const addOne = async (metadata: Metadata | undefined): Promise<number> => {
@@ -124,7 +128,7 @@ async function openFilled({ index, source }: Case) {
       for (const metadata of all) keys.push(await addOne(metadata))
       // Not all equally long, so that they have an order.
       const chunks = keys.map((_, i) => ['all', ...Array.from({ length: i }, (_, j) => `pad ${j}`)])
-      await index.add(Uint32Array.from(keys), batchOf(chunks), all)
+      await index.add(Uint32Array.from(keys), batchOf(chunks), all.map(labelsOf))
       await index.addVectors(vectorBatch(keys))
       return keys
     },

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { onlyLong } from '../support/long.ts'
@@ -14,7 +15,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
         code: 'queue_full',
         retryAfter: expect.any(Number),
       })
-      expect(await on.store.get('c')).toBeUndefined()
+      expect(await on.store.get(everything(), 'c')).toBeUndefined()
       await on.ingest('of a')
       expect(await on.add('c')).toMatchObject({ status: 'pending' })
     })
@@ -85,7 +86,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
           await on.ingest(`of ${id}`)
         }
         for (const id of ['a', 'b']) {
-          await on.store.put({ id, text: 'x'.repeat(12 * 2 ** 20) })
+          await on.store.put(everything(), { id, text: 'x'.repeat(12 * 2 ** 20) })
         }
         const claims = []
         for (let claim = 0; claim < 2; claim++) claims.push(await on.store.claimJobs(9))
@@ -119,7 +120,10 @@ export function describeIngestionQueue(on: StoreFixture): void {
     it('shows a claimed document as processing, with the attempt counted', async () => {
       await on.add('a')
       await on.claim()
-      expect(await on.store.get('a')).toMatchObject({ status: 'processing', attempts: 1 })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        status: 'processing',
+        attempts: 1,
+      })
     })
 
     it('knows when the next job is due, claimed ones apart', async () => {
@@ -134,7 +138,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
       await on.add('a')
       const later = Date.now() + 3_600_000
       expect(await on.store.failJob(await on.claim(), FAILURE, later)).toBe(true)
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         status: 'pending',
         error: FAILURE,
         attempts: 1,
@@ -151,7 +155,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
       const second = await on.claim()
       expect(second).toMatchObject({ documentId: 'a', attempt: 2 })
       await on.store.completeJob(second, await on.chunksOf('of a'))
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         status: 'ready',
         error: undefined,
         attempts: 2,
@@ -161,7 +165,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
     it('shows a document whose job failed for good as failed, with its failure', async () => {
       await on.add('a')
       expect(await on.store.failJob(await on.claim(), FAILURE)).toBe(true)
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         status: 'failed',
         error: FAILURE,
         attempts: 1,
@@ -173,7 +177,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
     it('takes a failed document back, with all its attempts before it', async () => {
       await on.add('a')
       await on.store.failJob(await on.claim(), FAILURE)
-      expect(await on.store.retry('a')).toMatchObject({
+      expect(await on.store.retry(everything(), 'a')).toMatchObject({
         id: 'a',
         status: 'pending',
         error: undefined,
@@ -196,30 +200,37 @@ export function describeIngestionQueue(on: StoreFixture): void {
         () => on.store.failJob(job, FAILURE, now()),
         claim,
         () => on.store.failJob(job, FAILURE),
-        () => on.store.retry('a'),
+        () => on.store.retry(everything(), 'a'),
         claim,
         () => on.store.completeJob(job, []),
         () => on.replaceContent('a', 'New'),
       ]
       for (const step of steps) {
-        const { updatedAt = 0 } = (await on.store.get('a')) ?? {}
+        const { updatedAt = 0 } = (await on.store.get(everything(), 'a')) ?? {}
         await expect.poll(now, { interval: 1 }).toBeGreaterThan(updatedAt)
         await step()
-        expect((await on.store.get('a'))?.updatedAt).toBeGreaterThan(updatedAt)
+        expect((await on.store.get(everything(), 'a'))?.updatedAt).toBeGreaterThan(updatedAt)
       }
     })
 
     it('refuses to retry what has not failed or does not exist', async () => {
       await on.add('a')
-      await expect(on.store.retry('a')).rejects.toMatchObject({ code: 'document_not_failed' })
-      await expect(on.store.retry('missing')).rejects.toMatchObject({ code: 'document_not_found' })
+      await expect(on.store.retry(everything(), 'a')).rejects.toMatchObject({
+        code: 'document_not_failed',
+      })
+      await expect(on.store.retry(everything(), 'missing')).rejects.toMatchObject({
+        code: 'document_not_found',
+      })
     })
 
     it('takes a released job back without counting the attempt, in its old place', async () => {
       await on.add('a')
       await on.add('b')
       await on.store.releaseJob(await on.claim())
-      expect(await on.store.get('a')).toMatchObject({ status: 'pending', attempts: 0 })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        status: 'pending',
+        attempts: 0,
+      })
       expect(await on.claim()).toMatchObject({ documentId: 'a', attempt: 1 })
     })
 
@@ -227,9 +238,9 @@ export function describeIngestionQueue(on: StoreFixture): void {
       for (const id of ['a', 'b', 'c']) await on.add(id)
       await on.store.claimJobs(2)
       await on.reopen()
-      expect((await on.store.get('a'))?.status).toBe('processing')
+      expect((await on.store.get(everything(), 'a'))?.status).toBe('processing')
       expect(await on.store.recoverJobs()).toBe(2)
-      expect((await on.store.get('a'))?.status).toBe('pending')
+      expect((await on.store.get(everything(), 'a'))?.status).toBe('pending')
       expect(await on.store.claimJobs(9)).toMatchObject([
         { documentId: 'a', attempt: 2 },
         { documentId: 'b', attempt: 2 },
@@ -240,7 +251,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
 
   describe('a claim that is no longer current', () => {
     const endings: [string, (job: IngestionJob) => Promise<unknown>][] = [
-      ['deleted', () => on.store.delete('a')],
+      ['deleted', () => on.store.delete(everything(), 'a')],
       ['replaced', () => on.replaceContent('a', 'New')],
       ['released', (job) => on.store.releaseJob(job)],
       ['recovered', () => on.store.recoverJobs()],
@@ -254,7 +265,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
       [
         'deleted, added and claimed again',
         async () => {
-          await on.store.delete('a')
+          await on.store.delete(everything(), 'a')
           await on.add('a')
           await on.claim()
         },
@@ -265,7 +276,7 @@ export function describeIngestionQueue(on: StoreFixture): void {
       await on.add('a')
       const stale = await on.claim()
       await end(stale)
-      const [document, counts] = [await on.store.get('a'), await on.store.counts()]
+      const [document, counts] = [await on.store.get(everything(), 'a'), await on.store.counts()]
       const chunks = await on.chunksOf('of a stale claim')
 
       expect(await on.store.completeJob(stale, chunks)).toBeUndefined()
@@ -273,9 +284,10 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.store.failJob(stale, FAILURE, Date.now())).toBe(false)
       await on.store.releaseJob(stale)
 
-      expect(await on.store.get('a')).toEqual(document)
+      expect(await on.store.get(everything(), 'a')).toEqual(document)
       expect(await on.store.counts()).toEqual(counts)
-      expect(await on.store.readChunks(chunks.map(({ key }) => key))).toEqual([])
+      const keys = chunks.map(({ key }) => key)
+      expect((await on.store.readChunks(everything(), keys)).chunks).toEqual([])
     })
   })
 }

@@ -1,5 +1,6 @@
-import { takes } from '@agent-server/search'
+import { everything, narrowed } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
+import { takes } from '../../packages/search/test/contracts/takes.ts'
 import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import { createRandom } from '../support/random.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
@@ -8,7 +9,7 @@ import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 /** The part of the document store's contract that finds and lists chunks by their documents. */
 export function describeChunkLists(on: StoreFixture): void {
   const list = (limit: number, cursor?: string) =>
-    on.store.listChunks({ documentId: 'a', limit, cursor })
+    on.store.listChunks(everything(), { documentId: 'a', limit, cursor })
   const textsOf = (page: Awaited<ReturnType<typeof list>>) => page?.chunks.map(({ text }) => text)
 
   describe('the chunks of a document', () => {
@@ -56,7 +57,7 @@ export function describeChunkLists(on: StoreFixture): void {
         for (const key of await on.ingest(`x${position}`)) ids.set(key, position)
       }
       return async (filter: Filter) =>
-        [...(await on.store.matchingKeys(filter))].map((key) => ids.get(key))
+        [...(await on.store.visibleKeys(narrowed(everything(), filter)))].map((key) => ids.get(key))
     }
 
     it('is kept with its kinds, on the document and on its chunks', async () => {
@@ -71,8 +72,8 @@ export function describeChunkLists(on: StoreFixture): void {
       expect(await on.store.add({ id: 'a', text: 'x', metadata })).toMatchObject({ metadata })
       const keys = await on.ingest('x')
       await on.reopen()
-      expect(await on.store.get('a')).toMatchObject({ metadata })
-      expect(await on.store.readChunks(keys)).toMatchObject([{ metadata }])
+      expect(await on.store.get(everything(), 'a')).toMatchObject({ metadata })
+      expect((await on.store.readChunks(everything(), keys)).chunks).toMatchObject([{ metadata }])
     })
 
     it('tells true, 1 and "1" apart', async () => {
@@ -88,16 +89,26 @@ export function describeChunkLists(on: StoreFixture): void {
     it('of a replaced document is that of the revision which is served', async () => {
       await on.store.add({ id: 'a', text: 'x', metadata: { year: 1 } })
       const old = await on.ingest('old')
-      await on.store.put({ id: 'a', text: 'y', metadata: { year: 2, more: true } })
-      expect([...(await on.store.matchingKeys({ field: 'year', eq: 1 }))]).toEqual(old)
-      expect([...(await on.store.matchingKeys({ field: 'year', eq: 2 }))]).toEqual([])
+      await on.store.put(everything(), { id: 'a', text: 'y', metadata: { year: 2, more: true } })
+      expect([
+        ...(await on.store.visibleKeys(narrowed(everything(), { field: 'year', eq: 1 }))),
+      ]).toEqual(old)
+      expect([
+        ...(await on.store.visibleKeys(narrowed(everything(), { field: 'year', eq: 2 }))),
+      ]).toEqual([])
       const job = await on.claim()
       const [chunk] = await on.chunksOf('new')
       await on.store.completeJob(job, chunk ? [chunk] : [])
-      expect([...(await on.store.matchingKeys({ field: 'year', eq: 1 }))]).toEqual([])
-      expect([...(await on.store.matchingKeys({ field: 'year', eq: 2 }))]).toEqual([chunk?.key])
-      await on.store.delete('a')
-      expect([...(await on.store.matchingKeys({ field: 'more', eq: true }))]).toEqual([])
+      expect([
+        ...(await on.store.visibleKeys(narrowed(everything(), { field: 'year', eq: 1 }))),
+      ]).toEqual([])
+      expect([
+        ...(await on.store.visibleKeys(narrowed(everything(), { field: 'year', eq: 2 }))),
+      ]).toEqual([chunk?.key])
+      await on.store.delete(everything(), 'a')
+      expect([
+        ...(await on.store.visibleKeys(narrowed(everything(), { field: 'more', eq: true }))),
+      ]).toEqual([])
     })
 
     it('is filtered as a look at every document would', async () => {

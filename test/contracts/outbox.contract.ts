@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
@@ -50,7 +51,7 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
       const [first] = await take(opened, 0)
-      await opened.store.put({ id: 'a', text: 'y' })
+      await opened.store.put(everything(), { id: 'a', text: 'y' })
       await complete(opened)
       const second = await take(opened, 0)
       expect(second).toMatchObject([{ documentId: 'a', revision: 2, attempt: 1 }])
@@ -63,7 +64,7 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
       const opened = await openWanted()
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
-      await opened.store.delete('a')
+      await opened.store.delete(everything(), 'a')
       expect(await take(opened)).toEqual([])
     })
 
@@ -103,7 +104,7 @@ export function describeOutbox(name: string, createData: () => Promise<StoreData
       await complete(opened)
       await opened.store.outbox.enable(true)
       expect(await take(opened)).toEqual([])
-      await opened.store.put({ id: 'a', text: 'y' })
+      await opened.store.put(everything(), { id: 'a', text: 'y' })
       await complete(opened)
       await opened.store.outbox.enable(false)
       await opened.store.outbox.enable(true)

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { MetadataPatch } from '../../src/schemas/metadata.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
@@ -5,20 +6,20 @@ import type { StoreFixture } from './document-store.fixture.ts'
 /** Metadata that is changed alone. */
 export function describePatchedMetadata(on: StoreFixture): void {
   const patch = (change: Record<string, string | number | boolean | null>) =>
-    on.store.patchMetadata('a', change)
+    on.store.patchLabels(everything(), 'a', { metadata: change })
   const taken = async (field: string, eq: string | number) =>
-    (await on.store.countListed({ filter: { field, eq } })) === 1
+    (await on.store.countListed(everything(), { filter: { field, eq } })) === 1
 
   describe('metadata that is changed alone', () => {
     it('is merged, durable, and filtered by at once; the rest of the document stays', async () => {
       await on.store.add({ id: 'a', text: 'x', metadata: { kept: 1.5, left: 'x', set: 'old' } })
       await on.ingest('x')
-      const before = await on.store.get('a')
+      const before = await on.store.get(everything(), 'a')
       const patched = await patch({ left: null, set: 'néw 👋', big: 1e21, on: true })
       const metadata = { kept: 1.5, set: 'néw 👋', big: 1e21, on: true }
       expect(patched).toEqual({ ...before, metadata, updatedAt: expect.any(Number) })
       await on.reopen()
-      expect(await on.store.get('a')).toEqual(patched)
+      expect(await on.store.get(everything(), 'a')).toEqual(patched)
       expect(await taken('set', 'néw 👋')).toBe(true)
       expect(await taken('set', 'old')).toBe(false)
       expect(await taken('left', 'x')).toBe(false)
@@ -35,25 +36,29 @@ export function describePatchedMetadata(on: StoreFixture): void {
     it('is of the replacement, too, that waits', async () => {
       await on.store.add({ id: 'a', text: 'x', metadata: { team: 'red' } })
       await on.ingest('x')
-      await on.store.put({ id: 'a', text: 'y', metadata: { colour: 'green' } })
+      await on.store.put(everything(), { id: 'a', text: 'y', metadata: { colour: 'green' } })
       await patch({ year: 2026 })
-      expect(await on.store.get('a')).toMatchObject({ metadata: { team: 'red', year: 2026 } })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        metadata: { team: 'red', year: 2026 },
+      })
       const job = await on.claim()
       expect(job.metadata).toEqual({ colour: 'green', year: 2026 })
       await on.store.completeJob(job, await on.chunksOf('y'))
-      expect(await on.store.get('a')).toMatchObject({ metadata: { colour: 'green', year: 2026 } })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        metadata: { colour: 'green', year: 2026 },
+      })
     })
 
     it('changes nothing unless its fields are as expected', async () => {
       await on.store.add({ id: 'a', text: 'x', metadata: { year: 2025, draft: true } })
-      const before = await on.store.get('a')
+      const before = await on.store.get(everything(), 'a')
       const change = (expected: MetadataPatch) =>
-        on.store.patchMetadata('a', { year: 2026 }, undefined, expected)
+        on.store.patchLabels(everything(), 'a', { metadata: { year: 2026 } }, expected)
       for (const [field, value] of Object.entries({ year: 2024, draft: null, toString: 'x' })) {
         const refused = { code: 'changed_meanwhile', param: `expected.metadata.${field}` }
         await expect(change({ [field]: value })).rejects.toMatchObject(refused)
       }
-      expect(await on.store.get('a')).toEqual(before)
+      expect(await on.store.get(everything(), 'a')).toEqual(before)
       expect(await change({ year: 2025, team: null })).toMatchObject({ metadata: { year: 2026 } })
       await expect(change({ year: 2025 })).rejects.toMatchObject({ code: 'changed_meanwhile' })
     })
@@ -79,7 +84,7 @@ export function describePatchedMetadata(on: StoreFixture): void {
       const refused = { code: 'invalid_request', param: 'metadata' }
       await expect(patch({ more: 1 })).rejects.toMatchObject(refused)
       expect(await patch({ more: 1, field0: null })).toMatchObject({ metadata: { more: 1 } })
-      await on.store.put({ id: 'a', text: 'y', metadata: { year: 1 } })
+      await on.store.put(everything(), { id: 'a', text: 'y', metadata: { year: 1 } })
       await expect(patch({ another: 1 })).rejects.toMatchObject(refused)
     })
   })

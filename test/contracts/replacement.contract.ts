@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
@@ -8,7 +9,7 @@ export function describeReplacement(on: StoreFixture): void {
 
   describe('a document put in', () => {
     it('is added where its id is new', async () => {
-      expect(await on.store.put(NEW)).toMatchObject({
+      expect(await on.store.put(everything(), NEW)).toMatchObject({
         id: 'a',
         status: 'pending',
         revision: 1,
@@ -18,7 +19,10 @@ export function describeReplacement(on: StoreFixture): void {
         characters: 8,
       })
       await on.ingest('new')
-      expect(await on.store.get('a')).toMatchObject({ status: 'ready', servedRevision: 1 })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        status: 'ready',
+        servedRevision: 1,
+      })
     })
 
     it('is described as before until the new chunks come, and then as the new one, all at once', async () => {
@@ -32,18 +36,25 @@ export function describeReplacement(on: StoreFixture): void {
         chunkCount: 1,
         servedRevision: 1,
       }
-      expect(await on.store.put(NEW)).toMatchObject({ ...before, status: 'pending', revision: 2 })
+      expect(await on.store.put(everything(), NEW)).toMatchObject({
+        ...before,
+        status: 'pending',
+        revision: 2,
+      })
       const job = await on.claim()
       expect(job).toMatchObject({ revision: 2, title: 'New title', url: undefined })
-      expect(await on.store.get('a')).toMatchObject({ ...before, status: 'processing' })
-      expect(await on.store.readChunks(old)).toMatchObject([
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        ...before,
+        status: 'processing',
+      })
+      expect((await on.store.readChunks(everything(), old)).chunks).toMatchObject([
         { title: 'Old title', url: 'https://old.example', metadata: undefined },
       ])
 
       const chunks = await on.chunksOf('new', 'text')
       await on.store.completeJob(job, chunks)
       const after = { title: 'New title', url: undefined, metadata: { year: 2026 } }
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         ...after,
         status: 'ready',
         characters: 8,
@@ -52,15 +63,18 @@ export function describeReplacement(on: StoreFixture): void {
         servedRevision: 2,
       })
       const keys = chunks.map(({ key }) => key)
-      expect(await on.store.readChunks([...old, ...keys])).toMatchObject([after, after])
+      expect((await on.store.readChunks(everything(), [...old, ...keys])).chunks).toMatchObject([
+        after,
+        after,
+      ])
     })
 
     it('whose replacement fails is served as it was, says so, and can be retried', async () => {
       await on.store.add(OLD)
       const old = await on.ingest('old')
-      await on.store.put(NEW)
+      await on.store.put(everything(), NEW)
       await on.store.failJob(await on.claim(), FAILURE)
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         status: 'failed',
         error: FAILURE,
         revision: 2,
@@ -68,20 +82,20 @@ export function describeReplacement(on: StoreFixture): void {
         title: 'Old title',
         chunkCount: 1,
       })
-      expect(await on.store.readChunks(old)).toHaveLength(1)
-      await on.store.retry('a')
+      expect((await on.store.readChunks(everything(), old)).chunks).toHaveLength(1)
+      await on.store.retry(everything(), 'a')
       expect(await on.claim()).toMatchObject({ text: 'New text', title: 'New title', attempt: 1 })
     })
 
     it('again supersedes the replacement that is under way, and waits once', async () => {
       await on.store.add(OLD)
       const old = await on.ingest('old')
-      await on.store.put(NEW)
+      await on.store.put(everything(), NEW)
       const stale = await on.claim()
-      await on.store.put({ id: 'a', text: 'Newest' })
+      await on.store.put(everything(), { id: 'a', text: 'Newest' })
       expect(await on.store.counts()).toEqual(countsOf({ pending: 1, chunks: 1, jobs: 1 }))
       expect(await on.store.completeJob(stale, await on.chunksOf('new'))).toBeUndefined()
-      expect(await on.store.readChunks(old)).toHaveLength(1)
+      expect((await on.store.readChunks(everything(), old)).chunks).toHaveLength(1)
       const job = await on.claim()
       expect(job).toMatchObject({ revision: 3, attempt: 1, text: 'Newest', title: undefined })
       expect(await on.store.completeJob(job, await on.chunksOf('newest'))).toEqual(old)
@@ -90,7 +104,7 @@ export function describeReplacement(on: StoreFixture): void {
     it('survives a restart half replaced', async () => {
       await on.store.add(OLD)
       await on.ingest('old')
-      await on.store.put(NEW)
+      await on.store.put(everything(), NEW)
       await on.claim()
       await on.reopen()
       await on.store.recoverJobs()
@@ -100,10 +114,13 @@ export function describeReplacement(on: StoreFixture): void {
     it('is deleted with its replacement', async () => {
       await on.store.add(OLD)
       const old = await on.ingest('old')
-      await on.store.put(NEW)
-      expect(await on.store.delete('a')).toEqual(old)
+      await on.store.put(everything(), NEW)
+      expect(await on.store.delete(everything(), 'a')).toEqual(old)
       expect(await on.store.counts()).toEqual(countsOf({}))
-      expect(await on.store.put(OLD)).toMatchObject({ revision: 1, title: 'Old title' })
+      expect(await on.store.put(everything(), OLD)).toMatchObject({
+        revision: 1,
+        title: 'Old title',
+      })
     })
 
     it('finds no place in a full queue, unless it waits there already', async () => {
@@ -111,9 +128,11 @@ export function describeReplacement(on: StoreFixture): void {
       await on.store.add(OLD)
       await on.ingest('old')
       await on.add('b')
-      await expect(on.store.put(NEW)).rejects.toMatchObject({ code: 'queue_full' })
-      expect(await on.store.get('a')).toMatchObject({ status: 'ready', revision: 1 })
-      expect(await on.store.put({ id: 'b', text: 'Other' })).toMatchObject({ revision: 2 })
+      await expect(on.store.put(everything(), NEW)).rejects.toMatchObject({ code: 'queue_full' })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({ status: 'ready', revision: 1 })
+      expect(await on.store.put(everything(), { id: 'b', text: 'Other' })).toMatchObject({
+        revision: 2,
+      })
     })
   })
 
@@ -126,7 +145,7 @@ export function describeReplacement(on: StoreFixture): void {
       expect(await on.store.add({ id: 'b', text: 'x' }, idempotency)).toEqual(added)
       expect(await on.store.hasKey('key')).toBe(true)
       expect(await on.store.hasKey('other')).toBe(false)
-      expect(await on.store.get('b')).toBeUndefined()
+      expect(await on.store.get(everything(), 'b')).toBeUndefined()
       await on.ingest('x')
       expect(await on.store.add({ id: 'c', text: 'x' }, idempotency)).toMatchObject({
         id: 'a',
@@ -152,16 +171,16 @@ export function describeReplacement(on: StoreFixture): void {
       await on.store.add({ id: 'a', text: 'x' }, idempotency)
       const other = on.store.add({ id: 'b', text: 'y' }, { ...idempotency, digest: 'of b' })
       await expect(other).rejects.toMatchObject({ code: 'idempotency_conflict' })
-      expect(await on.store.get('b')).toBeUndefined()
+      expect(await on.store.get(everything(), 'b')).toBeUndefined()
     })
 
     it('frees the key when it is deleted; one that was refused has not taken it', async () => {
       await on.reopen(1)
       await on.add('full')
       await expect(on.store.add({ id: 'a', text: 'x' }, idempotency)).rejects.toThrow()
-      await on.store.delete('full')
+      await on.store.delete(everything(), 'full')
       await on.store.add({ id: 'b', text: 'x' }, idempotency)
-      await on.store.delete('b')
+      await on.store.delete(everything(), 'b')
       expect(await on.store.add({ id: 'c', text: 'x' }, idempotency)).toMatchObject({ id: 'c' })
     })
   })

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ListQuery } from '../../src/stores/document-store.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
@@ -34,11 +35,11 @@ export function describeSearchedLists(on: StoreFixture): void {
       const ids: string[] = []
       let cursor: string | undefined
       do {
-        const page = await on.store.list({ ...query, limit: 1, cursor })
+        const page = await on.store.list(everything(), { ...query, limit: 1, cursor })
         ids.push(...page.documents.map(({ id }) => id))
         cursor = page.nextCursor
       } while (cursor !== undefined)
-      expect(await on.store.countListed(query)).toBe(ids.length)
+      expect(await on.store.countListed(everything(), query)).toBe(ids.length)
       return ids.join(' ')
     }
 
@@ -47,7 +48,7 @@ export function describeSearchedLists(on: StoreFixture): void {
     })
 
     it('come by their last change', async () => {
-      const { documents } = await on.store.list({ limit: 9 })
+      const { documents } = await on.store.list(everything(), { limit: 9 })
       const now = Math.max(...documents.map(({ updatedAt }) => updatedAt))
       await expect.poll(() => Date.now()).toBeGreaterThan(now)
       await on.replaceContent('b', 'bbbb')
@@ -82,7 +83,7 @@ export function describeSearchedLists(on: StoreFixture): void {
     it('come by the digests of their files', async () => {
       expect(await listed({ sha256: DIGEST })).toBe('c')
       expect(await listed({ sha256: DIGEST.replaceAll('2', '3') })).toBe('')
-      expect((await on.store.get('c'))?.file?.sha256).toBe(DIGEST)
+      expect((await on.store.get(everything(), 'c'))?.file?.sha256).toBe(DIGEST)
     })
 
     it('come by their metadata, whether they are served or not', async () => {
@@ -92,9 +93,9 @@ export function describeSearchedLists(on: StoreFixture): void {
     })
 
     it('refuse the cursor of another order', async () => {
-      const { nextCursor: cursor } = await on.store.list({ limit: 1, sort: 'title' })
+      const { nextCursor: cursor } = await on.store.list(everything(), { limit: 1, sort: 'title' })
       for (const sort of ['-title', 'characters', undefined] as const) {
-        const asked = on.store.list({ limit: 1, sort, cursor })
+        const asked = on.store.list(everything(), { limit: 1, sort, cursor })
         await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'cursor' })
       }
     })

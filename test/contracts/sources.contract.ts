@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { StoredSource } from '../../src/stores/source-store.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
@@ -17,15 +18,15 @@ const PAGE: StoredSource = {
 /** The part of the document store's contract that deals with what was fetched from the web. */
 export function describeSources(on: StoreFixture): void {
   const put = (source: StoredSource | undefined, text = 'Text') =>
-    on.store.put({ id: 'a', text, source })
+    on.store.put(everything(), { id: 'a', text, source })
   const due = () => on.store.takeSources(9, 60_000)
 
   describe('a source', () => {
     it('is kept with its document, over a restart, and goes with it', async () => {
       await put(PAGE)
       await on.reopen()
-      expect((await on.store.get('a'))?.source).toEqual(PAGE)
-      await on.store.delete('a')
+      expect((await on.store.get(everything(), 'a'))?.source).toEqual(PAGE)
+      await on.store.delete(everything(), 'a')
       expect(await due()).toEqual([])
     })
 
@@ -47,38 +48,45 @@ export function describeSources(on: StoreFixture): void {
       await put(PAGE)
       const gone = { ...PAGE, status: 410, error: 'gone', failures: 1, dueAt: undefined }
       await on.store.noteSource('a', 2, gone)
-      expect((await on.store.get('a'))?.source).toEqual(PAGE)
+      expect((await on.store.get(everything(), 'a'))?.source).toEqual(PAGE)
       await on.store.noteSource('a', 1, gone)
-      expect((await on.store.get('a'))?.source).toMatchObject({ status: 410, error: 'gone' })
+      expect((await on.store.get(everything(), 'a'))?.source).toMatchObject({
+        status: 410,
+        error: 'gone',
+      })
       expect(await due()).toEqual([])
     })
 
     it('is replaced with the content, and gone where new content came from elsewhere', async () => {
       await put(PAGE)
       await put({ ...PAGE, digest: 'd2' }, 'Other text')
-      expect((await on.store.get('a'))?.source).toMatchObject({ digest: 'd2' })
+      expect((await on.store.get(everything(), 'a'))?.source).toMatchObject({ digest: 'd2' })
       await put(undefined, 'Sent by hand')
-      expect((await on.store.get('a'))?.source).toBeUndefined()
+      expect((await on.store.get(everything(), 'a'))?.source).toBeUndefined()
       expect(await due()).toEqual([])
     })
 
     it('brings no document back, and replaces none, that somebody changed meanwhile', async () => {
       await put(PAGE)
-      const before = await on.store.get('a')
+      const before = await on.store.get(everything(), 'a')
       if (!before) throw new Error('There is no document')
       const content = { id: 'a', text: 'Fetched', source: PAGE }
-      const replacing = () => on.store.put(content, undefined, before)
-      await on.store.patchMetadata('a', { year: 2026 })
+      const replacing = () => on.store.put(everything(), content, before)
+      await on.store.patchLabels(everything(), 'a', { metadata: { year: 2026 } })
       await expect(replacing()).rejects.toMatchObject({ code: 'document_not_found' })
-      await on.store.patchMetadata('a', { year: null })
-      await on.store.put({ id: 'a', text: 'Sent by hand' })
+      await on.store.patchLabels(everything(), 'a', { metadata: { year: null } })
+      await on.store.put(everything(), { id: 'a', text: 'Sent by hand' })
       await expect(replacing()).rejects.toMatchObject({ code: 'document_not_found' })
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       await expect(replacing()).rejects.toMatchObject({ code: 'document_not_found' })
       expect(await on.store.counts()).toMatchObject({ jobs: 0 })
       const metadata = { year: 2026, draft: true }
-      const { revision } = await on.store.put({ id: 'a', text: 'New', metadata })
-      const replaced = await on.store.put(content, undefined, { revision, metadata })
+      const { revision } = await on.store.put(everything(), { id: 'a', text: 'New', metadata })
+      const replaced = await on.store.put(everything(), content, {
+        revision,
+        collection: undefined,
+        metadata,
+      })
       expect(replaced.revision).toBe(2)
     })
 
@@ -86,7 +94,7 @@ export function describeSources(on: StoreFixture): void {
       const once = { key: 'k', digest: 'd' }
       await on.store.add({ id: 'a', text: 'x', source: PAGE }, once)
       await on.store.add({ id: 'b', text: 'x', source: { ...PAGE, digest: 'other' } }, once)
-      expect((await on.store.get('a'))?.source).toEqual(PAGE)
+      expect((await on.store.get(everything(), 'a'))?.source).toEqual(PAGE)
     })
   })
 }

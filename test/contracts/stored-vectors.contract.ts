@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import type { ChunkVectors } from '../../src/stores/document-store.ts'
 import { FAILURE, type StoreFixture } from './document-store.fixture.ts'
@@ -58,7 +59,7 @@ export function describeStoredVectors(on: StoreFixture): void {
       await on.add('b')
       await ingest(vectorsOf([1, 0]), ['of a'])
       const [old = 0] = await ingest(vectorsOf([0, 1]), ['of b'])
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       expect(await on.store.vectorKeys()).toEqual(Uint32Array.of(old))
       await on.replaceContent('b', 'new')
       const [fresh = 0] = await ingest(vectorsOf([1, 0]), ['of b, new'])
@@ -81,7 +82,7 @@ export function describeStoredVectors(on: StoreFixture): void {
       await on.add('a')
       await ingest(vectorsOf([1, 0]), ['of a'])
       const before = await on.store.vectorsGeneration()
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       await on.add('b')
       await ingest({ ...vectorsOf([1, 0, 0]), model: 'model-b' }, ['of b'])
       expect(await on.store.embedding()).toEqual({ model: 'model-b', dimension: 3 })
@@ -128,7 +129,7 @@ export function describeStoredVectors(on: StoreFixture): void {
       await on.add('b')
       const [gone = 0] = await on.ingest('of a')
       const [kept = 0] = await on.ingest('of b')
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       const { model, ...vectors } = vectorsOf([1, 0], [0, 1])
       const keys = Uint32Array.of(gone, kept)
       expect(await on.store.addVectors({ keys, ...vectors }, model)).toEqual([kept])
@@ -140,13 +141,16 @@ export function describeStoredVectors(on: StoreFixture): void {
     it('is not counted, and the document says what it waits for until it is ready', async () => {
       await on.add('a')
       await on.store.releaseJob(await on.claim(), FAILURE)
-      expect(await on.store.get('a')).toMatchObject({
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
         status: 'pending',
         attempts: 0,
         error: FAILURE,
       })
       await on.ingest('one')
-      expect(await on.store.get('a')).toMatchObject({ status: 'ready', error: undefined })
+      expect(await on.store.get(everything(), 'a')).toMatchObject({
+        status: 'ready',
+        error: undefined,
+      })
     })
   })
 }

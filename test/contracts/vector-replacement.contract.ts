@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { OpenedStore } from '../../src/stores/opened-store.ts'
 import { openStore, type StoreData, type TestStore } from './open-store.ts'
@@ -58,7 +59,7 @@ export function describeVectorReplacement(
 
     it('follow what happens to documents meanwhile', async () => {
       await on.store.replacement.begin(NEXT)
-      await on.store.delete('a')
+      await on.store.delete(everything(), 'a')
       await addNew(keys)
       expect(await on.store.replacement.begun()).toEqual({ ...NEXT, vectors: 2 })
       const added = await addReady(on.store, 'd')
@@ -75,7 +76,7 @@ export function describeVectorReplacement(
         await addNew(keys)
         await on.store.replacement.finish()
       }
-      await on.store.delete('b')
+      await on.store.delete(everything(), 'b')
       expect([...(await on.store.vectorKeys())]).toEqual([keys[0], keys[2]])
       await on.reopen()
       expect(await on.store.embedding()).toEqual({ model: 'newer', dimension: 3 })

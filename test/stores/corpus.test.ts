@@ -22,6 +22,8 @@ function document(id: string, more: Partial<StoredDocument> = {}): StoredDocumen
     id,
     title: undefined,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
     file: undefined,
     status: 'ready',

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { eachDocument } from '../../src/stores/lookup.ts'
 import { createFakeDocuments } from '../agent/tools/fake-lookup.ts'
@@ -14,7 +15,7 @@ describe('Every document', () => {
     [450, 3],
   ])('of %i is read once, in %i pages', async (count, pages) => {
     const { lookup, queries } = createFakeDocuments(texts(count))
-    const read = await Array.fromAsync(eachDocument(lookup, {}, 1_000, signal))
+    const read = await Array.fromAsync(eachDocument(lookup, everything(), {}, 1_000, signal))
     expect(read.map(({ id }) => id)).toEqual(texts(count).map((_text, n) => `d${n}`))
     expect(queries).toHaveLength(pages)
   })
@@ -25,14 +26,14 @@ describe('Every document', () => {
     [450, 1],
   ])('of %i is read up to %i', async (count, most) => {
     const { lookup } = createFakeDocuments(texts(count))
-    const read = await Array.fromAsync(eachDocument(lookup, {}, most, signal))
+    const read = await Array.fromAsync(eachDocument(lookup, everything(), {}, most, signal))
     expect(read).toHaveLength(most)
   })
 
   it('is asked for under the filter', async () => {
     const { lookup, queries } = createFakeDocuments(texts(1))
     const filter = { field: 'year', eq: 2026 }
-    await Array.fromAsync(eachDocument(lookup, { filter }, 10, signal))
+    await Array.fromAsync(eachDocument(lookup, everything(), { filter }, 10, signal))
     expect(queries).toMatchObject([{ filter }])
   })
 })

@@ -15,6 +15,7 @@ import {
   batchOf,
   createSource,
   keysFor,
+  labelsOf,
   searchIn,
 } from '../../packages/search/test/contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../packages/search/test/contracts/vector-index.contract.ts'
@@ -117,7 +118,7 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
     for (const key of [1, 2]) {
       const metadata = { [`a${key}`]: key, [`b${key}`]: key, on: '2026-11-26' }
       source.metadata.set(key, metadata)
-      await index.add(Uint32Array.of(key), batchOf([['wing']]), [metadata])
+      await index.add(Uint32Array.of(key), batchOf([['wing']]), [labelsOf(metadata)])
     }
     for (const field of ['a', 'b']) {
       const found = await searchIn(index, ['wing'], { filter: { field: `${field}2`, gt: 1 } })

@@ -1,4 +1,4 @@
-import type { ChunkMetadata, Scope } from '@agent-server/search'
+import type { ChunkLabels, Scope } from '@agent-server/search'
 import type { Collections } from './collections.ts'
 import { QdrantRefusal, unavailable } from './connection.ts'
 import { rangeKeysOf } from './payload.ts'
@@ -42,9 +42,9 @@ export function createPayloadIndexes(
   }
 
   return {
-    /** Creates the indexes that ranges over this metadata need; must be called before its points are written. */
-    async makeFor(metadata: ChunkMetadata) {
-      const distinct = [...new Set(metadata)].flatMap((each) => (each ? rangeKeysOf(each) : []))
+    /** Creates the indexes that ranges over these labels need; must be called before their points are written. */
+    async makeFor(labels: ChunkLabels) {
+      const distinct = [...new Set(labels)].flatMap((each) => (each ? rangeKeysOf(each) : []))
       const keys = [...new Set(distinct)]
       if (!lacks(keys)) return
       await look()
@@ -62,11 +62,11 @@ export function createPayloadIndexes(
      * without an index that this one still assumes: throws `index_unavailable`, and
      * later queries look up its indexes anew.
      */
-    async passOn<Answer>({ filter }: Scope, answer: Promise<Answer>) {
+    async passOn<Answer>({ visibility }: Scope, answer: Promise<Answer>) {
       try {
         return await answer
       } catch (error) {
-        if (!filter || !(error instanceof QdrantRefusal)) throw error
+        if (!visibility || !(error instanceof QdrantRefusal)) throw error
         indexed.clear()
         throw unavailable('The search index was just re-created', error)
       }

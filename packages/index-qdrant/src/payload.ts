@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto'
-import type {
-  ChunkMetadata,
-  FieldCondition,
-  Filter,
-  Metadata,
-  MetadataValue,
-} from '@agent-server/search'
+import type { ChunkLabels, FieldCondition, Filter, MetadataValue } from '@agent-server/search'
+import { DEFAULT_COLLECTION, type Labels, shownMetadata } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
-/** A document's metadata as stored with its points, so that Qdrant can filter by it. */
+/** A document's labels as stored with its points, so that Qdrant can filter by them. */
 export interface Payload {
-  /** One keyword for each pair of field and value, for equality. */
+  /** One keyword for its place, and one for each pair of field and value, for equality. */
   is: string[]
   /** Numbers by field, for ranges. */
   number: Record<string, number>
@@ -33,14 +29,14 @@ const PLACES = ['a', 'b', 'c', 'd', 'e'] as const
 const MAX_BOUND = PLACES.length * BYTES_PER_PLACE - 1
 const LOOKS_LIKE_DATE = /^\d{4}-\d{2}/
 
-/** The payload of the chunk at a position of a batch; undefined if its document has no metadata. */
+/** The payload of the chunk at a position of a batch; undefined if its document is gone. */
 export type PayloadOf = (place: number) => Payload | undefined
 
-/** Computes each payload once, since the chunks of a document share its metadata. */
-export function createPayloads(metadata: ChunkMetadata): PayloadOf {
-  const made = new Map<Metadata, Payload>()
+/** Computes each payload once, since the chunks of a document share its labels. */
+export function createPayloads(labels: ChunkLabels): PayloadOf {
+  const made = new Map<Labels, Payload>()
   return (place) => {
-    const one = metadata[place]
+    const one = labels[place]
     if (!one) return undefined
     const payload = made.get(one) ?? toPayload(one)
     made.set(one, payload)
@@ -48,9 +44,11 @@ export function createPayloads(metadata: ChunkMetadata): PayloadOf {
   }
 }
 
-export function toPayload(metadata: Metadata): Payload {
-  const payload: Payload = { is: [], number: {}, order: {} }
-  for (const [field, value] of Object.entries(metadata)) {
+export function toPayload(labels: Labels): Payload {
+  const { collection = DEFAULT_COLLECTION, conversation } = labels
+  const place = conversation === undefined ? inCollection(collection) : ofConversation(conversation)
+  const payload: Payload = { is: [place], number: {}, order: {} }
+  for (const [field, value] of Object.entries(shownMetadata(labels) ?? {})) {
     payload.is.push(wordOf(field, value))
     if (typeof value === 'number') payload.number[nameOf(field)] = value
     if (typeof value === 'string') {
@@ -65,8 +63,8 @@ export function toPayload(metadata: Metadata): Payload {
  * The keys for which range filters are likely: those of numbers and of strings that look like dates. Ranges over other
  * strings are rare, and each index takes memory.
  */
-export function rangeKeysOf(metadata: Metadata): string[] {
-  return Object.entries(metadata).flatMap(([field, value]) => {
+export function rangeKeysOf(labels: Labels): string[] {
+  return Object.entries(shownMetadata(labels) ?? {}).flatMap(([field, value]) => {
     if (typeof value === 'number') return [numberKey(field)]
     const isDate = typeof value === 'string' && LOOKS_LIKE_DATE.test(value)
     return isDate ? orderOf(value).map((_, place) => orderKey(field, place)) : []
@@ -127,6 +125,36 @@ export function rangeKeysIn(filter: Filter): string[] | undefined {
     }
   }
   return [...keys]
+}
+
+// No field of metadata begins with this character.
+const inCollection = (name: string) => wordOf('~in', name)
+const ofConversation = (id: string) => wordOf('~of', id)
+
+/** The payload keys that tell what is visible besides `is`; undefined if they cannot. */
+export function keysFor(visibility: Visibility): string[] | undefined {
+  const { collections, conversations, filter } = visibility
+  if (collections.length === 0 || conversations === 'all') return undefined
+  if (conversations !== 'none' && conversations.id === undefined) return undefined
+  return filter ? rangeKeysIn(filter) : []
+}
+
+/**
+ * Translates a visibility for Qdrant: the documents of the conversation, whose owner the document store checks, and those
+ * of no conversation in the collections.
+ */
+export function toVisibleFilter({ collections, conversations, filter }: Visibility): PayloadFilter {
+  const shared: PayloadFilter = {
+    must: [
+      ...(collections === 'all'
+        ? []
+        : [{ key: IS, match: { any: collections.map(inCollection) } }]),
+      ...(filter ? [toPayloadFilter(filter)] : []),
+    ],
+  }
+  const id = typeof conversations === 'object' ? conversations.id : undefined
+  if (id === undefined) return shared
+  return { should: [shared, { key: IS, match: { value: ofConversation(id) } }] }
 }
 
 /** Translates a filter for Qdrant. Throws `RangeError` if it compares with a string longer than `MAX_BOUND`. */

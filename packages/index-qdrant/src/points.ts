@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { PayloadFilter, PointQuery, SparseVector } from './api.ts'
 import { pathOf } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
-import { type Payload, type PayloadOf, toPayloadFilter } from './payload.ts'
+import { type Payload, type PayloadOf, toVisibleFilter } from './payload.ts'
 
 /** Keys serve as point ids: no document store issues one twice. */
 const MAX_KEY = 2 ** 32 - 1
@@ -120,11 +120,11 @@ const MAX_NAMED = 200_000
  * within a collection are comparable.
  */
 export async function bestOf(
-  { only, filter, limit }: Scope & { limit: number },
+  { only, visibility, limit }: Scope & { limit: number },
   ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
 ): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
-  const filters = filter ? [toPayloadFilter(filter)] : filtersFor(only)
+  const filters = visibility ? [toVisibleFilter(visibility)] : filtersFor(only)
   const parts = filters.map((each) => (each ? { filter: each } : {}))
   const best = new Map<number, IndexMatch>()
   for (const part of parts) {

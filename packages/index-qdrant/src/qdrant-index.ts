@@ -1,7 +1,8 @@
 import { createOrder } from '@agent-server/lib/in-order.ts'
 import type { Log } from '@agent-server/lib/log.ts'
-import type { ChunkIndex, ChunkMetadata, IndexSource } from '@agent-server/search'
+import type { ChunkIndex, ChunkLabels, IndexSource } from '@agent-server/search'
 import { createSearch, rankHybrid, type Stages } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import {
   type Collections,
   createCollections,
@@ -15,7 +16,7 @@ import {
   type QdrantConnection,
   unavailable,
 } from './connection.ts'
-import { rangeKeysIn } from './payload.ts'
+import { keysFor } from './payload.ts'
 import { createPayloadIndexes } from './payload-indexes.ts'
 import { createPoints } from './points.ts'
 import {
@@ -80,10 +81,10 @@ function indexOn(
   }
 
   const { source } = options
-  /** Chunks removed in the meantime have no metadata, which does no harm. */
-  const metadataOf = async (keys: readonly number[]): Promise<ChunkMetadata> => {
-    const chunks = await source.readChunks(keys)
-    const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
+  /** Chunks removed in the meantime have no labels, which does no harm. */
+  const labelsOf = async (keys: readonly number[]): Promise<ChunkLabels> => {
+    const { chunks } = await source.readChunks(everything(), keys)
+    const known = new Map(chunks.map((chunk) => [chunk.key, chunk]))
     return keys.map((key) => known.get(key))
   }
   const lost: ChunkIndex['lost'] = (signal) => findLost(collections, served, opened(), signal)
@@ -97,20 +98,20 @@ function indexOn(
       return parts.about.isNew
     },
 
-    async add(keys, batch, metadata) {
+    async add(keys, batch, labels) {
       const { terms } = opened()
-      await inTerms(() => terms.add(keys, batch, metadata))
+      await inTerms(() => terms.add(keys, batch, labels))
     },
     async addVectors(batch) {
       const { vectors } = opened()
       if (batch.keys.length === 0) return
-      await inVectors(async () => vectors.add(batch, await metadataOf([...batch.keys])))
+      await inVectors(async () => vectors.add(batch, await labelsOf([...batch.keys])))
     },
-    async refreshMetadata(keys) {
+    async refreshLabels(keys) {
       const { terms, vectors } = opened()
       await Promise.all([
-        inTerms(async () => terms.setMetadata(keys, await metadataOf(keys))),
-        inVectors(async () => vectors.setMetadata(keys, await metadataOf(keys))),
+        inTerms(async () => terms.setLabels(keys, await labelsOf(keys))),
+        inVectors(async () => vectors.setLabels(keys, await labelsOf(keys))),
       ])
     },
     async remove(keys) {
@@ -146,10 +147,10 @@ function stagesOf(opened: () => Parts, source: IndexSource): Stages {
   }
 
   return {
-    async scopeOf(filter, signal) {
-      const keys = rangeKeysIn(filter)
-      if (keys && (await canFilter(keys, signal))) return { filter }
-      return { only: await source.matchingKeys(filter, signal) }
+    async scopeOf(visibility, signal) {
+      const keys = keysFor(visibility)
+      if (keys && (await canFilter(keys, signal))) return { visibility }
+      return { only: await source.visibleKeys(visibility, signal) }
     },
     lexical: async (query, signal) => opened().terms.search(query, signal),
     nearest: async (query, signal) => opened().vectors.nearest(query, signal),

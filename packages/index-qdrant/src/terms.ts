@@ -1,4 +1,4 @@
-import type { ChunkMetadata, IndexMatch, LexicalQuery } from '@agent-server/search'
+import type { ChunkLabels, IndexMatch, LexicalQuery } from '@agent-server/search'
 import { lengthNorm, type QueryTerms, type TermBatch, termWeight } from '@agent-server/search'
 import type { SparseVector } from './api.ts'
 import { TERMS } from './collections.ts'
@@ -20,15 +20,15 @@ export function createTermsPart(points: Points, indexes: PayloadIndexes) {
     /** Whether searches can filter by these payload keys. */
     filters: indexes.hold,
 
-    async add(keys: Uint32Array, terms: TermBatch, metadata: ChunkMetadata) {
-      await indexes.makeFor(metadata)
+    async add(keys: Uint32Array, terms: TermBatch, labels: ChunkLabels) {
+      await indexes.makeFor(labels)
       const vectorOf = (chunk: number) => weighTerms(terms, chunk)
-      await points.put(pointsOf(keys, TERMS, vectorOf, createPayloads(metadata)), BATCH_CHUNKS)
+      await points.put(pointsOf(keys, TERMS, vectorOf, createPayloads(labels)), BATCH_CHUNKS)
     },
 
-    async setMetadata(keys: readonly number[], metadata: ChunkMetadata) {
-      await indexes.makeFor(metadata)
-      await points.setPayloads(keys, createPayloads(metadata))
+    async setLabels(keys: readonly number[], labels: ChunkLabels) {
+      await indexes.makeFor(labels)
+      await points.setPayloads(keys, createPayloads(labels))
     },
 
     async search(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]> {

@@ -1,4 +1,4 @@
-import type { ChunkMetadata, IndexMatch, VectorBatch, VectorQuery } from '@agent-server/search'
+import type { ChunkLabels, IndexMatch, VectorBatch, VectorQuery } from '@agent-server/search'
 import type { PointQuery } from './api.ts'
 import { DENSE, type VectorsMetadata } from './collections.ts'
 import { createPayloads } from './payload.ts'
@@ -57,19 +57,19 @@ export function createVectorsPart(
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
 
-    async add({ keys, dimension, values }: VectorBatch, metadata: ChunkMetadata) {
+    async add({ keys, dimension, values }: VectorBatch, labels: ChunkLabels) {
       await readyFor(dimension)
-      await indexes.makeFor(metadata)
+      await indexes.makeFor(labels)
       const vectorOf = (place: number) =>
         Array.from(values.subarray(place * dimension, (place + 1) * dimension), short)
       const size = Math.max(1, Math.floor(BATCH_NUMBERS / dimension))
-      await points.put(pointsOf(keys, DENSE, vectorOf, createPayloads(metadata)), size)
+      await points.put(pointsOf(keys, DENSE, vectorOf, createPayloads(labels)), size)
     },
 
-    async setMetadata(keys: readonly number[], metadata: ChunkMetadata) {
+    async setLabels(keys: readonly number[], labels: ChunkLabels) {
       if ((await find()) === undefined) return
-      await indexes.makeFor(metadata)
-      await points.setPayloads(keys, createPayloads(metadata))
+      await indexes.makeFor(labels)
+      await points.setPayloads(keys, createPayloads(labels))
     },
 
     async remove(keys: readonly number[]) {

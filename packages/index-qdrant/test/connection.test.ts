@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { onlyLong } from '../../../test/support/long.ts'
 import {
@@ -153,7 +154,7 @@ describe('A call to Qdrant', () => {
       const reason = new Error('left')
       const query = { mode: 'lexical', terms: queryOf(['wing']), limit: 1 } as const
       const controller = new AbortController()
-      const search = index.search(query, controller.signal)
+      const search = index.search(everything(), query, controller.signal)
       setImmediate(() => controller.abort(reason))
       await expect(search).rejects.toBe(reason)
     }

@@ -4,6 +4,7 @@ import { type FakeQdrant, startFakeQdrant } from '../../../test/support/qdrant/f
 import {
   batchOf,
   createSource,
+  labelsOf,
   nearestIn,
   searchIn,
 } from '../../search/test/contracts/chunk-index.fixture.ts'
@@ -28,7 +29,7 @@ async function open(): Promise<ChunkIndex> {
 }
 
 const add = (index: ChunkIndex, key: number, metadata?: Metadata) =>
-  index.add(Uint32Array.of(key), batchOf([['wing']]), [metadata])
+  index.add(Uint32Array.of(key), batchOf([['wing']]), [labelsOf(metadata)])
 const addVector = (index: ChunkIndex, key: number, metadata?: Metadata) => {
   source.metadata.set(key, metadata)
   return index.addVectors(vectorBatch([key]))

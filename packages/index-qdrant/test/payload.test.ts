@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../test/support/random.ts'
+import { labelsOf } from '../../search/test/contracts/chunk-index.fixture.ts'
 import {
   canBeBound,
   createPayloads,
@@ -13,8 +14,8 @@ import {
 
 describe('The payload of a point', () => {
   it('has a keyword for each value, the numbers, and the order of strings', () => {
-    expect(toPayload({ year: 2026, on: true, language: 'en' })).toEqual({
-      is: ['year=n2026', 'on=b1', 'language=sen'],
+    expect(toPayload(labelsOf({ year: 2026, on: true, language: 'en' }))).toEqual({
+      is: ['~in=sdefault', 'year=n2026', 'on=b1', 'language=sen'],
       number: { year: 2026 },
       order: { language: { a: expect.any(Number) } },
     })
@@ -35,8 +36,8 @@ describe('The payload of a point', () => {
   })
 
   it('is computed once for all chunks of a document', () => {
-    const metadata = { year: 2026 }
-    const payloadOf = createPayloads([metadata, undefined, metadata])
+    const labels = labelsOf({ year: 2026 })
+    const payloadOf = createPayloads([labels, undefined, labels])
     expect(payloadOf(0)).toBe(payloadOf(2))
     expect(payloadOf(1)).toBeUndefined()
   })
@@ -50,12 +51,9 @@ describe('The payload of a point', () => {
   })
 
   it('needs indexes for ranges of numbers and of dates', () => {
-    expect(rangeKeysOf({ year: 2026, on: true, author: 'Ada', day: '2026-11-21' })).toEqual([
-      'number.year',
-      'order.day.a',
-      'order.day.b',
-    ])
-    expect(rangeKeysOf({ at: '2026-11-21T14:00:00.000Z' })).toHaveLength(5)
+    const metadata = { year: 2026, on: true, author: 'Ada', day: '2026-11-21' }
+    expect(rangeKeysOf(labelsOf(metadata))).toEqual(['number.year', 'order.day.a', 'order.day.b'])
+    expect(rangeKeysOf(labelsOf({ at: '2026-11-21T14:00:00.000Z' }))).toHaveLength(5)
   })
 })
 

@@ -4,6 +4,7 @@ import {
   addTo,
   batchOf,
   keysFor,
+  labelsOf,
   searchIn,
 } from '../../search/test/contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../search/test/contracts/vector-index.contract.ts'
@@ -75,7 +76,7 @@ describe('An index beside the one that serves', () => {
 
   it('can be filtered from the beginning', async () => {
     const { index } = await openNext()
-    await index.add(Uint32Array.of(3), batchOf([['wing']]), [{ year: 2026 }])
+    await index.add(Uint32Array.of(3), batchOf([['wing']]), [labelsOf({ year: 2026 })])
     const filter = { field: 'year', gte: 2026 }
     expect(await searchIn(index, ['wing'], { filter })).toHaveLength(1)
   })

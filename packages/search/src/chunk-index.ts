@@ -1,5 +1,6 @@
-import type { Filter, Metadata } from './filter.ts'
+import type { Labels } from './labels.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
+import type { Visibility } from './visibility.ts'
 
 /** `hybrid` fuses the rankings by words and by vectors. */
 export type SearchMode = 'hybrid' | 'lexical' | 'dense'
@@ -10,8 +11,6 @@ export interface ChunkQuery {
   terms: QueryTerms
   /** A unit vector, perhaps still being computed; undefined if there is none, which makes the search lexical. */
   vector?: Promise<Float32Array<ArrayBuffer> | undefined> | undefined
-  /** Restricts the matches to chunks whose documents it accepts. */
-  filter?: Filter | undefined
   /** Maximum number of matches of each stage, at least 1. */
   limit: number
 }
@@ -39,8 +38,8 @@ export interface SearchResult {
   degraded: boolean
 }
 
-/** The metadata of each chunk's document, in the order of the keys. */
-export type ChunkMetadata = readonly (Metadata | undefined)[]
+/** The labels of each chunk's document, in the order of the keys; undefined for a chunk that is gone. */
+export type ChunkLabels = readonly (Labels | undefined)[]
 
 /** Unit vectors of chunks, one after another, in the order of `keys`. */
 export interface VectorBatch {
@@ -52,12 +51,13 @@ export interface VectorBatch {
 
 /** What an index reads from the document store from which it is derived. Unknown keys are omitted. */
 export interface IndexSource {
-  /** The keys of all chunks whose documents the filter accepts, ascending. */
-  matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
+  /** The keys of all chunks whose documents are visible, ascending. */
+  visibleKeys(visibility: Visibility, signal?: AbortSignal): Promise<Uint32Array>
   readVectors(keys: readonly number[]): Promise<VectorBatch>
   readChunks(
+    visibility: Visibility,
     keys: readonly number[],
-  ): Promise<readonly { key: number; metadata: Metadata | undefined }[]>
+  ): Promise<{ readonly chunks: readonly (Labels & { key: number })[] }>
 }
 
 /**
@@ -79,18 +79,19 @@ export interface ChunkIndex {
    * Adds one chunk per key; once it resolves, the next search finds them. A key already present is replaced; if a
    * key is given twice, the last chunk counts. The arrays still belong to the caller.
    */
-  add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch, metadata: ChunkMetadata): Promise<void>
+  add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch, labels: ChunkLabels): Promise<void>
   /** Adds or replaces vectors, all of one dimension, of chunks that the document store holds. */
   addVectors(batch: VectorBatch): Promise<void>
-  /** Filters by the metadata that the documents of these chunks have now, once it resolves. */
-  refreshMetadata(keys: readonly number[]): Promise<void>
+  /** Goes by the labels that the documents of these chunks have now, once it resolves. */
+  refreshLabels(keys: readonly number[]): Promise<void>
   /** Removes keys; unknown ones are ignored. Once it resolves, the next search does not return them. */
   remove(keys: readonly number[]): Promise<void>
   /**
-   * The best chunks. A filter has the same meaning as in the document store. Lexical search runs while the vector is
-   * computed. Throws the abort reason of `signal`.
+   * The best chunks of those that are visible, as in the document store; documents of other conversations may be among
+   * them, as these are few, and dropped when the chunks are read. Lexical search runs while the vector is computed. Throws
+   * the abort reason of `signal`.
    */
-  search(query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult>
+  search(visibility: Visibility, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult>
   /** The keys of all vectors held, ascending. */
   vectorKeys(): Promise<Uint32Array>
   /** All keys held, ascending; compared with the document store at start-up. */

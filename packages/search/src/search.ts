@@ -3,7 +3,7 @@ export { ANALYSER_LANGUAGES, type AnalyserLanguage, stopWordsOf } from './analys
 export type {
   Candidate,
   ChunkIndex,
-  ChunkMetadata,
+  ChunkLabels,
   ChunkQuery,
   IndexMatch,
   IndexSource,
@@ -12,13 +12,7 @@ export type {
 export type { ChunkIndexDriver, IndexContext } from './driver.ts'
 export { embedded } from './embedded/driver.ts'
 export { createEmbeddedIndex } from './embedded/embedded-index.ts'
-export {
-  type FieldCondition,
-  type Filter,
-  type Metadata,
-  type MetadataValue,
-  takes,
-} from './filter.ts'
+export type { FieldCondition, Filter, Metadata, MetadataValue } from './filter.ts'
 export { rankHybrid } from './fusion.ts'
 export { byScore } from './ranking.ts'
 export {

@@ -1,14 +1,14 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { ChunkIndex, ChunkQuery, IndexMatch, SearchResult } from './chunk-index.ts'
-import type { Filter } from './filter.ts'
 import type { QueryTerms } from './term-batch.ts'
+import { isBroad, type Visibility } from './visibility.ts'
 
 /** What a search is restricted to; empty means everything. */
 export interface Scope {
   /** Keys, ascending. */
   only?: Uint32Array | undefined
-  /** Instead of `only`, if the index applies the filter itself. */
-  filter?: Filter | undefined
+  /** Instead of `only`, if the index applies the visibility itself. */
+  visibility?: Visibility | undefined
 }
 
 export interface LexicalQuery extends Scope {
@@ -23,8 +23,8 @@ export interface VectorQuery extends Scope {
 
 /** The searches that an index offers, which `createSearch` combines. Matches are sorted, best first. */
 export interface Stages {
-  /** How the index restricts a search to what a filter accepts: by itself, or to keys. */
-  scopeOf(filter: Filter, signal?: AbortSignal): Promise<Scope>
+  /** How the index restricts a search to what is visible: by itself, or to keys. */
+  scopeOf(visibility: Visibility, signal?: AbortSignal): Promise<Scope>
   /** BM25. A scope restricts the matches but does not affect their scores. */
   lexical(query: LexicalQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /** The chunks with the nearest vectors; scores are cosines accurate to about 0.01. */
@@ -43,9 +43,11 @@ const MAX_REPEATS = 3
 /** The search of an index over its stages. */
 export function createSearch(stages: Stages): ChunkIndex['search'] {
   const rank = createRanking(stages)
-  return async ({ filter, ...query }, signal) => {
+  return async (visibility, query, signal) => {
     signal?.throwIfAborted()
-    const resolve = async (): Promise<Scope> => (filter ? stages.scopeOf(filter, signal) : {})
+    // Documents of other conversations are few: to drop those found is cheaper than to restrict the search.
+    const resolve = async (): Promise<Scope> =>
+      isBroad(visibility) ? {} : stages.scopeOf(visibility, signal)
     let scope = await resolve()
     for (let repeats = 0; ; repeats++) {
       if (scope.only?.length === 0) return { candidates: [], exhausted: true, degraded: false }

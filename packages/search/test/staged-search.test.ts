@@ -1,9 +1,11 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import type { IndexMatch } from '../src/chunk-index.ts'
+import type { ChunkQuery, IndexMatch } from '../src/chunk-index.ts'
+import type { Filter } from '../src/filter.ts'
 import { rankHybrid } from '../src/fusion.ts'
 import { createSearch, type Stages } from '../src/staged-search.ts'
 import type { QueryTerms } from '../src/term-batch.ts'
+import { everything, narrowed } from '../src/visibility.ts'
 
 const terms: QueryTerms = { terms: Uint32Array.of(1), counts: Float32Array.of(1) }
 const matchesOf = (...keys: number[]) => keys.map((key) => ({ key, score: 10 - key }))
@@ -35,8 +37,14 @@ function createForTest({
     ...stages,
     nearest,
   })
-  const ask = (more: Partial<Parameters<typeof search>[0]> = {}, signal?: AbortSignal) =>
-    search({ mode: 'hybrid', terms, limit: 10, vector: Promise.resolve(VECTOR), ...more }, signal)
+  const ask = (
+    { filter, ...more }: Partial<ChunkQuery> & { filter?: Filter } = {},
+    signal?: AbortSignal,
+  ) => {
+    const vector = Promise.resolve(VECTOR)
+    const query = { mode: 'hybrid', terms, limit: 10, vector, ...more } as const
+    return search(narrowed(everything(), filter), query, signal)
+  }
   return { ask, events }
 }
 
@@ -112,13 +120,13 @@ describe('A filter', () => {
   it('that the index applies itself is passed to every stage', async () => {
     const scopes: unknown[] = []
     const { ask } = createForTest({
-      scopeOf: async (asked) => ({ filter: asked }),
+      scopeOf: async (visibility) => ({ visibility }),
       async lexical(query) {
-        scopes.push(query.filter)
+        scopes.push(query.visibility?.filter)
         return []
       },
       async nearest(query) {
-        scopes.push(query.filter)
+        scopes.push(query.visibility?.filter)
         return []
       },
     })

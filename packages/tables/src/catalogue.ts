@@ -23,12 +23,12 @@ const FORMATS: readonly (readonly [ending: string, format: TableFormat])[] = Obj
 })
 
 /** The documents that are tables, each with the table name used in SQL statements. */
-export async function listTableEntries<Document extends TableDocument, Filter>(
-  documents: Pick<DocumentSource<Document, Filter>, 'list'>,
-  filter: Filter | undefined,
+export async function listTableEntries<Document extends TableDocument, Visibility>(
+  documents: Pick<DocumentSource<Document, Visibility>, 'list'>,
+  visibility: Visibility,
   signal: AbortSignal,
 ): Promise<TableEntry<Document>[]> {
-  const found = await Array.fromAsync(documents.list(filter, MAX_TABLES, signal))
+  const found = await Array.fromAsync(documents.list(visibility, MAX_TABLES, signal))
   // Oldest first, so that a new document never takes the name of an older one.
   const entries = found.toReversed().flatMap((document) => {
     const format = formatOf(document)

@@ -43,53 +43,53 @@ export interface RowAnswer<Document extends TableDocument> extends MatchingRows 
   table: Table<Document>
 }
 
-export interface RowQuery<Filter> {
+export interface RowQuery<Visibility> {
   /** The table's name in the catalogue. */
   table: string
   /** At least one; all of them must hold. */
   conditions: RowCondition[]
   maximumRows: number
-  filter: Filter | undefined
+  visibility: Visibility
 }
 
-export interface TableQuery<Filter> {
+export interface TableQuery<Visibility> {
   sql: string
   maximumRows: number
-  filter: Filter | undefined
+  visibility: Visibility
   /** True for statements of this program, which are not checked. */
   isTrusted?: boolean
 }
 
-interface Dependencies<Document extends TableDocument, Filter> {
+interface Dependencies<Document extends TableDocument, Visibility> {
   /** For what is made of the documents; created when it is needed, and may be deleted. */
   directory: string
-  documents: DocumentSource<Document, Filter>
+  documents: DocumentSource<Document, Visibility>
   run?: JobRunner
 }
 
 /** The documents that have tables, to be queried in SQL or row by row. */
-export interface Tables<Document extends TableDocument, Filter> {
-  entries(filter: Filter | undefined, signal: AbortSignal): Promise<TableEntry<Document>[]>
+export interface Tables<Document extends TableDocument, Visibility> {
+  entries(visibility: Visibility, signal: AbortSignal): Promise<TableEntry<Document>[]>
   /** The tables of one document. Throws `Refusal` if it turns out not to be a table. */
   open(entry: TableEntry<Document>, signal: AbortSignal): Promise<Table<Document>[]>
   /** Finds a table by name. Throws `Refusal` if there is none. */
-  find(name: string, filter: Filter | undefined, signal: AbortSignal): Promise<Table<Document>>
+  find(name: string, visibility: Visibility, signal: AbortSignal): Promise<Table<Document>>
   /** Runs one reading statement. Throws `Refusal`, worded for the model. */
-  query(query: TableQuery<Filter>, signal: AbortSignal): Promise<TableAnswer<Document>>
+  query(query: TableQuery<Visibility>, signal: AbortSignal): Promise<TableAnswer<Document>>
   /** Finds rows of one table. Throws `Refusal`, worded for the model. */
-  lookUp(query: RowQuery<Filter>, signal: AbortSignal): Promise<RowAnswer<Document>>
+  lookUp(query: RowQuery<Visibility>, signal: AbortSignal): Promise<RowAnswer<Document>>
   close(): void
 }
 
-export function createTables<Document extends TableDocument, Filter>({
+export function createTables<Document extends TableDocument, Visibility>({
   directory,
   documents,
   run = runJobInTurn,
-}: Dependencies<Document, Filter>): Tables<Document, Filter> {
+}: Dependencies<Document, Visibility>): Tables<Document, Visibility> {
   const files = createTableFiles({ directory, documents, run })
 
-  const entries = (filter: Filter | undefined, signal: AbortSignal) =>
-    listTableEntries(documents, filter, signal)
+  const entries = (visibility: Visibility, signal: AbortSignal) =>
+    listTableEntries(documents, visibility, signal)
 
   async function open(
     entry: TableEntry<Document>,
@@ -113,8 +113,8 @@ export function createTables<Document extends TableDocument, Filter>({
   const openAll = async (named: readonly TableEntry<Document>[], signal: AbortSignal) =>
     (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
 
-  async function find(name: string, filter: Filter | undefined, signal: AbortSignal) {
-    const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
+  async function find(name: string, visibility: Visibility, signal: AbortSignal) {
+    const named = namedIn(name, await entries(visibility, signal)).slice(0, MAX_VIEWS)
     const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
     if (!table) throw new Refusal(`There is no table "${name}": list_tables names them`)
     return table
@@ -124,15 +124,15 @@ export function createTables<Document extends TableDocument, Filter>({
     entries,
     open,
     find,
-    async query({ sql, maximumRows, filter, isTrusted = false }, signal) {
-      const named = namedIn(sql, await entries(filter, signal))
+    async query({ sql, maximumRows, visibility, isTrusted = false }, signal) {
+      const named = namedIn(sql, await entries(visibility, signal))
       if (named.length > MAX_VIEWS) throw new Refusal(`At most ${MAX_VIEWS} tables at once`)
       const tables = await openAll(named, signal)
       const input: QueryJob = { views: tables.map(toView), sql, maximumRows, isTrusted }
       return { ...(await run(QUERY, QueryResult, input, signal)), tables }
     },
-    async lookUp({ table: name, conditions, maximumRows, filter }, signal) {
-      const table = await find(name, filter, signal)
+    async lookUp({ table: name, conditions, maximumRows, visibility }, signal) {
+      const table = await find(name, visibility, signal)
       // Not through a view, which has no row numbers.
       const stored = `file0.main.${quoteName(table.table)}`
       const sql = findStatement(stored, table.columns, conditions, maximumRows)

@@ -9,10 +9,10 @@ export interface TableDocument {
   servedRevision: number | undefined
 }
 
-/** Where documents come from. `Filter` is only passed on. */
-export interface DocumentSource<Document extends TableDocument, Filter> {
+/** Where documents come from. `Visibility` is only passed on. */
+export interface DocumentSource<Document extends TableDocument, Visibility> {
   /** The documents that have tables, the newest first, at most `maximum`. */
-  list(filter: Filter | undefined, maximum: number, signal: AbortSignal): AsyncIterable<Document>
+  list(visibility: Visibility, maximum: number, signal: AbortSignal): AsyncIterable<Document>
   get(id: string): Promise<TableDocument | undefined>
   /** The bytes of a document's file; undefined if there is none. */
   readFile(id: string, revision?: number): Promise<AsyncIterable<Uint8Array> | undefined>

@@ -27,7 +27,7 @@ export function createFakeDocuments(tables: readonly FakeTable[]) {
   const reads: string[] = []
   const find = (id: string) => tables.find((table) => table.id === id)
   const documents: DocumentSource<TableDocument, unknown> = {
-    async *list(_filter, maximum, signal) {
+    async *list(_visibility, maximum, signal) {
       signal.throwIfAborted()
       yield* tables.toReversed().map(documentOf).slice(0, maximum)
     },

@@ -24,9 +24,9 @@ async function open(tables: FakeTable[] = TABLES) {
     run: createRunnerHere(),
   })
   const query = (sql: string, maximumRows = 100) =>
-    opened.query({ sql, maximumRows, filter: undefined }, signal)
+    opened.query({ sql, maximumRows, visibility: undefined }, signal)
   const find = (conditions: RowCondition[], table = 'sales') =>
-    opened.lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
+    opened.lookUp({ table, conditions, maximumRows: 10, visibility: undefined }, signal)
   return { ...opened, reads: parts.reads, query, findRows: find, close }
 }
 

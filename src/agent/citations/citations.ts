@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
-import { shownMetadata } from '../../schemas/metadata.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { createAttribution, type TermsOf } from './attribution.ts'
@@ -66,7 +66,7 @@ type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'st
 /** Makes a citable hit of what a tool has read from a document. */
 export function toHit(document: StoredDocument, source: Source): Hit {
   const { id, title = '', url } = document
-  const { metadata } = shownMetadata(document.metadata)
+  const metadata = shownMetadata(document)
   return {
     score: 1,
     title,

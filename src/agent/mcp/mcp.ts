@@ -5,6 +5,8 @@ import { outboundCause } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
+import { MASTER } from '../../schemas/operator/api-key.ts'
+import { forCaller } from '../../schemas/visibility.ts'
 import { createCitations } from '../citations/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
@@ -131,10 +133,12 @@ async function testConnection(
   async function call(wanted: string): Promise<string | undefined> {
     const found = server.tools().find(({ remote }) => remote.name === wanted)
     if (!found) throw new Refusal(`The server has no tool "${wanted}"`)
+    const visibility = forCaller(MASTER)
     const context = {
+      visibility,
       artifacts,
       citations: createCitations(),
-      search: {},
+      search: { visibility },
       conversation: `test of ${name}`,
       activeSkills: new Set<string>(),
     }

@@ -1,3 +1,4 @@
+import { narrowed, type Visibility } from '@agent-server/search/visibility.ts'
 import type {
   ModelEvent,
   ModelTool,
@@ -11,8 +12,9 @@ import type { Artifact } from '../../schemas/artifact.ts'
 import type { Citation, RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { Caller } from '../../schemas/operator/api-key.ts'
+import { type Caller, MASTER } from '../../schemas/operator/api-key.ts'
 import type { Effort, Hit, SearchMode, SearchStep, Usage } from '../../schemas/query.ts'
+import { forCaller } from '../../schemas/visibility.ts'
 import type { Conversation } from './prompt.ts'
 
 /** An event of a run, emitted in order of occurrence; the last one is `run-end`. */
@@ -91,6 +93,14 @@ export interface AgentRequest {
   toolChoice?: ToolChoice | undefined
   /** Continues a paused run, with the calls that the client approves. */
   resume?: Resume | undefined
+}
+
+/** What a run may see. */
+export function visibilityOf(
+  request: Pick<AgentRequest, 'caller' | 'storedConversation' | 'filter'>,
+): Visibility {
+  const { caller = MASTER, storedConversation, filter } = request
+  return narrowed(forCaller(caller, storedConversation), filter)
 }
 
 export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {

@@ -1,6 +1,6 @@
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { SearchStep } from '../../schemas/query.ts'
-import type { AgentEvent, AgentRequest } from './agent-event.ts'
+import { type AgentEvent, type AgentRequest, visibilityOf } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 import { searchByEffort } from './search-by-effort.ts'
 import { toQuery } from './standalone-question.ts'
@@ -21,9 +21,9 @@ export async function* findChunks(
   const { topK, effort = 'low' } = request
   const query = await toQuery(request, { ...parts, ...asking }, signal)
   const { spend } = asking
-  const search = { ...query, ...scopeOf(request), topK, explain: true, effort, spend }
+  const search = { ...query, ...scopeOf(request), topK, explain: true, spend }
   const means = { model: parts.model, retrieval, spend }
-  const steps = searchByEffort(means, topK > 0 ? search : { ...search, effort: 'low' }, signal)
+  const steps = searchByEffort(means, search, topK > 0 ? effort : 'low', signal)
   const { hits, degraded } = yield* eachStep(steps)
   const searchedFor = query.isRewritten ? query.query : undefined
   return { query: query.query, hits, degraded, searchedFor }
@@ -41,11 +41,7 @@ async function* eachStep<Result>(
 }
 
 /** What every search of a run has in common. */
-export function scopeOf({
-  filter,
-  storedConversation: conversation,
-  mode,
-  minScore,
-}: AgentRequest) {
-  return { filter, conversation, mode, minScore }
+export function scopeOf(request: AgentRequest) {
+  const { mode, minScore } = request
+  return { visibility: visibilityOf(request), mode, minScore }
 }

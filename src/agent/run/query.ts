@@ -1,4 +1,4 @@
-import type { Retrieval, Search } from '../../knowledge/retrieval/search.ts'
+import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Effort, Hit, SearchStep, Usage } from '../../schemas/query.ts'
@@ -6,7 +6,7 @@ import { createRunBudget, type RunLimits } from './budget.ts'
 import type { RunGate } from './run-gate.ts'
 import { checkEffort, searchByEffort } from './search-by-effort.ts'
 
-export interface Query extends Search {
+export interface Query extends CallerSearch {
   effort?: Effort | undefined
 }
 
@@ -16,7 +16,7 @@ interface Dependencies {
   gate: RunGate
   caller: Caller
   /** The documents that the caller may search. */
-  retrieval: Retrieval
+  retrieval: Retrieval<CallerSearch>
 }
 
 export interface QueryAnswer {
@@ -42,7 +42,7 @@ export async function answerQuery(
   try {
     const { spend } = budget
     const means = { model, retrieval, spend }
-    const search = searchByEffort(means, { ...query, spend, effort }, signal)
+    const search = searchByEffort(means, { ...query, spend }, effort, signal)
     const steps: SearchStep[] = []
     for (;;) {
       const { done, value } = await search.next()

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { streamInSpan } from '@agent-server/lib/tracing.ts'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
 import { PromptTooLong } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
-import { withinAny } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { checkStatements } from '../citations/cited-statements.ts'
 import { parseCall, type ToolCall } from '../tools/registry.ts'
@@ -37,7 +36,7 @@ export interface Agent {
   /** Searches what the caller may see, with no answer. Throws AppError like `run`. */
   query(
     query: Query,
-    from: { caller: Caller; retrieval: Retrieval },
+    from: { caller: Caller; retrieval: Retrieval<CallerSearch> },
     signal: AbortSignal,
   ): Promise<QueryAnswer>
 }
@@ -46,8 +45,7 @@ export function createAgent(parts: Dependencies): Agent {
   const gate = createRunGate(parts)
   return {
     query: (query, from, signal) => answerQuery({ ...parts, gate, ...from }, query, signal),
-    run(asked, signal) {
-      const request = { ...asked, filter: withinAny(asked.caller?.collections, asked.filter) }
+    run(request, signal) {
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.conversation.id': request.conversationId,

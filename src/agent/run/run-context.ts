@@ -1,6 +1,5 @@
 import type { Retrieval } from '../../knowledge/retrieval/search.ts'
 import type { ChatModel, ModelTool } from '../../models/chat-model.ts'
-import { seenIn } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { TermsOf } from '../citations/attribution.ts'
 import { createCitations, type NumberedHit, withoutStages } from '../citations/citations.ts'
@@ -74,12 +73,14 @@ export async function* begin(
     const hits = numbered.map(({ hit }) => hit)
     searches.push({ type: 'retrieved', query, hits, known: citations.all() })
   }
+  const search = scopeOf(request)
   const tools = parts.tools.open({
     citations,
     artifacts,
     activeSkills,
-    filter: seenIn(request.storedConversation, request.filter),
-    search: scopeOf(request),
+    filter: request.filter,
+    visibility: search.visibility,
+    search,
     owner,
     conversation,
     searched,

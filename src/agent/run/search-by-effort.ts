@@ -1,6 +1,6 @@
 import { startDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Retrieval, Search } from '../../knowledge/retrieval/search.ts'
+import type { Retrieval, SearchedFor } from '../../knowledge/retrieval/search.ts'
 import { askModel } from '../../models/ask-model.ts'
 import type { ChatModel, Spend } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
@@ -33,9 +33,9 @@ const MAX_PASSAGES = 15_000
 /** Of reciprocal ranks: low, so that the first hit of each search is among the best of all. */
 const RANK_OFFSET = 10
 
-interface Dependencies {
+interface Dependencies<Query extends SearchedFor> {
   model: Pick<ChatModel, 'stream'>
-  retrieval: Pick<Retrieval, 'search'>
+  retrieval: Pick<Retrieval<Query>, 'search'>
   spend: RunBudget['spend']
   bounds?: EffortBounds
 }
@@ -51,9 +51,10 @@ export function checkEffort(effort: Effort, { generates }: Pick<ChatModel, 'gene
  * model takes it apart as well if it is medium; and if it is high, again for what is missing until the model judges
  * the passages sufficient. Yields each step when it is done. If the model fails, returns what was found, `degraded`.
  */
-export async function* searchByEffort(
-  dependencies: Dependencies,
-  { effort, ...search }: Search & { effort: Effort },
+export async function* searchByEffort<Query extends SearchedFor>(
+  dependencies: Dependencies<Query>,
+  search: Query,
+  effort: Effort,
   signal?: AbortSignal,
 ): AsyncGenerator<SearchStep, Awaited<ReturnType<Retrieval['search']>>> {
   const { retrieval, bounds = BOUNDS } = dependencies
@@ -69,8 +70,8 @@ export async function* searchByEffort(
   try {
     // The question itself is searched for first and without the deadline: there is always an answer.
     yield* findings.searchFor([{ ...search, spend }], signal)
-    const again = { ...search, spend, effort }
-    yield* searchAgain({ planner, findings, bounds }, again, deadline.signal)
+    const again = { ...search, spend }
+    yield* searchAgain({ planner, findings, bounds }, again, effort, deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
     const reason = stopReason(error, deadline.isOver)
@@ -81,16 +82,17 @@ export async function* searchByEffort(
   return { hits: findings.best(), degraded: findings.isDegraded() }
 }
 
-interface Rounds {
+interface Rounds<Query extends SearchedFor> {
   planner: ReturnType<typeof createPlanner>
-  findings: ReturnType<typeof createFindings>
+  findings: ReturnType<typeof createFindings<Query>>
   bounds: EffortBounds
 }
 
 /** Searches for the parts of the question, and with high effort for what is missing. */
-async function* searchAgain(
-  { planner, findings, bounds }: Rounds,
-  { effort, ...search }: Search & { effort: Effort },
+async function* searchAgain<Query extends SearchedFor>(
+  { planner, findings, bounds }: Rounds<Query>,
+  search: Query,
+  effort: Effort,
   signal: AbortSignal,
 ): AsyncGenerator<SearchStep, void> {
   const parts = findings.fresh(await planner.plan(search))
@@ -111,13 +113,16 @@ async function* searchAgain(
   }
   yield { action: 'stop', reason: 'rounds' }
 
-  function alone(query: string): Search {
+  function alone(query: string): Query {
     return { ...search, query, context: undefined }
   }
 }
 
 /** What the searches for one question have found so far. */
-function createFindings(retrieval: Pick<Retrieval, 'search'>, { topK }: Search) {
+function createFindings<Query extends SearchedFor>(
+  retrieval: Pick<Retrieval<Query>, 'search'>,
+  { topK }: Query,
+) {
   const lists: Hit[][] = []
   const searched = new Set<string>()
   let degraded = false
@@ -126,7 +131,7 @@ function createFindings(retrieval: Pick<Retrieval, 'search'>, { topK }: Search) 
     isDegraded: () => degraded,
     best: () => mergeHits(lists, topK),
     fresh: (queries: readonly string[]) => queries.filter((query) => !searched.has(query)),
-    async *searchFor(queries: readonly Search[], signal?: AbortSignal): AsyncGenerator<SearchStep> {
+    async *searchFor(queries: readonly Query[], signal?: AbortSignal): AsyncGenerator<SearchStep> {
       const answers = await Promise.all(
         queries.map(async (search) => ({ search, answer: await retrieval.search(search, signal) })),
       )
@@ -166,9 +171,9 @@ function createPlanner({ model, spend, isUsedUp }: PlannerParts, signal: AbortSi
     return askModel({ model, spend }, task, signal)
   }
   return {
-    plan: async (search: Search) => queriesIn(await ask(`${asked(search)}\n\n${PLAN}`)),
+    plan: async (search: SearchedFor) => queriesIn(await ask(`${asked(search)}\n\n${PLAN}`)),
     /** What to search for next; undefined if the hits are sufficient. */
-    async judge(search: Search, searched: readonly string[], hits: readonly Hit[]) {
+    async judge(search: SearchedFor, searched: readonly string[], hits: readonly Hit[]) {
       const before = searched.map((each) => each.slice(0, MAX_QUERY)).join('\n')
       const parts = [asPassages(hits), asked(search), `Already searched for:\n${before}`, JUDGE]
       const answer = await ask(parts.join('\n\n'))
@@ -184,7 +189,7 @@ const PLAN =
 const JUDGE =
   'Do the passages say everything that a complete answer needs? If so, write only: ENOUGH. If not, write up to three short search queries for what is missing, one a line and nothing else.'
 
-function asked({ query, context = [] }: Search): string {
+function asked({ query, context = [] }: SearchedFor): string {
   const before = context.map((each) => `Asked before: ${each.slice(0, MAX_QUESTION)}\n`).join('')
   return `${before}Question: ${query.slice(0, MAX_QUESTION)}`
 }

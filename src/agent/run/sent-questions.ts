@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { byShare } from '@agent-server/lib/by-share.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import type { AgentRequest } from './agent-event.ts'
+import { type AgentRequest, visibilityOf } from './agent-event.ts'
 
 /** Questions that are remembered, of which each key has a share, and the maximum UTF-16 code units of one with its passages, and of all. */
 const MAX_QUESTIONS = 1_000
@@ -44,7 +45,8 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
           const sent = kept.get(key)
           return sent && sent.at + MAX_AGE_MS > Date.now() ? [{ key, question, sent }] : []
         })
-      const isServed = await readServed(remembered.flatMap(({ sent }) => sent.hits))
+      const hits = remembered.flatMap(({ sent }) => sent.hits)
+      const isServed = await readServed(visibilityOf(request), hits)
       const current = remembered.filter(({ sent }) => sent.hits.every(isServed))
       for (const { key, sent } of current) keep(key, sent)
       return new Map(current.map(({ question, sent }) => [question, sent.content]))
@@ -74,9 +76,12 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
   }
 
   /** Returns whether a hit is of what its document holds now. */
-  async function readServed(hits: readonly Source[]): Promise<(hit: Source) => boolean> {
+  async function readServed(
+    visibility: Visibility,
+    hits: readonly Source[],
+  ): Promise<(hit: Source) => boolean> {
     const ids = [...new Set(hits.map(({ documentId }) => documentId))]
-    const found = await Promise.all(ids.map((id) => documents.get(id)))
+    const found = await Promise.all(ids.map((id) => documents.get(visibility, id)))
     const served = new Map(ids.map((id, index) => [id, found[index]]))
     return ({ id, documentId }) => {
       const document = served.get(documentId)
@@ -86,10 +91,10 @@ export function createSentQuestions(documents: Pick<DocumentStore, 'get'>) {
 }
 
 /** A digest of the conversation up to each question, in order, with whose it is and what it may see. */
-function keysOf({ caller, filter, conversation }: AgentRequest) {
-  const { messages, instructions } = conversation
+function keysOf(request: AgentRequest) {
+  const { messages, instructions } = request.conversation
   const hash = createHash('sha256')
-  hash.update(JSON.stringify([caller?.key?.id, filter, instructions]))
+  hash.update(JSON.stringify([request.caller?.key?.id, visibilityOf(request), instructions]))
   return messages.flatMap((message) => {
     hash.update(JSON.stringify([message.role, message.content]))
     return message.role === 'user' ? [{ key: hash.copy().digest('base64'), question: message }] : []

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { countUpTo, filledText, freeObject } from '@agent-server/lib/fields.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { z } from 'zod'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { allOf, Filter, OPERATOR_NAMES } from '../../schemas/metadata.ts'
@@ -66,9 +68,9 @@ export function analyseCorpus(parts: Dependencies): Tool {
     help: FILTER_HELP,
     deadlineMs: DEADLINE_MS,
     async run(input, context, signal) {
-      const filter = allOf(input.filter, context.filter)
-      const total = await parts.lookup.countDocuments(filter, signal)
-      const analysis = { ...parts, input, filter, total, context, signal }
+      const { visibility } = context
+      const total = await parts.lookup.countDocuments(visibility, input.filter, signal)
+      const analysis = { ...parts, input, visibility, total, context, signal }
       switch (input.task) {
         case 'count':
           return `${total} documents.`
@@ -90,7 +92,7 @@ export function analyseCorpus(parts: Dependencies): Tool {
 
 interface Analysis extends Dependencies {
   input: Input
-  filter: Filter | undefined
+  visibility: Visibility
   total: number
   context: ToolContext
   signal: AbortSignal
@@ -98,22 +100,26 @@ interface Analysis extends Dependencies {
 
 const CHARACTERS = { year: 4, month: 7, day: 10 }
 
-async function list({ lookup, input, filter, total, context, signal }: Analysis): Promise<string> {
-  const { documents } = await lookup.findDocuments({ filter, limit: input.limit }, signal)
+async function list(analysis: Analysis): Promise<string> {
+  const { lookup, input, visibility, total, context, signal } = analysis
+  const { filter, limit } = input
+  const { documents } = await lookup.findDocuments(visibility, { filter, limit }, signal)
   const lines = documents.map((document) => {
-    const metadata = document.metadata ? ` ${JSON.stringify(document.metadata)}` : ''
-    return citeDocument(context.citations, document) + metadata
+    const metadata = shownMetadata(document)
+    const shown = metadata ? ` ${JSON.stringify(metadata)}` : ''
+    return citeDocument(context.citations, document) + shown
   })
   return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
 }
 
-async function values({ lookup, input, filter, total, signal }: Analysis): Promise<string> {
-  const { task, field = '', per, limit } = input
+async function values({ lookup, input, visibility, total, signal }: Analysis): Promise<string> {
+  const { task, field = '', per, limit, filter } = input
   const inOrder = task === 'timeline'
   const characters = inOrder ? CHARACTERS[per] : undefined
   const query = { field, filter, limit, inOrder, characters }
-  const counts = await lookup.metadataValues(query, signal)
-  const covered = await lookup.countDocuments(allOf(filter, present(field)), signal)
+  const counts = await lookup.metadataValues(visibility, query, signal)
+  const withField = allOf(filter, present(field))
+  const covered = await lookup.countDocuments(visibility, withField, signal)
   const lines = counts.map(({ value, documents }) => `${value}: ${documents}`)
   return `${covered} of ${total} documents have the field ${field}.\n${lines.join('\n')}`
 }
@@ -214,7 +220,8 @@ async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
     if (room <= 0) break
     if (beginning.length < PART_CHARACTERS) continue
     const part = { documentId: document.id, start: PART_CHARACTERS, end: PART_CHARACTERS + room }
-    const rest = (await analysis.lookup.readPart(part, analysis.signal))?.text ?? ''
+    const { lookup, visibility, signal } = analysis
+    const rest = (await lookup.readPart(visibility, part, signal))?.text ?? ''
     for (let at = 0; at < rest.length && room > 0; at += PART_CHARACTERS) {
       take({ document, text: rest.slice(at), start: PART_CHARACTERS + at })
     }
@@ -235,13 +242,15 @@ function describeCut(parts: readonly ReadDocument[]): string {
 
 /** Passes each document with its text, up to `end`, to `take` until that returns false; returns their number. */
 async function readEach(
-  { lookup, filter, signal }: Pick<Analysis, 'lookup' | 'filter' | 'signal'>,
+  { lookup, input, visibility, signal }: Omit<Analysis, 'isStopWord'>,
   take: (read: ReadDocument) => unknown,
   end?: number,
 ): Promise<number> {
   let read = 0
-  for await (const document of eachDocument(lookup, { filter }, MAX_COUNTED, signal)) {
-    const part = await lookup.readPart({ documentId: document.id, start: 0, end }, signal)
+  const { filter } = input
+  for await (const document of eachDocument(lookup, visibility, { filter }, MAX_COUNTED, signal)) {
+    const wanted = { documentId: document.id, start: 0, end }
+    const part = await lookup.readPart(visibility, wanted, signal)
     if (!part) continue
     read += 1
     if (take({ document, text: part.text }) === false) break

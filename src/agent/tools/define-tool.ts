@@ -1,5 +1,6 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import { isObject } from '@agent-server/lib/text/json.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { z } from 'zod'
 import type { Search } from '../../knowledge/retrieval/search.ts'
 import type { Spend } from '../../models/chat-model.ts'
@@ -21,10 +22,12 @@ export type Approval = (typeof APPROVALS)[number]
 /** The parts of a run that its tools may use. */
 export interface ToolContext {
   citations: Citations
-  /** Takes the documents that the run may see; all if absent. */
+  /** What the run may see. */
+  visibility: Visibility
+  /** The filter of the request, for plugins. */
   filter?: Filter | undefined
-  /** The same for a search, with what all searches of the run have in common. */
-  search: Pick<Search, 'filter' | 'conversation' | 'mode' | 'minScore'>
+  /** What all searches of the run have in common. */
+  search: Pick<Search, 'visibility' | 'mode' | 'minScore'>
   /** The id of the API key, which can read only its own artifacts; absent for the master key, which can read all. */
   owner?: string | undefined
   /** Id of the conversation; unique to this run unless the client provided it. */

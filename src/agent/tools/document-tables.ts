@@ -1,26 +1,26 @@
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import type { DocumentSource, Tables } from '@agent-server/tables'
-import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 
 /** The tables in the documents of the store. */
-export type DocumentTables = Tables<StoredDocument, Filter>
+export type DocumentTables = Tables<StoredDocument, Visibility>
 
 interface Dependencies {
   store: Pick<DocumentStore, 'get' | 'readFile'>
   lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
 }
 
-/** The documents of the store that have tables. */
+/** The documents of the store that have tables. Their contents are converted once, for all who see them in the list. */
 export function documentsWithTables({
   store,
   lookup,
-}: Dependencies): DocumentSource<StoredDocument, Filter> {
+}: Dependencies): DocumentSource<StoredDocument, Visibility> {
   return {
-    list: (filter, maximum, signal) =>
-      eachDocument(lookup, { tabular: true, filter }, maximum, signal),
-    get: store.get,
-    readFile: store.readFile,
-    readText: lookup.readText,
+    list: (visibility, maximum, signal) =>
+      eachDocument(lookup, visibility, { tabular: true }, maximum, signal),
+    get: (id) => store.get(everything(), id),
+    readFile: (id, revision) => store.readFile(everything(), id, revision),
+    readText: (id, signal) => lookup.readText(everything(), id, signal),
   }
 }

@@ -53,15 +53,16 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
     async run({ document: name, page, heading, start: first }, context, signal) {
       const document = await findDocument(store, name, context, 'document')
       const { id, servedRevision } = document
+      const { citations, visibility } = context
       const start =
         page === undefined && heading === undefined
           ? first
-          : startOf((await lookup.readText(id, signal)) ?? '', { page, heading, first })
+          : startOf((await lookup.readText(visibility, id, signal)) ?? '', { page, heading, first })
       const wanted = { documentId: id, start, end: start + MAX_PART }
-      const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
+      const part = await lookup.readPart(visibility, wanted, signal)
+      const { text, length } = part ?? { text: '', length: 0 }
       const end = start + text.length
       if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
-      const { citations } = context
       const source = { id: `${id}-${servedRevision}-text-${start}`, text, start, end }
       const rest = end < length ? `Read on with start ${end}.` : 'This is its end.'
       const shown = renderChunks(citations.add([toHit(document, source)]), citations.key)

@@ -1,12 +1,13 @@
 import { filledText, freeObject } from '@agent-server/lib/fields.ts'
 import { Refusal } from '@agent-server/lib/refusal.ts'
 import type { FormField, FormKind, Forms } from '@agent-server/office-tools'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { z } from 'zod'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { getVisible, unservedReason } from './tool-files.ts'
+import { unservedReason } from './tool-files.ts'
 
 const MAX_BYTES = 20_000_000
 const MAX_FIELDS = 500
@@ -107,24 +108,26 @@ async function openForm(
     if (!found) throw new Refusal('The artifact does not exist or has expired')
     return toForm(found.artifact.name, found.bytes)
   }
-  const document = await getVisible(parts.store, documentId, context)
+  const { visibility } = context
+  const document = await parts.store.get(visibility, documentId)
   if (!document) throw new Refusal(`There is no document "${documentId}"`)
   const mistake = unservedReason(document)
   if (mistake) throw new Refusal(mistake)
-  return openDocument(document, parts, signal)
+  return openDocument(document, parts, visibility, signal)
 }
 
 async function openDocument(
   { id, file, title = 'form' }: StoredDocument,
   { store, lookup }: Dependencies,
+  visibility: Visibility,
   signal: AbortSignal,
 ): Promise<Form> {
-  const pieces = file && (await store.readFile(id))
+  const pieces = file && (await store.readFile(visibility, id))
   if (file && pieces) {
     if (file.size > MAX_BYTES) throw new Refusal('The form is too large')
     return toForm(file.name, Buffer.concat(await Array.fromAsync(pieces)))
   }
-  const text = (await lookup.readText(id, signal)) ?? ''
+  const text = (await lookup.readText(visibility, id, signal)) ?? ''
   return { kind: 'text', name: `${title}.md`, bytes: Buffer.from(text) }
 }
 

@@ -54,13 +54,14 @@ export function findText({ store, lookup }: Dependencies): Tool {
     }),
     deadlineMs: DEADLINE_MS,
     async run({ text, regex, document: name }, context, signal) {
+      const { visibility } = context
       const find = regex ? await matcherOf(text) : phraseMatcher(text)
       const documents = name
         ? [await findDocument(store, name, context, 'document')]
-        : eachDocument(lookup, { filter: context.filter }, MAX_DOCUMENTS, signal)
+        : eachDocument(lookup, visibility, {}, MAX_DOCUMENTS, signal)
       const report = createReport(context.citations)
       for await (const document of documents) {
-        const read = (await lookup.readText(document.id, signal)) ?? ''
+        const read = (await lookup.readText(visibility, document.id, signal)) ?? ''
         report.add(document, read, await placesIn(read, find, signal))
         if (report.isFull()) break
       }

@@ -1,4 +1,6 @@
 import { countUpTo, filledText } from '@agent-server/lib/fields.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import {
   type Cell,
   keyKindOf,
@@ -57,16 +59,16 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
       limit: countUpTo(MAX_FOUND).default(20),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ table, conditions, limit }, { citations, filter }, signal) {
+    async run({ table, conditions, limit }, { citations, visibility }, signal) {
       if (table !== undefined) {
-        const query = { table, conditions, maximumRows: limit, filter }
+        const query = { table, conditions, maximumRows: limit, visibility }
         return lookUpTable(tables, query, citations, signal)
       }
-      if (conditions.length === 0) return listFields(lookup, filter, signal)
-      const wanted = allOf(...conditions.map(toFilter), filter)
+      if (conditions.length === 0) return listFields(lookup, visibility, signal)
+      const filter = allOf(...conditions.map(toFilter))
       const [{ documents }, count] = await Promise.all([
-        lookup.findDocuments({ filter: wanted, limit }, signal),
-        lookup.countDocuments(wanted, signal),
+        lookup.findDocuments(visibility, { filter, limit }, signal),
+        lookup.countDocuments(visibility, filter, signal),
       ])
       if (count === 0) return 'No document fits.'
       const lines = documents.map((document) => render(document, citations))
@@ -77,10 +79,10 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
 
 async function listFields(
   lookup: Pick<DocumentLookup, 'metadataFields'>,
-  filter: Filter | undefined,
+  visibility: Visibility,
   signal: AbortSignal,
 ): Promise<string> {
-  const fields = await lookup.metadataFields({ filter, limit: MAX_FIELDS }, signal)
+  const fields = await lookup.metadataFields(visibility, { limit: MAX_FIELDS }, signal)
   if (fields.length === 0) return 'No document has metadata.'
   const lines = fields.map(
     ({ name, kind, documents, least, most }) =>
@@ -100,8 +102,10 @@ function toFilter({ field, equals, prefix, from, to }: Condition): Filter | unde
 }
 
 function render(document: StoredDocument, citations: Citations): string {
-  const { id, title = '', metadata = {} } = document
-  const pairs = Object.entries(metadata).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const { id, title = '' } = document
+  const pairs = Object.entries(shownMetadata(document) ?? {}).map(
+    ([name, value]) => `${name}=${JSON.stringify(value)}`,
+  )
   const line = pairs.join(', ')
   const source = cite(citations, document, { id: `${id}-metadata`, text: `Metadata: ${line}` })
   return `${source} ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
@@ -110,12 +114,12 @@ function render(document: StoredDocument, citations: Citations): string {
 /** The matching rows of a table, each as a citable source; without conditions, its columns. */
 async function lookUpTable(
   tables: Pick<DocumentTables, 'find' | 'lookUp'>,
-  query: RowQuery<Filter>,
+  query: RowQuery<Visibility>,
   citations: Citations,
   signal: AbortSignal,
 ): Promise<string> {
   if (query.conditions.length === 0) {
-    return describe(await tables.find(query.table, query.filter, signal))
+    return describe(await tables.find(query.table, query.visibility, signal))
   }
   const { rows, rowCount, isMore, table } = await tables.lookUp(query, signal)
   if (rowCount === 0) return `No row of ${table.name} fits.`

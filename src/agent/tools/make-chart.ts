@@ -55,11 +55,11 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
 async function dataOf(
   { rows, sql }: ChartRequest,
   tables: Pick<DocumentTables, 'query'>,
-  { filter, citations }: ToolContext,
+  { visibility, citations }: ToolContext,
   signal: AbortSignal,
 ): Promise<{ rows: ChartRow[]; sources?: string }> {
   if (sql === undefined) return { rows: rows ?? [] }
-  const answer = await tables.query({ sql, filter, maximumRows: MAX_CHART_ROWS }, signal)
+  const answer = await tables.query({ sql, visibility, maximumRows: MAX_CHART_ROWS }, signal)
   if (answer.rowCount > MAX_CHART_ROWS) {
     throw new Refusal(`The query has ${answer.rowCount} rows; a chart takes ${MAX_CHART_ROWS}`)
   }

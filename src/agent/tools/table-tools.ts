@@ -41,9 +41,9 @@ function listTables(tables: TableReads): Tool {
       search: filledText(200).optional(),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ search = '' }, { filter }, signal) {
+    async run({ search = '' }, { visibility }, signal) {
       const wanted = search.toLowerCase()
-      const found = (await tables.entries(filter, signal)).filter(({ name, title }) =>
+      const found = (await tables.entries(visibility, signal)).filter(({ name, title }) =>
         `${name} ${title}`.toLowerCase().includes(wanted),
       )
       if (found.length === 0) return 'There are no such tables.'
@@ -63,10 +63,10 @@ function describeTable(tables: TableReads): Tool {
     description: 'Columns of a table, with type, range and values, and its first rows.',
     input: z.object({ table: filledText(200) }),
     deadlineMs: DEADLINE_MS,
-    async run({ table }, { filter }, signal) {
-      const { name, rows, columns, notes = [] } = await tables.find(table, filter, signal)
+    async run({ table }, { visibility }, signal) {
+      const { name, rows, columns, notes = [] } = await tables.find(table, visibility, signal)
       const ask = (sql: string, maximumRows: number) =>
-        tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
+        tables.query({ sql, maximumRows, visibility, isTrusted: true }, signal)
       const summarised = `SUMMARIZE ${quoteName(name)}`
       const [summary, sample] = await Promise.all([
         ask(`SELECT ${SUMMARY} FROM (${summarised})`, MAX_DESCRIBED),
@@ -96,8 +96,8 @@ function queryTable(tables: TableReads): Tool {
       maximumRows: countUpTo(MAX_ROWS).default(100),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ sql, maximumRows }, { filter, citations }, signal) {
-      const answer = await tables.query({ sql, maximumRows, filter }, signal)
+    async run({ sql, maximumRows }, { visibility, citations }, signal) {
+      const answer = await tables.query({ sql, maximumRows, visibility }, signal)
       const { rows, rowCount, isMore } = answer
       const all = isMore ? `more than ${rowCount}` : String(rowCount)
       const shown =

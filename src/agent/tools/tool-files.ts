@@ -1,5 +1,4 @@
 import { isFileName, type SandboxFile } from '@agent-server/sandboxes'
-import { takes } from '@agent-server/search'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
@@ -13,7 +12,7 @@ interface Dependencies {
   artifacts: Pick<ArtifactStore, 'read'>
 }
 
-type Scope = Pick<ToolContext, 'citations' | 'filter' | 'owner'>
+type Scope = Pick<ToolContext, 'citations' | 'visibility' | 'owner'>
 export type ReadToolFiles = ReturnType<typeof createToolFiles>
 
 /**
@@ -28,7 +27,7 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
       throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
     }
     if (file.size > most) throw tooLarge(most)
-    const pieces = await documents.readFile(id)
+    const pieces = await documents.readFile(scope.visibility, id)
     if (!pieces) throw new ToolInputError(`files: the file of "${name}" no longer exists`)
     return { name: file.name, bytes: Buffer.concat(await Array.fromAsync(pieces)) }
   }
@@ -52,16 +51,6 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
   }
 }
 
-/** A document that the run may see; undefined if there is none with this id. */
-export async function getVisible(
-  documents: Pick<DocumentStore, 'get'>,
-  id: string,
-  { filter }: Pick<Scope, 'filter'>,
-): Promise<StoredDocument | undefined> {
-  const document = await documents.get(id)
-  return document && (!filter || takes(filter, document.metadata)) ? document : undefined
-}
-
 /** Failures after which the file is still usable: a form may have fields but no text, code can read a picture. */
 const HARMLESS: readonly unknown[] = ['empty_document', 'unsupported_file']
 
@@ -82,7 +71,7 @@ export async function findDocument(
   scope: Scope,
   field: string,
 ): Promise<StoredDocument> {
-  const document = await getVisible(documents, documentId(name, scope, field), scope)
+  const document = await documents.get(scope.visibility, documentId(name, scope, field))
   const mistake = document ? unservedReason(document) : `there is no document "${name}"`
   if (!document || mistake) throw new ToolInputError(`${field}: ${mistake}`)
   return document

@@ -1,11 +1,11 @@
-import { takes } from '@agent-server/search'
+import { DEFAULT_COLLECTION, toPlace } from '@agent-server/search/labels.ts'
 import type { DocumentsQuery } from '../../knowledge/ingestion/document-reads.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
-import { COLLECTION } from '../../schemas/bounds.ts'
+import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
+import { movedTo, within } from '../../schemas/collection.ts'
 import { type Document, DocumentStatus } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { collectionValue, type Metadata, within } from '../../schemas/metadata.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import { toList } from '../list-page.ts'
@@ -35,7 +35,7 @@ type StoreDocuments = Pick<Documents, 'find' | 'get' | 'list' | 'patch' | 'text'
 
 interface Dependencies {
   documents: StoreDocuments
-  retrieval: Pick<Retrieval, 'search'>
+  retrieval: Pick<Retrieval<CallerSearch>, 'search'>
   /** Names of all collections; throws the abort reason of `signal`. */
   collections: (signal: AbortSignal) => Promise<string[]>
   /** Keeps batches. */
@@ -179,9 +179,9 @@ interface Page extends Pick<DocumentsQuery, 'after' | 'collection' | 'limit' | '
 /** Documents as files and as files of a store. Unless stated otherwise, throws `document_not_found`. */
 function createStoreFiles(documents: StoreDocuments) {
   const fileIn = (store: string, document: Document): StoreFile | undefined => {
-    const filter = within({ collection: collectionOf(store) })
-    if (filter && !takes(filter, document.metadata)) return undefined
-    return toStoreFile(store, document)
+    const wanted = collectionOf(store)
+    const { collection = DEFAULT_COLLECTION } = toPlace(document.metadata)
+    return wanted === undefined || wanted === collection ? toStoreFile(store, document) : undefined
   }
 
   /** Throws `invalid_request` if the file is not in the store. */
@@ -237,8 +237,7 @@ function createStoreFiles(documents: StoreDocuments) {
       signal: AbortSignal,
     ): Promise<StoreFile> {
       const collection = collectionOf(store)
-      const place = collection === undefined ? {} : { [COLLECTION]: collectionValue(collection) }
-      const metadata = { ...attributes, ...place }
+      const metadata = { ...attributes, ...(collection !== undefined && movedTo(collection)) }
       return toStoreFile(store, await documents.patch(file_id, { metadata }, signal))
     },
     /**
@@ -253,7 +252,7 @@ function createStoreFiles(documents: StoreDocuments) {
         )
       }
       await readFile(store, id)
-      await documents.patch(id, { metadata: { [COLLECTION]: null } }, signal)
+      await documents.patch(id, { metadata: movedTo(DEFAULT_COLLECTION) }, signal)
       return { id, object: 'vector_store.file.deleted', deleted: true as const }
     },
   }

@@ -6,9 +6,10 @@ import {
   unsupported,
 } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
+import { CollectionName, within } from '../../schemas/collection.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { CollectionName, Filter, Metadata, OPERATOR_NAMES, within } from '../../schemas/metadata.ts'
+import { Filter, Metadata, OPERATOR_NAMES } from '../../schemas/metadata.ts'
 import { DocumentForm } from '../../schemas/new-document.ts'
 import { Hit, MinScore } from '../../schemas/query.ts'
 import { listOf } from '../list-page.ts'

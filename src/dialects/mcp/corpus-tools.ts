@@ -2,9 +2,10 @@ import { filledText } from '@agent-server/lib/fields.ts'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import type { Retrieval } from '../../knowledge/retrieval/search.ts'
+import type { CallerSearch, Retrieval } from '../../knowledge/retrieval/search.ts'
+import { InCollection, within } from '../../schemas/collection.ts'
 import { DocumentId } from '../../schemas/document.ts'
-import { Filter, InCollection, Metadata, within } from '../../schemas/metadata.ts'
+import { Filter, Metadata } from '../../schemas/metadata.ts'
 import { type Hit, MinScore, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
 
 export const MAX_QUESTION = 10_000
@@ -39,7 +40,7 @@ export type Guarded = (work: () => Promise<Answered>) => Promise<{
 }>
 
 export interface McpCorpus {
-  retrieval: Pick<Retrieval, 'search'>
+  retrieval: Pick<Retrieval<CallerSearch>, 'search'>
   documents: Pick<Documents, 'text' | 'get' | 'list'>
 }
 

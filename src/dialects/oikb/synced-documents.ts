@@ -3,9 +3,7 @@ import { pagesOf } from '@agent-server/lib/pages.ts'
 import { refuseOther } from '../../knowledge/collections.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
-import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
-import { collectionValue } from '../../schemas/metadata.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 
 /** The metadata fields of a document that tell its path in the source, and the hash of what was taken. */
@@ -54,8 +52,7 @@ export function checkCollection(
   collection: string,
   { collections }: Pick<Caller, 'collections'>,
 ): void {
-  const value = collectionValue(collection)
-  refuseOther(value === null ? {} : { [COLLECTION]: value }, collections)
+  refuseOther(collection, collections)
 }
 
 /** A document that came from a source. */

@@ -1,7 +1,7 @@
+import { toPlace } from '@agent-server/search/labels.ts'
 import { idIn } from '../../knowledge/corpus-access.ts'
 import type { Documents } from '../../knowledge/ingestion/documents.ts'
 import type { Uploads } from '../../knowledge/ingestion/uploads.ts'
-import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
 import { refusal, refusalOf } from '../../schemas/invalid-request.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
@@ -37,7 +37,9 @@ export function createUpload({ documents, files, caller }: Dependencies) {
     // For a key with collections, the corpus adds the collection itself.
     const named = caller.collections ? chosen : idIn(collection, chosen)
     const own = { [PATH]: path, [HASH]: hash }
-    const metadata = { ...keptOf(await documents.find(named)), ...own }
+    const known = await documents.find(named)
+    // What others have added to the metadata stays.
+    const metadata = { ...toPlace(known?.metadata).metadata, ...own }
     const { id } = await files.put(named, formOf({ collection, metadata, file }, parts))
     const stored = await documents.find(id)
     // Until its replacement is ready, a document has the metadata of the previous content. With the hash of that, the
@@ -73,12 +75,6 @@ async function* formOf(
   yield { kind: 'field', name: 'metadata', value: JSON.stringify(metadata) }
   yield file
   for await (const part of parts) if (part.kind === 'file') yield part
-}
-
-/** What others have added to the metadata stays. */
-function keptOf(known: Document | undefined): Metadata {
-  const { [COLLECTION]: _, ...kept } = known?.metadata ?? {}
-  return kept
 }
 
 function isBeingReplaced({ servedRevision, revision }: Document): boolean {

@@ -5,7 +5,7 @@ import type { Spend } from '../../models/chat-model.ts'
 import { tokensSpent } from '../../models/token-estimate.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { createBacklog } from '../backlog.ts'
+import { countExisting, createBacklog } from '../backlog.ts'
 import type { Preparer } from '../ingestion/preparer.ts'
 
 interface Kind {
@@ -128,7 +128,7 @@ export function createChunkContexts(dependencies: Dependencies) {
       const { pictures, described } = await store.countPictures(id)
       if (pictures === 0) return undefined
       const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
-      const without = keys.length > 0 ? (await store.readChunks(keys)).length : 0
+      const without = await countExisting(store, keys)
       const missing = Math.max(0, pictures - described - without)
       const reason = (missing > 0 && progress().reason) || (without > 0 && reasons.get(id))
       return { described, missing, refused: without, ...(reason && { reason }) }
@@ -172,11 +172,10 @@ async function publish(
   const terms = await preparer.analyse(chunks)
   const firstKey = await store.reserveChunkKeys(chunks.length)
   const keyed = chunks.map(({ key, context }, i) => ({ key, newKey: firstKey + i, context }))
-  const metadata = chunks.map((chunk) => chunk.metadata)
   await index.add(
     Uint32Array.from(keyed, ({ newKey }) => newKey),
     terms,
-    metadata,
+    chunks,
   )
   const kept = new Set(await store.addContexts(documentId, keyed))
   await index.remove(keyed.map(({ key, newKey }) => (kept.has(newKey) ? key : newKey)))

@@ -1,6 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
 import { ExtractionError, type Extractor, type PictureFile } from '@agent-server/readers'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
 import type { ChunkWriter, Written } from './contexts.ts'
@@ -28,10 +29,10 @@ export function createPictureDescriber(dependencies: Dependencies): ChunkWriter 
   /** The pictures of one document by their marks; without some if the document is gone, or they cannot be read. */
   const read = async (chunks: readonly StoredChunk[], signal: AbortSignal) => {
     const [{ documentId = '' } = {}] = chunks
-    const { file, servedRevision } = (await store.get(documentId)) ?? {}
+    const { file, servedRevision } = (await store.get(everything(), documentId)) ?? {}
     if (!file) return new Map<string, PictureFile>()
     const open = async () => {
-      const bytes = await store.readFile(documentId, servedRevision)
+      const bytes = await store.readFile(everything(), documentId, servedRevision)
       if (!bytes) throw new ExtractionError('damaged_file', 'The file no longer exists')
       return bytes
     }

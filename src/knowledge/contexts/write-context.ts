@@ -1,4 +1,5 @@
 import { escapeTags } from '@agent-server/lib/text/escape-tags.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { StoredChunk } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { createPatientReader, type PatientDependencies } from './ask-patiently.ts'
@@ -24,8 +25,11 @@ export function createContextWriter({ lookup, ...dependencies }: Dependencies): 
     name: 'the chat model that writes the contexts of chunks',
     consequence: 'chunks wait for their contexts',
   })
-  const read = async (id: string, start: number, end: number, signal: AbortSignal) =>
-    start < end ? ((await lookup.readPart({ documentId: id, start, end }, signal))?.text ?? '') : ''
+  const read = async (id: string, start: number, end: number, signal: AbortSignal) => {
+    if (start >= end) return ''
+    const part = await lookup.readPart(everything(), { documentId: id, start, end }, signal)
+    return part?.text ?? ''
+  }
 
   const toPrompt = async (chunk: StoredChunk, signal: AbortSignal): Promise<string> => {
     const { documentId: id, title = '', heading, start, end } = chunk

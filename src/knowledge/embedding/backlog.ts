@@ -1,8 +1,9 @@
 import type { ChunkIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { createBacklog } from '../backlog.ts'
+import { countExisting, createBacklog } from '../backlog.ts'
 import type { Embedding } from './embedding.ts'
 
 const BATCH = { least: 8, most: 256 }
@@ -52,7 +53,7 @@ export function createVectorBacklog(dependencies: Dependencies) {
     async missingOf(id: string): Promise<number> {
       const without = await store.countWithoutVector(id)
       const keys = [...refused()].flatMap(([key, document]) => (document === id ? [key] : []))
-      const left = without - (keys.length > 0 ? (await store.readChunks(keys)).length : 0)
+      const left = without - (await countExisting(store, keys))
       return Math.max(left, underWay().filter(({ documentId }) => documentId === id).length)
     },
   }
@@ -75,8 +76,7 @@ export async function addVectors(
     await store.addVectors(batch, model)
     await index.addVectors(batch)
     // Chunks that were removed in the meantime may have been added to the index again.
-    const kept = new Set((await store.readChunks([...batch.keys])).map(({ key }) => key))
-    const gone = [...batch.keys].filter((key) => !kept.has(key))
+    const { missing: gone } = await store.readChunks(everything(), [...batch.keys])
     if (gone.length > 0) await index.remove(gone)
     return []
   } catch (error) {

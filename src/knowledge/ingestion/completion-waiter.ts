@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { createNotifier } from '@agent-server/lib/notifier.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
 /** Checks this often without a notification: another server may have ingested the document. */
@@ -49,7 +50,7 @@ export function createCompletionWaiter(
       const deadline = performance.now() + milliseconds
       try {
         for (;;) {
-          const document = await store.get(id)
+          const document = await store.get(everything(), id)
           const left = deadline - performance.now()
           if (!document || (await hasEnded(document, goal)) || left <= 0 || signal.aborted)
             return document

@@ -2,11 +2,10 @@ import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChunkIndex } from '@agent-server/search'
-import { CONVERSATION } from '../../schemas/bounds.ts'
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
+import { within } from '../../schemas/collection.ts'
 import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
-import { within } from '../../schemas/metadata.ts'
 import type {
-  Among,
   ChunkPage,
   DocumentSelection,
   DocumentStore,
@@ -19,29 +18,24 @@ const DELETED_TOGETHER = 200
 
 interface Refreshing {
   store: Pick<DocumentStore, 'get' | 'listChunks'>
-  index: Pick<ChunkIndex, 'refreshMetadata'>
+  index: Pick<ChunkIndex, 'refreshLabels'>
 }
 
 export interface ChangeDependencies extends Refreshing {
   store: Pick<
     DocumentStore,
-    'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
+    'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchLabels'
   >
-  index: Pick<ChunkIndex, 'remove' | 'refreshMetadata' | 'check'>
+  index: Pick<ChunkIndex, 'remove' | 'refreshLabels' | 'check'>
   /** Notifies ingestion that there is work. */
   wake: () => void
   log: Pick<Log, 'warn'>
 }
 
-/** Restricts a change to documents of these collections; if absent, any document may be changed. */
-export interface Bounded {
-  among?: Among | undefined
-}
-
 /** What clients do to documents without sending them again. */
 export function createDocumentChanges({ store, index, wake, log }: ChangeDependencies) {
-  const remove = async (id: string, among?: Among): Promise<boolean> => {
-    const keys = await store.delete(id, among)
+  const remove = async (visibility: Visibility, id: string): Promise<boolean> => {
+    const keys = await store.delete(visibility, id)
     if (!keys) return false
     // Once it is gone from the document store it is never shown; leftovers only take up space in the index.
     await index.remove(keys).catch((error: unknown) => {
@@ -62,17 +56,18 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
      * `invalid_request` without `confirm`. What was deleted before `signal` was aborted stays deleted.
      */
     async removeAll(
-      { dryRun, confirm, collection, among, ...given }: DeletionQuery & Bounded,
+      visibility: Visibility,
+      { dryRun, confirm, collection, ...given }: DeletionQuery,
       signal: AbortSignal,
     ): Promise<Deletion> {
       const selection = { ...given, filter: within({ filter: given.filter, collection }) }
-      const matched = await store.countListed(selection, signal)
+      const matched = await store.countListed(visibility, selection, signal)
       if (dryRun) return { matched, deleted: 0 }
       if (confirm === undefined) {
         const message = 'confirm: must be the number of documents reported with dryRun=true'
         throw new AppError('invalid_request', message, { param: 'confirm' })
       }
-      const ids = confirm === matched ? await idsOf(store, selection, signal) : []
+      const ids = confirm === matched ? await idsOf(store, visibility, selection, signal) : []
       if (ids.length !== confirm) {
         const message = `confirm: the selection now matches ${matched} documents, not ${confirm}; nothing was deleted`
         throw new AppError('changed_meanwhile', message, { param: 'confirm' })
@@ -80,7 +75,7 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
       let deleted = 0
       for (const batch of batched(ids, DELETED_TOGETHER)) {
         signal.throwIfAborted()
-        const gone = await Promise.all(batch.map((each) => remove(each, among)))
+        const gone = await Promise.all(batch.map((each) => remove(visibility, each)))
         deleted += gone.filter(Boolean).length
       }
       return { matched, deleted }
@@ -92,41 +87,42 @@ export function createDocumentChanges({ store, index, wake, log }: ChangeDepende
      * `expected`, and `index_unavailable` if the index would have to change but is down. If the index fails after the store has changed, throws its error; the same change may be sent again.
      */
     async patch(
+      visibility: Visibility,
       id: string,
-      { metadata, conversation, expected, among }: Omit<DocumentPatch, 'title'> & Bounded,
+      { metadata, conversation, expected }: Omit<DocumentPatch, 'title'>,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       await index.check(signal)
-      const document = await store.patchMetadata(
-        id,
-        { ...metadata, ...(conversation === null && { [CONVERSATION]: null }) },
-        among,
-        expected?.metadata,
-      )
+      const change = { metadata, conversation }
+      const document = await store.patchLabels(visibility, id, change, expected?.metadata)
       if (!document) return undefined
       wake()
-      await refreshMetadata({ store, index }, id)
+      await refreshLabels({ store, index }, id)
       return document
     },
   }
 }
 
-/** Gives the index the metadata of a document, and repeats this if the metadata was changed again in the meantime. */
-export async function refreshMetadata({ store, index }: Refreshing, id: string): Promise<void> {
-  const stored = async () => JSON.stringify((await store.get(id))?.metadata)
+/** Gives the index the labels of a document, and repeats this if they were changed again in the meantime. */
+export async function refreshLabels({ store, index }: Refreshing, id: string): Promise<void> {
+  const stored = async () => {
+    const { collection, conversation, metadata } = (await store.get(everything(), id)) ?? {}
+    return JSON.stringify([collection, conversation, metadata])
+  }
   let given: string | undefined
   do {
     given = await stored()
-    await index.refreshMetadata(await chunkKeys(store, id))
+    await index.refreshLabels(await chunkKeys(store, id))
   } while (given !== (await stored()))
 }
 
 async function idsOf(
   store: Pick<DocumentStore, 'list'>,
+  visibility: Visibility,
   selection: DocumentSelection,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const pages = await Array.fromAsync(documentPages(store, selection, signal))
+  const pages = await Array.fromAsync(documentPages(store, visibility, selection, signal))
   return pages.flatMap(({ documents }) => documents.map(({ id }) => id))
 }
 
@@ -135,5 +131,6 @@ async function chunkKeys(
   documentId: string,
 ): Promise<number[]> {
   const keysOf = ({ chunks }: ChunkPage) => chunks.map(({ key }) => key)
-  return (await Array.fromAsync(chunkPages(store, documentId), keysOf)).flat()
+  const pages = chunkPages(store, everything(), documentId)
+  return (await Array.fromAsync(pages, keysOf)).flat()
 }

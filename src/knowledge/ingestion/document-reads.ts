@@ -1,4 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
+import { within } from '../../schemas/collection.ts'
 import type {
   ChunkList,
   ChunkListQuery,
@@ -8,7 +11,6 @@ import type {
   DocumentSource,
   TextQuery,
 } from '../../schemas/document.ts'
-import { allOf, ofConversation, shownMetadata, within } from '../../schemas/metadata.ts'
 import {
   type DocumentStore,
   documentNotFound,
@@ -25,8 +27,6 @@ import { asShown } from '../shown-chunk.ts'
 /** Selects documents, their order and how many to return. */
 export interface DocumentsQuery extends ListQuery {
   collection?: string | undefined
-  /** Only documents of this conversation. */
-  conversation?: string | undefined
   /** Whether to count all matching documents too. */
   total?: boolean | undefined
 }
@@ -49,15 +49,15 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
     return { embeddings: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
   }
 
-  const text: ReadText = async (id, { start = 0, end }, signal) => {
+  const text: ReadText = async (visibility, id, { start = 0, end }, signal) => {
     for (;;) {
-      const { servedRevision: revision, status, ...document } = await found(store, id)
+      const { servedRevision: revision, status, ...document } = await found(store, visibility, id)
       if (revision === undefined) {
         const message = `The document "${id}" cannot be read: it is ${status} and has no text yet`
         throw new AppError('document_not_found', message, { param: 'id' })
       }
-      const part = await lookup.readPart({ documentId: id, start, end }, signal)
-      const after = await store.get(id)
+      const part = await lookup.readPart(visibility, { documentId: id, start, end }, signal)
+      const after = await store.get(visibility, id)
       // Replaced in the meantime: it is unclear which of the two texts this is, so read again.
       if (part && after?.servedRevision === revision) {
         return { ...document, revision, ...part }
@@ -65,8 +65,8 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
     }
   }
 
-  const find = async (id: string): Promise<Document | undefined> => {
-    const document = await store.get(id)
+  const find = async (visibility: Visibility, id: string): Promise<Document | undefined> => {
+    const document = await store.get(visibility, id)
     if (!document) return undefined
     const described = await pictures?.picturesOf(id)
     return {
@@ -82,34 +82,33 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
     /** The served text, or the part at a hit's offsets. Throws `document_not_found`, also if there is no text yet. */
     text,
     /** Like `text`, but a long text is read in parts. */
-    openText: (id: string, range: TextQuery, signal: AbortSignal) =>
-      openText(text, id, range, signal),
+    openText: (visibility: Visibility, id: string, range: TextQuery, signal: AbortSignal) =>
+      openText(text, visibility, id, range, signal),
 
     /** Throws `document_not_found`. */
-    async get(id: string): Promise<Document> {
-      const document = await find(id)
+    async get(visibility: Visibility, id: string): Promise<Document> {
+      const document = await find(visibility, id)
       if (!document) throw documentNotFound(id)
       return document
     },
 
     async list(
-      { total, collection, conversation, ...page }: DocumentsQuery,
+      visibility: Visibility,
+      { total, collection, ...page }: DocumentsQuery,
       signal?: AbortSignal,
     ): Promise<DocumentList> {
-      const own = conversation === undefined ? undefined : ofConversation(conversation)
-      const filter = allOf(own, within({ filter: page.filter, collection }))
-      const query = { ...page, filter }
-      const { documents, nextCursor } = await store.list(query, signal)
+      const query = { ...page, filter: within({ filter: page.filter, collection }) }
+      const { documents, nextCursor } = await store.list(visibility, query, signal)
       return {
         documents: documents.map(toDocument),
         ...(nextCursor && { nextCursor }),
-        ...(total && { total: await store.countListed(query, signal) }),
+        ...(total && { total: await store.countListed(visibility, query, signal) }),
       }
     },
 
     /** Throws `document_not_found`. */
-    async chunks(id: string, page: ChunkListQuery): Promise<ChunkList> {
-      const found = await store.listChunks({ documentId: id, ...page })
+    async chunks(visibility: Visibility, id: string, page: ChunkListQuery): Promise<ChunkList> {
+      const found = await store.listChunks(visibility, { documentId: id, ...page })
       if (!found) throw documentNotFound(id)
       const { chunks, nextCursor } = found
       return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
@@ -117,8 +116,12 @@ export function createDocumentReads({ store, lookup, backlog, pictures }: ReadDe
   }
 }
 
-async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<StoredDocument> {
-  const document = await store.get(id)
+async function found(
+  store: Pick<DocumentStore, 'get'>,
+  visibility: Visibility,
+  id: string,
+): Promise<StoredDocument> {
+  const document = await store.get(visibility, id)
   if (!document) throw documentNotFound(id)
   return document
 }
@@ -130,7 +133,12 @@ interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
   revision: number
 }
 
-type ReadText = (id: string, range: TextQuery, signal: AbortSignal) => Promise<DocumentText>
+type ReadText = (
+  visibility: Visibility,
+  id: string,
+  range: TextQuery,
+  signal: AbortSignal,
+) => Promise<DocumentText>
 
 /** A text whose size is known before it is read. */
 interface OpenText {
@@ -143,19 +151,21 @@ interface OpenText {
 
 /** The served text, or a part of it. Throws `document_not_found`. Long text stored only as chunks is read in parts. */
 export async function openText(
-  text: ReadText,
+  readText: ReadText,
+  visibility: Visibility,
   id: string,
   { start = 0, end = Number.POSITIVE_INFINITY }: TextQuery,
   signal: AbortSignal,
 ): Promise<OpenText> {
+  const text = (range: TextQuery) => readText(visibility, id, range, signal)
   for (;;) {
     const held = { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }
-    const first = await text(id, held, signal)
+    const first = await text(held)
     const { revision, length } = first
     const range = { start, end: Math.min(end, length) }
     if (range.end <= held.end) return inOne(first)
-    if (first.isWhole) return inOne(await text(id, range, signal))
-    const parts = () => readParts(text, id, revision, range, signal)
+    if (first.isWhole) return inOne(await text(range))
+    const parts = () => readParts(text, id, revision, range)
     try {
       let size = 0
       for await (const part of parts()) size += part.length
@@ -175,14 +185,13 @@ function inOne({ revision, text }: DocumentText): OpenText {
 }
 
 async function* readParts(
-  text: ReadText,
+  text: (range: TextQuery) => Promise<DocumentText>,
   id: string,
   revision: number,
   range: { start: number; end: number },
-  signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   for (let { start, end } = range; start < end; ) {
-    const part = await text(id, { start, end: Math.min(end, start + MAX_HELD_CHARACTERS) }, signal)
+    const part = await text({ start, end: Math.min(end, start + MAX_HELD_CHARACTERS) })
     if (part.revision !== revision) {
       throw new ReplacedError(`${id} was replaced while its text was read`)
     }
@@ -244,12 +253,15 @@ function toSource({ refresh, fetchedAt, status, error, dueAt }: StoredSource): D
 }
 
 export function toDocument(stored: StoredDocument): Document {
-  const { title, url, metadata, file, source, error, servedRevision, chunkCount, ...plain } = stored
+  const { title, url, file, source, error, servedRevision, chunkCount, ...others } = stored
+  const { collection: _, conversation, ...plain } = others
+  const metadata = shownMetadata(stored)
   return {
     ...plain,
     ...(title !== undefined && { title }),
     ...(url !== undefined && { url }),
-    ...shownMetadata(metadata),
+    ...(metadata && { metadata }),
+    ...(conversation !== undefined && { conversation }),
     ...(file && { file: toFile(file) }),
     ...(source && { source: toSource(source) }),
     ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),

@@ -1,15 +1,16 @@
 import { hash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import type { Document, DocumentCreated, DocumentPatch } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import {
-  type Among,
   type DocumentStore,
   documentNotFound,
   type NewDocument,
   queueFull,
 } from '../../stores/document-store.ts'
-import { type Content, placeInCollection } from '../collections.ts'
+import type { Content } from '../collections.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 import {
@@ -27,9 +28,21 @@ interface Dependencies extends ChangeDependencies, ReadDependencies {
   completionWaiter: Pick<CompletionWaiter, 'wait'>
 }
 
-export type Documents = ReturnType<typeof createDocuments>
+export type AllDocuments = ReturnType<typeof createDocuments>
 
-/** What clients do with documents. Ingestion itself runs in the background: `createIngestion`. */
+/** The same for a caller: what it may see goes without saying. */
+export type Documents = {
+  [Name in keyof AllDocuments]: AllDocuments[Name] extends (
+    visibility: Visibility,
+    ...rest: infer Rest
+  ) => infer Result
+    ? (...rest: Rest) => Result
+    : AllDocuments[Name]
+}
+
+/**
+ * What is done with documents, for whoever may see them. Ingestion itself runs in the background: `createIngestion`.
+ */
 export function createDocuments(dependencies: Dependencies) {
   const { store, completionWaiter, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
@@ -37,12 +50,11 @@ export function createDocuments(dependencies: Dependencies) {
   const renaming = createRenaming({ store, text: reads.text, wake })
 
   const create = async (
-    given: Content,
+    content: Content,
     key?: string,
     digest?: string,
   ): Promise<DocumentCreated> => {
-    const content = placeInCollection(given)
-    const idempotency = key && { key, digest: digest ?? digestOf([content.text], content) }
+    const idempotency = key && { key, digest: digest ?? digestOfText(content) }
     // Identifiers sort by time, which keeps inserts into the store's index local.
     const id = `doc_${randomUUIDv7().replaceAll('-', '')}`
     const stored = await store.add({ id, ...content }, idempotency || undefined)
@@ -50,8 +62,12 @@ export function createDocuments(dependencies: Dependencies) {
     return toCreated(stored)
   }
 
-  const put = async (id: string, content: Content, among?: Among): Promise<DocumentCreated> => {
-    const stored = await store.put({ id, ...placeInCollection(content) }, among)
+  const put = async (
+    visibility: Visibility,
+    id: string,
+    content: Content,
+  ): Promise<DocumentCreated> => {
+    const stored = await store.put(visibility, { id, ...content })
     wake()
     return toCreated(stored)
   }
@@ -65,7 +81,8 @@ export function createDocuments(dependencies: Dependencies) {
     /** Replaces the content of a document, or adds it if the id is new. Throws like `create`. */
     put,
     /** Stores each item on its own, like `put` with an id, else like `create`. Throws the first error if all fail. */
-    createAll: (items: DocumentBatch) => storeAll(items, { create, put }),
+    createAll: (visibility: Visibility, items: DocumentBatch) =>
+      storeAll(items, { create, put: (id, content) => put(visibility, id, content) }),
 
     /**
      * Returns the document's state as soon as it reaches the goal or is `failed`, or after `seconds`, or once `signal`
@@ -89,28 +106,29 @@ export function createDocuments(dependencies: Dependencies) {
     ...reads,
 
     /** Throws `document_not_found`. The very next query no longer finds it. */
-    async remove(id: string, among?: Among): Promise<void> {
-      if (!(await changes.remove(id, among))) throw documentNotFound(id)
+    async remove(visibility: Visibility, id: string): Promise<void> {
+      if (!(await changes.remove(visibility, id))) throw documentNotFound(id)
     },
 
     removeAll: changes.removeAll,
 
     /** See `createDocumentChanges` and `createRenaming`; throws `document_not_found`. */
     async patch(
+      visibility: Visibility,
       id: string,
       { title, ...patch }: DocumentPatch & Renaming,
       signal: AbortSignal,
     ): Promise<Document> {
-      await renaming.check(id, title, patch.expected?.title)
-      const document = await changes.patch(id, patch, signal)
+      await renaming.check(visibility, id, title, patch.expected?.title)
+      const document = await changes.patch(visibility, id, patch, signal)
       if (!document) throw documentNotFound(id)
       if (title === undefined || title === document.title) return toDocument(document)
-      return toDocument(await renaming.rename(document, title, patch, signal))
+      return toDocument(await renaming.rename(visibility, document, title, patch, signal))
     },
 
     /** Throws `document_not_found` and `document_not_failed`. */
-    async retry(id: string): Promise<DocumentCreated> {
-      const { status } = await store.retry(id)
+    async retry(visibility: Visibility, id: string): Promise<DocumentCreated> {
+      const { status } = await store.retry(visibility, id)
       wake()
       return { id, status }
     },
@@ -160,9 +178,15 @@ export function createAdmission(
     const { jobs } = await store.counts()
     if (jobs + ahead < queueLimit) return
     if (idempotencyKey !== undefined && (await store.hasKey(idempotencyKey))) return
-    const { status } = (id !== undefined && (await store.get(id))) || {}
+    const { status } = (id !== undefined && (await store.get(everything(), id))) || {}
     if (status !== 'pending' && status !== 'processing') throw queueFull()
   }
+}
+
+const digestOfText = (content: Content) => {
+  const { text, title, url, conversation } = content
+  const body = conversation === undefined ? [text] : [text, conversation]
+  return digestOf(body, { title, url, metadata: shownMetadata(content) })
 }
 
 /** Equal for content that would be stored as the same document; the order of metadata is ignored. */

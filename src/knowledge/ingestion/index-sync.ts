@@ -5,6 +5,7 @@ import { AppError } from '@agent-server/lib/errors.ts'
 import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChunkIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { OpenedStore } from '../../stores/opened-store.ts'
 import type { Preparer } from './preparer.ts'
@@ -146,12 +147,12 @@ async function addAll(
 }
 
 async function addTerms({ store, index, preparer }: Dependencies, keys: readonly number[]) {
-  const chunks = await store.readChunks(keys)
+  const { chunks } = await store.readChunks(everything(), keys)
   if (chunks.length === 0) return
   await index.add(
     Uint32Array.from(chunks, ({ key }) => key),
     await preparer.analyse(chunks),
-    chunks.map(({ metadata }) => metadata),
+    chunks,
   )
 }
 

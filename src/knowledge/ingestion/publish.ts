@@ -5,6 +5,7 @@ import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { MAX_WHOLE_CHARACTERS } from '@agent-server/lib/text/segments.ts'
 import type { ChunkIndex } from '@agent-server/search'
 import { joinTermBatches, type TermBatch } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
 import { StaleKeysError } from '../../stores/chunk-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
@@ -94,7 +95,10 @@ export function createPublisher({ store, index, onPublished, log }: Dependencies
     forget: additions.forget,
 
     /** Whether the document store has the chunks with these keys, which belong to one document. */
-    exist: async (keys: readonly number[]) => (await store.readChunks(keys.slice(0, 1))).length > 0,
+    async exist(keys: readonly number[]) {
+      const { chunks } = await store.readChunks(everything(), keys.slice(0, 1))
+      return chunks.length > 0
+    },
 
     /** Documents of one segment are published in batches. Also throws whatever `segments` throws. */
     async publish(
@@ -234,8 +238,8 @@ interface Addition {
 type Additions = ReturnType<typeof createAdditions>
 
 function createAdditions(index: Dependencies['index'], log: Dependencies['log']) {
-  /** Each revision's chunks have their own keys, so the metadata given to the index stays correct. */
-  const metadataOf = ({ job, keys }: Addition) => keys.map(() => job.metadata)
+  /** Each revision's chunks have their own keys, so the labels given to the index stay correct. */
+  const labelsOf = ({ job, keys }: Addition) => keys.map(() => job)
 
   /** Removes chunks that the document store does not have. Never throws: leftovers are never shown. */
   const forget = async (keys: readonly number[]) => {
@@ -257,7 +261,7 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
       await index.add(
         Uint32Array.from(additions.flatMap(({ keys }) => keys)),
         joinTermBatches(additions.map(({ segment }) => segment.terms)),
-        additions.flatMap(metadataOf),
+        additions.flatMap(labelsOf),
       )
     },
 

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import {
   type DocumentStore,
@@ -6,7 +7,6 @@ import {
   type StoredDocument,
 } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
-import type { Bounded } from './document-changes.ts'
 import type { createDocumentReads } from './document-reads.ts'
 
 export interface RenamingDependencies {
@@ -16,15 +16,15 @@ export interface RenamingDependencies {
   wake: () => void
 }
 
-export interface Renaming extends Bounded {
+export interface Renaming {
   /** The API key that asks for it. */
   sender?: string | undefined
 }
 
 /** Search finds words of titles; therefore a document is ingested again under a new title, from its own content. */
 export function createRenaming({ store, text, wake }: RenamingDependencies) {
-  const copyFile = async ({ id, file, servedRevision }: StoredDocument) => {
-    const pieces = file && (await store.readFile(id, servedRevision))
+  const copyFile = async (visibility: Visibility, { id, file, servedRevision }: StoredDocument) => {
+    const pieces = file && (await store.readFile(visibility, id, servedRevision))
     if (!pieces) return undefined
     const { notes: _, ...facts } = file
     return { ...facts, ...(await store.stageFile(pieces)) }
@@ -36,12 +36,13 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
      * for a document from the web and `document_not_ready`.
      */
     async check(
+      visibility: Visibility,
       id: string,
       title: string | undefined,
       expected: string | undefined,
     ): Promise<void> {
       if (title === undefined && expected === undefined) return
-      const document = await store.get(id)
+      const document = await store.get(visibility, id)
       if (!document) throw documentNotFound(id)
       const { title: now = '' } = document
       if (expected !== undefined && now !== expected) {
@@ -52,17 +53,20 @@ export function createRenaming({ store, text, wake }: RenamingDependencies) {
 
     /** Throws like `DocumentStore.put`, and `changed_meanwhile` if the document is no longer as given. */
     async rename(
+      visibility: Visibility,
       document: StoredDocument,
       title: string,
-      { among, sender }: Renaming,
+      { sender }: Renaming,
       signal: AbortSignal,
     ): Promise<StoredDocument> {
-      const { id, url, metadata, revision } = document
-      const file = await copyFile(document)
+      const { id, url, collection, metadata, revision } = document
+      const file = await copyFile(visibility, document)
       try {
-        const content = file ? { text: '', file } : { text: (await text(id, {}, signal)).text }
-        const renamed = { id, title, url, metadata, sender, ...content }
-        const stored = await store.put(renamed, among, { revision, metadata })
+        const content = file
+          ? { text: '', file }
+          : { text: (await text(visibility, id, {}, signal)).text }
+        const renamed = { id, title, url, collection, metadata, sender, ...content }
+        const stored = await store.put(visibility, renamed, { revision, collection, metadata })
         wake()
         return stored
       } catch (error) {

@@ -1,8 +1,9 @@
 import type { Log } from '@agent-server/lib/log.ts'
 import type { ChunkIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
-import { refreshMetadata } from './document-changes.ts'
+import { refreshLabels } from './document-changes.ts'
 import { createReconciliation } from './index-sync.ts'
 import type { Preparer } from './preparer.ts'
 import { untilAvailable } from './retry-policy.ts'
@@ -14,7 +15,7 @@ const FEW = 200
 
 type FilledIndex = Pick<
   ChunkIndex,
-  'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'refreshMetadata'
+  'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'refreshLabels'
 >
 
 interface Filling {
@@ -62,7 +63,7 @@ export async function replaceIndex(
 /** When the document store was last changed, by its own clock; 0 for an index that an earlier run has begun. */
 async function lastChange(next: FilledIndex, store: Pick<DocumentStore, 'list'>): Promise<number> {
   if ((await next.keys()).length > 0) return 0
-  const { documents } = await store.list({ sort: '-updatedAt', limit: 1 })
+  const { documents } = await store.list(everything(), { sort: '-updatedAt', limit: 1 })
   return documents[0]?.updatedAt ?? 0
 }
 
@@ -73,11 +74,12 @@ async function refreshChanged(
   since: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const { documents } of documentPages(store, { sort: '-updatedAt' }, signal)) {
+  const pages = documentPages(store, everything(), { sort: '-updatedAt' }, signal)
+  for await (const { documents } of pages) {
     for (const { id, updatedAt } of documents) {
       if (updatedAt < since) return
       signal.throwIfAborted()
-      await refreshMetadata({ store, index }, id)
+      await refreshLabels({ store, index }, id)
     }
   }
 }

@@ -153,7 +153,7 @@ export function watchIndex(
     now,
   })
   const watched: typeof index = {
-    add: (keys, terms, metadata) => run(() => index.add(keys, terms, metadata)),
+    add: (keys, terms, labels) => run(() => index.add(keys, terms, labels)),
     remove: (keys) => run(() => index.remove(keys)),
   }
   return { index: watched, pauseMs, isDown }

@@ -6,6 +6,7 @@ import { createBudget } from '@agent-server/lib/semaphore.ts'
 import { MAX_WHOLE_CHARACTERS, segmentsOf } from '@agent-server/lib/text/segments.ts'
 import { ExtractionError, type Extractor, type ReadText } from '@agent-server/readers'
 import type { TermBatch } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Preparer } from './preparer.ts'
@@ -43,7 +44,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
     }
     await budget.room(signal)
     const open = async () => {
-      const bytes = await store.readFile(documentId, revision)
+      const bytes = await store.readFile(everything(), documentId, revision)
       if (!bytes) throw new ExtractionError('damaged_file', 'The file no longer exists')
       return bytes
     }

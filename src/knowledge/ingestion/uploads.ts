@@ -9,6 +9,8 @@ import {
   type FilePart,
   type FormPart,
 } from '../../schemas/new-document.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { forCallerById } from '../../schemas/visibility.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { discard, type FileStore, type NewFile, type StoredFile } from '../../stores/file-store.ts'
 import { type Documents, digestOf } from './documents.ts'
@@ -22,13 +24,14 @@ const RETRY_SECONDS = 5
 
 interface Dependencies {
   store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
-  documents: Pick<Documents, 'create' | 'put' | 'get' | 'list'>
 }
 
-export type Uploads = Omit<ReturnType<typeof createFiles>, 'into'>
+type IntoDocuments = Pick<Documents, 'create' | 'put' | 'get' | 'list'>
 
-/** What clients do with documents that are files. */
-export function createFiles({ store, documents }: Dependencies) {
+export type Uploads = ReturnType<ReturnType<typeof createFiles>>
+
+/** What callers do with documents that are files, each with its view of the documents and all within the same limits. */
+export function createFiles({ store }: Dependencies) {
   /** The owner of each upload in progress. */
   const uploads: (string | undefined)[] = []
 
@@ -60,8 +63,7 @@ export function createFiles({ store, documents }: Dependencies) {
   }
 
   const createIn =
-    (into: Dependencies['documents']) =>
-    (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+    (into: IntoDocuments) => (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
       receive(parts, async ({ content, digest }) => {
         const same = { sha256: content.file.sha256, sort: 'createdAt', limit: 2 } as const
         // First: what fails after a document is stored would hide that it is.
@@ -71,30 +73,30 @@ export function createFiles({ store, documents }: Dependencies) {
         return { ...created, ...(other && { sameFile: other.id }) }
       })
 
-  const filesOf = (into: Dependencies['documents'], owner?: string) => ({
+  return (into: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>) => ({
     /** Like `Documents.create`, for the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      inTurn(owner, () => createIn(into)(parts, idempotencyKey)),
+      inTurn(caller.key?.id, () => createIn(into)(parts, idempotencyKey)),
 
     /** See `createEach`; all files of a form count as one upload. */
     createAll: (parts: AsyncIterable<FormPart>, maxFileBytes: number, signal: AbortSignal) =>
-      inTurn(owner, () => createEach(parts, { create: createIn(into), maxFileBytes }, signal)),
+      inTurn(caller.key?.id, () =>
+        createEach(parts, { create: createIn(into), maxFileBytes }, signal),
+      ),
 
     /** Like `Documents.put`, for the file in a form. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      inTurn(owner, () => receive(parts, ({ content }) => into.put(id, content))),
+      inTurn(caller.key?.id, () => receive(parts, ({ content }) => into.put(id, content))),
 
     /** The original file of a document. Throws `document_not_found`, and `file_not_found` if it was sent as text. */
     async read(named: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
       const { id, file } = await into.get(named)
-      const pieces = file && (await store.readFile(id))
+      const pieces = file && (await store.readFile(forCallerById(caller), id))
       if (file && pieces) return { ...file, pieces }
       const message = `The document "${id}" was sent as text, not as a file. Use GET /documents/{id}/text.`
       throw new AppError('file_not_found', message, { param: 'id' })
     },
   })
-  /** `into` returns the same operations for a key and its view of the documents, within the same limits. */
-  return { ...filesOf(documents), into: filesOf }
 }
 
 const MAX_NAME = 255

@@ -1,7 +1,7 @@
 import { isPictureMark } from '@agent-server/lib/text/picture-mark.ts'
 import type { Candidate } from '@agent-server/search'
-import { takes } from '@agent-server/search'
-import { type Filter, shownMetadata } from '../../schemas/metadata.ts'
+import { shownMetadata } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { asShown, type ShownChunk } from '../shown-chunk.ts'
@@ -15,14 +15,14 @@ export interface FoundChunk extends Candidate {
 }
 
 /**
- * Loads the first `wanted` candidates that the document store holds and that are not near duplicates. `missing` are
- * the keys it did not hold: their chunks were replaced since the search, or are not committed yet.
+ * Loads the first `wanted` candidates that are visible and that are not near duplicates. `missing` are
+ * the keys that the document store did not hold: their chunks were replaced since the search, or are not committed yet.
  */
 export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
+  visibility: Visibility,
   candidates: readonly Candidate[],
   wanted: number,
-  filter: Filter,
 ) {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
@@ -32,29 +32,25 @@ export async function hydrateChunks(
   for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
     const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
     from += size
-    for (const stored of await store.readChunks([...part.keys()])) {
-      const candidate = part.get(stored.key)
-      part.delete(stored.key)
-      const chunk = asShown(stored)
-      if (!isWanted(chunk, filter)) continue
-      if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
+    const read = await store.readChunks(visibility, [...part.keys()])
+    for (const chunk of read.chunks.map(asShown)) {
+      const candidate = part.get(chunk.key)
+      // A picture that is not described yet says nothing.
+      if (!candidate || isPictureMark(chunk.text)) continue
+      if (found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }
-    missing.push(...part.keys())
+    missing.push(...read.missing)
   }
   return { found, missing }
 }
-
-/** A picture that is not described yet says nothing; an index may not have the latest change of metadata yet. */
-const isWanted = ({ text, metadata }: ShownChunk, filter: Filter) =>
-  !isPictureMark(text) && takes(filter, metadata)
 
 export function toHit(
   { chunk, lexical, dense, rerank }: FoundChunk,
   score: number,
   explain: boolean,
 ): Hit {
-  const { metadata } = shownMetadata(chunk.metadata)
+  const metadata = shownMetadata(chunk)
   const stages = {
     ...(lexical !== undefined && { lexical }),
     ...(dense !== undefined && { dense }),

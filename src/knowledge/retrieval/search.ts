@@ -3,9 +3,10 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { inSpan } from '@agent-server/lib/tracing.ts'
 import type { ChunkIndex, ChunkQuery } from '@agent-server/search'
 import { mixQueryTerms, type QueryTerms } from '@agent-server/search'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { Spend } from '../../models/chat-model.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { ofConversation, seenIn } from '../../schemas/metadata.ts'
+import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
@@ -41,10 +42,8 @@ interface Dependencies {
   reranking?: Pick<Reranking, 'scores' | 'gives'> | undefined
 }
 
-export interface Search
-  extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'filter' | 'mode'> {
-  /** Searches the documents of this conversation as well, whatever `filter` says; those of others are never found. */
-  conversation?: string | undefined
+/** What is searched for, wherever. */
+export interface SearchedFor extends Pick<QueryRequest, 'query' | 'topK' | 'minScore' | 'mode'> {
   /** Earlier questions, the latest first, if the query cannot stand alone. */
   context?: readonly string[] | undefined
   /** The API key that asks: where questions wait to be embedded, the keys take turns. */
@@ -55,6 +54,15 @@ export interface Search
   spend?: Spend | undefined
 }
 
+export interface Search extends SearchedFor {
+  visibility: Visibility
+}
+
+/** A search by a caller, of what it may see. */
+export interface CallerSearch extends SearchedFor {
+  filter?: Filter | undefined
+}
+
 interface Answer {
   /** Best first. Identical or nearly identical chunks appear once, however many documents contain them. */
   hits: Hit[]
@@ -62,14 +70,14 @@ interface Answer {
   degraded: boolean
 }
 
-export interface Retrieval {
+export interface Retrieval<Query extends SearchedFor = Search> {
   /** Whether every search asks the chat model. */
   readonly asksModel: boolean
   /**
    * Returns the best chunks for a question. Throws AppError `invalid_request` if `mode` asks for dense search and
    * there is no embedding model.
    */
-  search(query: Search, signal?: AbortSignal): Promise<Answer>
+  search(query: Query, signal?: AbortSignal): Promise<Answer>
 }
 
 /** The pipeline from question to hits: search the index, hydrate, rerank. */
@@ -84,24 +92,20 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   /** Returns the first `wanted` chunks of the ranking; searches deeper, or again, if it finds fewer. */
   const retrieve = async (
-    { conversation, ...query }: Omit<ChunkQuery, 'limit'> & Pick<Search, 'conversation'>,
+    visibility: Visibility,
+    query: Omit<ChunkQuery, 'limit'>,
     wanted: number,
     signal?: AbortSignal,
   ) => {
     const isStale = createStaleness()
-    // Documents of other conversations are few: dropping those found is cheaper than a filter of the whole index.
-    const seen = seenIn(conversation, query.filter)
-    const filter =
-      query.filter && conversation !== undefined
-        ? { or: [query.filter, ofConversation(conversation)] }
-        : query.filter
     let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
     for (;;) {
       const { candidates, exhausted, degraded } = await index.search(
-        { ...query, filter, limit },
+        visibility,
+        { ...query, limit },
         signal,
       )
-      const { found, missing } = await hydrateChunks(store, candidates, wanted, seen)
+      const { found, missing } = await hydrateChunks(store, visibility, candidates, wanted)
       if (isStale(missing)) continue
       if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return { found, degraded }
       limit = Math.min(limit * DEEPER, MAX_MATCHES)
@@ -124,18 +128,16 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   return {
     asksModel: reranking?.gives === 'order',
     async search(search, signal) {
-      const { topK, minScore = 0, filter, conversation, sender, explain = false, spend } = search
+      const { topK, minScore = 0, visibility, sender, explain = false, spend } = search
       const mode = modeOf(search)
       if (topK === 0) return { hits: [], degraded: false }
       const { text, terms } = analyse(search)
       const vector = mode === 'lexical' ? undefined : embed(text, signal, sender)
-      if (vector) void ignore(vector, 'the index hears of it, unless the filter fails first')
+      if (vector)
+        void ignore(vector, 'the index hears of it, unless the document store fails first')
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
-      const { found, degraded } = await retrieve(
-        { mode, terms, vector, filter, conversation },
-        wanted,
-        signal,
-      )
+      const query = { mode, terms, vector }
+      const { found, degraded } = await retrieve(visibility, query, wanted, signal)
       const reranked = await rerank(reranking, { query: text, chunks: found, spend }, signal)
       const best = (reranked ?? found).slice(0, topK)
       const scores = scoresOf(best, { terms, mode }, termsOfChunk)

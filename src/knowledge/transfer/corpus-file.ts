@@ -9,10 +9,11 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { parseJson } from '@agent-server/lib/text/json.ts'
 import { type Line, readLines } from '@agent-server/lib/text/lines.ts'
+import { shownMetadata, toPlace } from '@agent-server/search/labels.ts'
 import { z } from 'zod'
 import { Metadata } from '../../schemas/metadata.ts'
 import type { CorpusRecord } from '../../stores/corpus.ts'
-import { DOCUMENT_STATUSES } from '../../stores/document-store.ts'
+import { DOCUMENT_STATUSES, type DocumentContent } from '../../stores/document-store.ts'
 
 /** The name and version of the format; a reader refuses every other. */
 const FORMAT = 'agent-server-corpus'
@@ -167,7 +168,11 @@ function encode(record: CorpusRecord): object {
     }
     case 'document':
       if (record.document.status === 'processing') throw new Error('A claim does not travel')
-      return record
+      return {
+        ...record,
+        document: toShown(record.document),
+        replacement: record.replacement && toShown(record.replacement),
+      }
     case 'chunks': {
       const { keys, dimension, values } = record.vectors
       const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
@@ -182,6 +187,16 @@ function encode(record: CorpusRecord): object {
       return record satisfies never
   }
 }
+
+/** The collection stands in the metadata, where clients see it. */
+function toShown<Content extends DocumentContent>({ collection, ...content }: Content) {
+  return { ...content, metadata: shownMetadata({ collection, metadata: content.metadata }) }
+}
+
+const placed = <Content extends { metadata: Metadata | undefined }>(content: Content) => ({
+  ...content,
+  ...toPlace(content.metadata),
+})
 
 const count = z.int().min(0)
 const time = z.number()
@@ -240,21 +255,24 @@ const StoredSource = z.object({
 
 const DocumentLine = z.object({
   kind: z.literal('document'),
-  document: z.object({
-    id: z.string(),
-    ...Content,
-    source: absent(StoredSource),
-    status: z.enum(DOCUMENT_STATUSES).exclude(['processing']),
-    error: absent(z.object({ code: z.string(), message: z.string() })),
-    attempts: count,
-    revision: count,
-    servedRevision: absent(count),
-    chunkCount: count,
-    createdAt: time,
-    updatedAt: time,
-  }),
+  document: z
+    .object({
+      id: z.string(),
+      conversation: absent(z.string()),
+      ...Content,
+      source: absent(StoredSource),
+      status: z.enum(DOCUMENT_STATUSES).exclude(['processing']),
+      error: absent(z.object({ code: z.string(), message: z.string() })),
+      attempts: count,
+      revision: count,
+      servedRevision: absent(count),
+      chunkCount: count,
+      createdAt: time,
+      updatedAt: time,
+    })
+    .transform(placed),
   contents: z.array(z.object({ revision: count, text: z.string() })),
-  replacement: absent(z.object(Content)),
+  replacement: absent(z.object(Content).transform(placed)),
   dueAt: absent(time),
   idempotency: z.array(z.object({ key: z.string(), digest: z.string() })),
 })

@@ -2,9 +2,10 @@ import { untilAborted, withDeadline } from '@agent-server/lib/abort.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import type { createSemaphore } from '@agent-server/lib/semaphore.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import type { Documents } from '../ingestion/documents.ts'
+import type { AllDocuments } from '../ingestion/documents.ts'
 import { documentIdOf, isFrom } from './folder-documents.ts'
 import type { FolderState, StateDependencies } from './folder-state.ts'
 import { dueOf, type Observations, UNSEEN } from './observations.ts'
@@ -27,7 +28,7 @@ export interface Timing {
 export interface ApplyDependencies extends StateDependencies {
   store: StateDependencies['store'] &
     Pick<DocumentStore, 'counts' | 'get' | 'stageFile' | 'dropStaged'>
-  documents: Pick<Documents, 'put' | 'remove'>
+  documents: Pick<AllDocuments, 'put' | 'remove'>
   maxBytes: number
   /** So many documents may be queued before the folder waits, which leaves room for others. */
   maxQueued: number
@@ -138,10 +139,10 @@ function createRemove(
   { store, documents, log }: Pick<ApplyDependencies, 'store' | 'documents' | 'log'>,
 ) {
   return async (path: string): Promise<void> => {
-    const known = await store.get(documentIdOf(folder.path, path))
+    const known = await store.get(everything(), documentIdOf(folder.path, path))
     if (!known || !isFrom(folder.path, path, known)) return
     try {
-      await documents.remove(known.id)
+      await documents.remove(everything(), known.id)
       log.info(
         { folder: folder.path, path, documentId: known.id },
         'deleted the document of a file',

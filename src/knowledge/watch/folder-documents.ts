@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { basename } from 'node:path'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { documentPages } from '../../stores/lookup.ts'
 
@@ -34,7 +35,8 @@ export async function* pathsOf(
   folder: string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for await (const { documents } of documentPages(store, { filter: allOf(folder) }, signal)) {
+  const pages = documentPages(store, everything(), { filter: allOf(folder) }, signal)
+  for await (const { documents } of pages) {
     for (const document of documents) {
       const path = String(document.metadata?.[PATH])
       if (isFrom(folder, path, document)) yield path
@@ -49,11 +51,11 @@ export async function failedOf(
   limit: number,
 ): Promise<{ failed: { path: string; reason: string }[]; count: number }> {
   const selection = { filter: allOf(folder), status: 'failed' } as const
-  const { documents, nextCursor } = await store.list({ ...selection, limit })
+  const { documents, nextCursor } = await store.list(everything(), { ...selection, limit })
   const failed = documents.flatMap(({ metadata, error }) =>
     error ? [{ path: String(metadata?.[PATH]), reason: error.message }] : [],
   )
-  const count = nextCursor ? await store.countListed(selection) : documents.length
+  const count = nextCursor ? await store.countListed(everything(), selection) : documents.length
   return { failed, count }
 }
 

@@ -5,12 +5,11 @@ import { join, posix } from 'node:path'
 import { toStorable } from '@agent-server/lib/fields.ts'
 import { codeOf } from '@agent-server/lib/system-error.ts'
 import { mediaTypeOfUpload, refusedKindOf } from '@agent-server/readers'
-import { COLLECTION } from '../../schemas/bounds.ts'
-import type { Metadata } from '../../schemas/metadata.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { FolderToWatch } from '../../schemas/operator/watch.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
-import type { Documents } from '../ingestion/documents.ts'
+import type { AllDocuments } from '../ingestion/documents.ts'
 import { hashed } from '../ingestion/uploads.ts'
 import { DIGEST, documentIdOf, FOLDER, PATH } from './folder-documents.ts'
 import { stampOf } from './walk-folder.ts'
@@ -28,7 +27,7 @@ const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP']
 
 interface Dependencies {
   store: Pick<DocumentStore, 'get' | 'stageFile' | 'dropStaged'>
-  documents: Pick<Documents, 'put'>
+  documents: Pick<AllDocuments, 'put'>
   folder: FolderToWatch
   /** Where the folder is. */
   root: string
@@ -71,7 +70,7 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
     const staged = await store.stageFile(hashed(piecesOf(file, signal), content))
     try {
       const isStill = stampOf(await handle.stat()) === stamp
-      if (isStill) await documents.put(documentIdOf(folder.path, path), contentOf())
+      if (isStill) await documents.put(everything(), documentIdOf(folder.path, path), contentOf())
       else await store.dropStaged(staged.number)
       return isStill ? 'taken' : 'changed'
     } catch (error) {
@@ -87,8 +86,9 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
         text: '',
         file: { ...staged, sha256, name, mediaType: mediaTypeOfUpload(name, undefined) },
         title: name,
-        metadata: { ...keptOf(known, folder), ...own },
-        collection: folder.collection,
+        // What others have added to the metadata stays; the collection too, unless the folder has one.
+        metadata: { ...known?.metadata, ...own },
+        collection: folder.collection ?? known?.collection,
         sender: SENDER,
       }
     }
@@ -97,7 +97,7 @@ export function createTakeFile({ store, documents, folder, root, maxBytes }: Dep
   const take = async (file: OpenFile, signal: AbortSignal): Promise<Outcome> => {
     const refusal = await refusalOf(file)
     if (refusal !== undefined) return { refusal }
-    const known = await store.get(documentIdOf(folder.path, file.path))
+    const known = await store.get(everything(), documentIdOf(folder.path, file.path))
     if (known && isBeingReplaced(known)) return 'later'
     if (known && (await isStored(file, known, signal))) return 'unchanged'
     return put(file, known, signal)
@@ -130,12 +130,6 @@ async function openUnlessChanged(file: string): Promise<FileHandle | undefined> 
 function isBeingReplaced({ status, revision, servedRevision }: StoredDocument): boolean {
   const isOpen = status === 'pending' || status === 'processing'
   return isOpen && servedRevision !== undefined && servedRevision < revision
-}
-
-/** What others have added to the metadata stays; the collection too, unless the folder has one. */
-function keptOf(known: StoredDocument | undefined, { collection }: FolderToWatch): Metadata {
-  const { [COLLECTION]: place, ...kept } = known?.metadata ?? {}
-  return collection === undefined && place !== undefined ? { ...kept, [COLLECTION]: place } : kept
 }
 
 /** Of everything that a document is made of, so that a change of any of it makes a new revision. */

@@ -7,11 +7,14 @@ import { ignore } from '@agent-server/lib/ignore.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import { createGuardedFetch } from '@agent-server/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '@agent-server/lib/outbound/policy.ts'
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import type { Document, DocumentCreated } from '../../schemas/document.ts'
 import type { SiteInput, SiteLine } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Page } from '../../schemas/new-document.ts'
 import { intervalMs } from '../../schemas/new-document.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { forCallerById } from '../../schemas/visibility.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
 import { discard } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
@@ -37,7 +40,6 @@ interface Dependencies {
     DocumentStore,
     'get' | 'put' | 'stageFile' | 'dropStaged' | 'takeSources' | 'noteSource'
   >
-  documents: Pick<Documents, 'create' | 'put' | 'find' | 'get'>
   /** For the API key that asks. */
   fetchPage: (sender?: string) => FetchPage
   /** Notifies ingestion that there is work. */
@@ -93,31 +95,65 @@ const NOTHING: FetchPage = {
   },
 }
 
-export type Pages = Omit<ReturnType<typeof createPagesOf>, 'refreshDue'>
+export type Pages = ReturnType<typeof createPagesOf>
+
+type IntoDocuments = Pick<Documents, 'create' | 'put' | 'find' | 'get'>
 
 /** Documents that are fetched from the web. */
-export function createPages(dependencies: Dependencies) {
-  const view = (into: Dependencies['documents'], sender?: string) =>
-    createPagesOf({ ...dependencies, documents: into, fetchPage: dependencies.fetchPage(sender) })
-  const { refreshDue, ...own } = view(dependencies.documents)
-
+export function createPages({ fetchPage, ...parts }: Dependencies) {
   return {
-    ...own,
-    /** Returns the same operations on another view of the documents, for an API key, within the same limits. */
-    into(documents: Dependencies['documents'], sender: string | undefined): Pages {
-      const { refreshDue: _, ...pages } = view(documents, sender)
-      return pages
+    /** What a caller does with them, with its view of the documents and within the same limits. */
+    into(documents: IntoDocuments, caller: Pick<Caller, 'key' | 'collections'>): Pages {
+      const own = { ...parts, fetchPage: fetchPage(caller.key?.id) }
+      const refresh = createRefresh(own, forCallerById(caller))
+      return createPagesOf({ ...own, documents, refresh })
     },
     /** Fetches due documents again until `signal` is aborted, each on one server only. */
-    run: (signal: AbortSignal) => runDue(dependencies, refreshDue, signal),
+    run(signal: AbortSignal) {
+      const refresh = createRefresh({ ...parts, fetchPage: fetchPage() }, everything())
+      return runDue(parts, refresh, signal)
+    },
   }
 }
 
-interface PagesOf extends Omit<Dependencies, 'fetchPage'> {
+interface Fetching extends Omit<Dependencies, 'fetchPage'> {
   fetchPage: FetchPage
 }
 
-function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
+type Refresh = (id: string, signal: AbortSignal) => Promise<void>
+
+/** Fetches a document again, and ingests it if it has changed. */
+function createRefresh({ store, fetchPage, wake }: Fetching, visibility: Visibility): Refresh {
+  const fetchContent = createFetchContent(store, fetchPage)
+  return async (id, signal) => {
+    const document = await store.get(visibility, id)
+    if (!document) throw documentNotFound(id)
+    const { source, revision, collection, metadata } = document
+    if (!source) throw refusal('id', 'was not fetched from a URL: send its content again')
+    try {
+      const { file, ...facts } = await fetchContent(source, signal)
+      if (!file) return await store.noteSource(id, revision, facts.source)
+      const content = { id, text: '', file, collection, metadata, ...facts }
+      const before = { revision, collection, metadata }
+      await store.put(visibility, content, before).catch(async (error: unknown) => {
+        await discard(store, file.number)
+        const isGone = error instanceof AppError && error.code === 'document_not_found'
+        throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
+      })
+      wake()
+    } catch (error) {
+      if (error instanceof FetchError) await store.noteSource(id, revision, failed(source, error))
+      throw error
+    }
+  }
+}
+
+interface PagesOf extends Fetching {
+  documents: IntoDocuments
+  refresh: Refresh
+}
+
+function createPagesOf({ store, documents, fetchPage, refresh: refreshDue }: PagesOf) {
   const fetchContent = createFetchContent(store, fetchPage)
 
   /** Throws like `fetchContent`; if `keep` throws, the staged file is dropped. */
@@ -133,27 +169,6 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
       await discard(store, file.number)
       throw error
     })
-  }
-
-  const refreshDue = async (id: string, signal: AbortSignal): Promise<void> => {
-    const document = await store.get(id)
-    if (!document) throw documentNotFound(id)
-    const { source, revision, metadata } = document
-    if (!source) throw refusal('id', 'was not fetched from a URL: send its content again')
-    try {
-      const { file, ...facts } = await fetchContent(source, signal)
-      if (!file) return await store.noteSource(id, revision, facts.source)
-      const content = { id, text: '', file, metadata, ...facts }
-      await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
-        await discard(store, file.number)
-        const isGone = error instanceof AppError && error.code === 'document_not_found'
-        throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
-      })
-      wake()
-    } catch (error) {
-      if (error instanceof FetchError) await store.noteSource(id, revision, failed(source, error))
-      throw error
-    }
   }
 
   const pages = {
@@ -180,7 +195,6 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
 
   return {
     ...pages,
-    refreshDue,
     /**
      * Makes a document of each page in a sitemap, with an id derived from its address, or fetches it again; yields
      * results as they are done. Errors of reading the sitemap are thrown, like those of `refresh`.
@@ -191,8 +205,8 @@ function createPagesOf({ store, documents, fetchPage, wake }: PagesOf) {
 }
 
 async function runDue(
-  { store, log, pollMs = POLL_MS }: Dependencies,
-  refresh: (id: string, signal: AbortSignal) => Promise<void>,
+  { store, log, pollMs = POLL_MS }: Omit<Dependencies, 'fetchPage'>,
+  refresh: Refresh,
   signal: AbortSignal,
 ) {
   const refreshDue = (id: string) =>

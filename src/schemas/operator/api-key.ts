@@ -1,7 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { filledText, optional } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
-import { CollectionName } from '../metadata.ts'
+import { CollectionName } from '../collection.ts'
 
 /** What a key permits: to search, ask the agent, change documents, administer the server. */
 export const SCOPES = ['query', 'chat', 'ingest', 'admin'] as const

@@ -1,7 +1,8 @@
 import { boundedText, filledText, optional, optionalOr } from '@agent-server/lib/fields.ts'
 import { z } from 'zod'
+import { CollectionName } from '../collection.ts'
 import { DocumentId } from '../document.ts'
-import { CollectionName, Filter } from '../metadata.ts'
+import { Filter } from '../metadata.ts'
 import { ChosenId } from '../new-document.ts'
 import { Effort, SearchMode } from '../query.ts'
 

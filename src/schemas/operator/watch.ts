@@ -1,6 +1,6 @@
 import { normalize, resolve, sep } from 'node:path'
 import { z } from 'zod'
-import { CollectionName } from '../metadata.ts'
+import { CollectionName } from '../collection.ts'
 
 const MAX_FOLDERS = 16
 /** It is stored in the metadata of each document, whose values are no longer. */

@@ -13,6 +13,7 @@ export const STEPS: readonly URL[] = [
   './evaluation.sql',
   './evaluation-runs.sql',
   './picture-chunks.sql',
+  './visibility.sql',
 ].map((file) => new URL(file, import.meta.url))
 
 /** The functions of the schema use syntax that PostgreSQL 14 introduced. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { untilAborted } from '@agent-server/lib/abort.ts'
 import type { Log } from '@agent-server/lib/log.ts'
 import type { SharedStore } from '../opened-store.ts'
-import { readMatchingKeys } from '../sql/chunks.ts'
+import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { createStore } from '../sql/store.ts'
 import { callsOf, createWrites, runWrite, type WriteName } from '../sql/writes.ts'
@@ -102,8 +102,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...store,
-    matchingKeys: (filter, signal) =>
-      unlessAborted(() => readMatchingKeys(read, POSTGRES, filter), signal),
+    visibleKeys: (visibility, signal) =>
+      unlessAborted(() => readVisibleKeys(read, POSTGRES, visibility), signal),
     backlogAlone: (work, signal) => holdLock({ url, lock: BACKLOG_LOCK }, work, signal),
     contextsAlone: (work, signal) => holdLock({ url, lock: CONTEXTS_LOCK }, work, signal),
     picturesAlone: (work, signal) => holdLock({ url, lock: PICTURES_LOCK }, work, signal),

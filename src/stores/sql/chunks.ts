@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { batched } from '@agent-server/lib/batches.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
-import type { Filter } from '../../schemas/metadata.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
 import type {
   ChunkPage,
@@ -15,7 +15,6 @@ import type { VectorReplacement } from '../opened-store.ts'
 import { CONTENT_NAMES, toContent } from './columns.ts'
 import { decodeCursor, encodeCursor, isInteger, unknownCursor } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
-import { toCondition } from './filter.ts'
 import {
   bytes,
   Conflict,
@@ -27,6 +26,7 @@ import {
   type Tx,
   text,
 } from './query.ts'
+import { visibleTo } from './visible.ts'
 
 // As many as one read may return without blocking the event loop for more than a few milliseconds.
 const MAX_CHUNKS_PER_READ = 500
@@ -37,37 +37,47 @@ const REPLACEMENT_MS = 60_000
 /** The columns that `toChunk` reads. */
 const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text, page, page_end,
   (SELECT context FROM chunk_contexts WHERE chunk_contexts.key = chunks.key) AS context,
-  documents.id, ${CONTENT_NAMES.join(', ')}`
+  documents.id, conversation, ${CONTENT_NAMES.join(', ')}`
 
 /** Queries for chunks. Each is a single statement, and so sees a consistent state. */
 export function createChunkReads(
   read: Read,
   { isIn }: Dialect,
 ): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
-  const CHUNKS = `SELECT ${COLUMNS} FROM chunks JOIN documents ON number = document
-    WHERE chunks.key ${isIn('$1')}`
-  // A document without chunks to show yields one row, without a key.
-  const CHUNKS_OF_DOCUMENT = `SELECT ${COLUMNS}, served_revision
-    FROM documents LEFT JOIN chunks
-      ON document = number AND chunks.revision = served_revision AND ordinal > $1
-    WHERE documents.id = $2 ORDER BY ordinal LIMIT $3`
-
   return {
-    async readChunks(keys) {
-      const found = new Map<number, StoredChunk>()
+    async readChunks(visibility, keys) {
+      const found = new Map<number, StoredChunk | undefined>()
       for (const batch of batched(keys, MAX_CHUNKS_PER_READ)) {
         if (found.size > 0) await setImmediate()
-        const rows = await read(CHUNKS, [batch])
-        for (const chunk of rows.map(toChunk)) found.set(chunk.key, chunk)
+        const { sql, values, statement } = visibleTo(visibility, {
+          values: [batch],
+          testing: 'each',
+        })
+        const query = `SELECT ${COLUMNS}, (${sql}) AS is_visible
+          FROM chunks JOIN documents ON number = document WHERE chunks.key ${isIn('$1')}`
+        for (const row of await read(statement(query), values)) {
+          found.set(integer(row, 'key'), row.is_visible ? toChunk(row) : undefined)
+        }
       }
-      return keys.flatMap((key) => found.get(key) ?? [])
+      return {
+        chunks: keys.flatMap((key) => found.get(key) ?? []),
+        missing: keys.filter((key) => !found.has(key)),
+      }
     },
 
-    async listChunks({ documentId, limit, cursor }) {
+    async listChunks(visibility, { documentId, limit, cursor }) {
       const after = cursor === undefined ? undefined : decodeCursor(CHUNK_LIST, cursor, isInteger)
       const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
-      const values = [after?.number ?? EVERY_ORDINAL, documentId, length + 1]
-      const rows = await read(CHUNKS_OF_DOCUMENT, values)
+      const { sql, values, statement } = visibleTo(visibility, {
+        values: [after?.number ?? EVERY_ORDINAL, documentId, length + 1],
+        testing: 'each',
+      })
+      // A document without chunks to show yields one row, without a key.
+      const query = `SELECT ${COLUMNS}, served_revision
+        FROM documents LEFT JOIN chunks
+          ON document = number AND chunks.revision = served_revision AND ordinal > $1
+        WHERE documents.id = $2 AND ${sql} ORDER BY ordinal LIMIT $3`
+      const rows = await read(statement(query), values)
       if (rows.length === 0) return undefined
       const revision = optionalInteger(rows[0], 'served_revision')
       if (after && after.key !== revision) throw unknownCursor()
@@ -108,13 +118,13 @@ export async function readAllKeys(
   return all
 }
 
-/** The keys of the chunks whose documents match a filter, ascending. */
-export async function readMatchingKeys(
+/** The keys of the chunks whose documents are visible, ascending. */
+export async function readVisibleKeys(
   read: Read,
   dialect: Dialect,
-  filter: Filter,
+  visibility: Visibility,
 ): Promise<Uint32Array> {
-  const { sql, values } = toCondition(filter)
+  const { sql, values } = visibleTo(visibility)
   const made = `SELECT ${LISTED} FROM ${dialect.keysOf.chunks}
     WHERE document IN (SELECT number FROM documents WHERE ${sql})`
   return toKeys(await read({ made }, values, KEYS_MS))
@@ -168,9 +178,10 @@ export function createVectorReads(
 /** Reads a row of `chunks` joined with its document's `id` and the columns of its revision. */
 function toChunk(row: Row): StoredChunk {
   const documentId = text(row, 'id')
-  const { title, url, metadata } = toContent(row)
+  const { title, url, collection, metadata } = toContent(row)
   const id = `${documentId}-${integer(row, 'revision')}-${integer(row, 'ordinal')}`
-  return { ...toNewChunk(row), id, documentId, title, url, metadata }
+  const conversation = optionalText(row, 'conversation')
+  return { ...toNewChunk(row), id, documentId, title, url, collection, conversation, metadata }
 }
 
 /** Reads a row of `chunks`. */

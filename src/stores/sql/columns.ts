@@ -1,7 +1,5 @@
-import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
 import {
-  type Among,
   DOCUMENT_STATUSES,
   type DocumentContent,
   type DocumentFailure,
@@ -61,6 +59,7 @@ function plainFile({ name, mediaType, size, sha256, notes }: StoredFile): Stored
 const CONTENT: Columns<DocumentContent> = {
   title: plain('title', optionalText),
   url: plain('url', optionalText),
+  collection: plain('collection', optionalText),
   metadata: json('metadata', unchecked<Metadata | undefined>),
   file: json('file', unchecked<StoredFile | undefined>, plainFile),
   characters: plain('characters', integer),
@@ -72,6 +71,7 @@ type OwnColumns = Omit<StoredDocument, 'source' | 'error'>
 const DOCUMENT: Columns<OwnColumns> = {
   ...CONTENT,
   id: plain('id', text),
+  conversation: plain('conversation', optionalText),
   status: plain('status', (row, name) => oneOf(DOCUMENT_STATUSES, row, name)),
   attempts: plain('attempts', integer),
   revision: plain('revision', integer),
@@ -131,13 +131,6 @@ export const sourceColumns = (source: StoredSource) => ({
   source: SOURCE.write(source),
   fetch_at: source.dueAt,
 })
-
-/** Whether a document, according to the metadata in its row, is in one of these collections. */
-export function isAmong(row: Row, among: Among | undefined): boolean {
-  if (!among) return true
-  const { [COLLECTION]: named } = CONTENT.metadata.read(row, 'metadata') ?? {}
-  return among.includes(typeof named === 'string' ? named : null)
-}
 
 export function toFailure(row: Row | undefined): DocumentFailure | undefined {
   const code = optionalText(row, 'error_code')

@@ -19,8 +19,8 @@ import {
   toDocument,
 } from './columns.ts'
 import type { Dialect } from './dialect.ts'
-import { insertMetadata } from './documents.ts'
 import { storedPieces } from './files.ts'
+import { insertMetadata } from './labels.ts'
 import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
 
 const DOCUMENTS_PER_READ = 200
@@ -221,7 +221,7 @@ async function insertDocument(
 ): Promise<number> {
   const [row] = await insertInto(tx, 'documents', documentColumns(document), 'RETURNING number')
   const number = integer(row, 'number')
-  await insertMetadata(tx, number, document.metadata)
+  await insertMetadata(tx, number, document)
   for (const content of contents) await insertInto(tx, 'contents', { document: number, ...content })
   for (const key of idempotency) {
     await insertInto(tx, 'idempotency_keys', { ...key, document: number })

@@ -1,27 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '@agent-server/lib/errors.ts'
-import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
-import type { Metadata, MetadataPatch } from '../../schemas/metadata.ts'
+import { shownMetadata, toPlace } from '@agent-server/search/labels.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { MetadataPatch } from '../../schemas/metadata.ts'
 import {
-  type Among,
   type DocumentStatus,
   type DocumentStore,
   documentNotFound,
   type Idempotency,
   idempotencyConflict,
+  type LabelsPatch,
   type NewDocument,
   queueFull,
   type StoredDocument,
-  tooManyFields,
   type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import type { StoredSource } from '../source-store.ts'
 import {
   contentColumns,
   documentColumns,
   insertInto,
-  isAmong,
   sourceColumns,
   toContent,
   toDocument,
@@ -30,10 +28,10 @@ import {
 import { type Changes, count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
 import { FILE_WRITES } from './files.ts'
+import { insertMetadata, patchedPlace, patchReplacement } from './labels.ts'
 import { Conflict, integer, optionalInteger, type Read, type Row, type Tx, text } from './query.ts'
+import { visibleTo } from './visible.ts'
 
-const DOCUMENT = `SELECT documents.*, source FROM documents
-  LEFT JOIN sources ON document = number WHERE id = $1`
 const KEY = 'SELECT 1 AS one FROM idempotency_keys WHERE key = $1'
 const IDENTITY = `SELECT value FROM meta WHERE name = 'identity'`
 const COUNTS = `SELECT ${['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
@@ -45,8 +43,11 @@ export function createDocumentReads(
   read: Read,
 ): Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'> {
   return {
-    async get(id) {
-      const [row] = await read(DOCUMENT, [id])
+    async get(visibility, id) {
+      const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
+      const query = `SELECT documents.*, source FROM documents
+        LEFT JOIN sources ON document = number WHERE id = $1 AND ${sql}`
+      const [row] = await read(statement(query), values)
       return row && toDocument(row)
     },
 
@@ -100,43 +101,41 @@ export function createDocumentWrites(dialect: Dialect, queueLimit: number) {
 
     async put(
       tx: Tx,
+      visibility: Visibility,
       document: NewDocument,
-      among?: Among,
       before?: Version,
     ): Promise<StoredDocument> {
       const queue = await enterQueue(tx)
-      const found = await lock(tx, document.id)
-      const isElsewhere = found && !isAmong(found, among)
-      if (isElsewhere || isChanged(found, before)) throw documentNotFound(document.id)
+      const found = await lock(tx, visibility, document.id)
+      const isHidden = found && !found.is_visible
+      if (isHidden || isChanged(found, before)) throw documentNotFound(document.id)
       return toDocument(
         found ? await replace(tx, found, document, queue) : await insert(tx, document, queue),
       )
     },
 
-    async patchMetadata(
+    async patchLabels(
       tx: Tx,
+      visibility: Visibility,
       id: string,
-      patch: MetadataPatch,
-      among?: Among,
-      expected: MetadataPatch = {},
+      { metadata: patch = {}, conversation }: LabelsPatch,
+      expected?: MetadataPatch,
     ): Promise<StoredDocument | undefined> {
-      const found = await lock(tx, id)
-      if (!found || !isAmong(found, among)) return undefined
-      refuseOther(toContent(found).metadata, expected)
+      const found = await lock(tx, visibility, id)
+      if (!found?.is_visible) return undefined
       const number = integer(found, 'number')
-      const replacement = await tx.one('SELECT * FROM replacements WHERE document = $1', [number])
-      const metadata = patched(toContent(found).metadata, patch)
-      const next = patched(replacement && toContent(replacement).metadata, patch)
+      const place = patchedPlace(found, patch, expected)
+      const own = documentColumns({
+        ...place,
+        ...(conversation === null && { conversation: undefined }),
+        updatedAt: integer(found, 'now'),
+      })
       const isTaken = text(found, 'status') === 'processing'
-      const own = documentColumns({ metadata, updatedAt: integer(found, 'now') })
       const [rows] = await Promise.all([
         updateDocument(tx, number, own, isTaken ? [PENDING_AGAIN] : [], RETURNING),
-        tx.run('UPDATE replacements SET metadata = $2 WHERE document = $1', [
-          number,
-          contentColumns({ metadata: next }).metadata,
-        ]),
+        patchReplacement(tx, number, patch),
         tx.run('DELETE FROM metadata WHERE document = $1', [number]),
-        insertMetadata(tx, number, metadata),
+        insertMetadata(tx, number, place),
         isTaken && tx.run(GIVE_BACK, [number]),
         isTaken && count(tx, dialect, moved(found, 'pending')),
       ])
@@ -150,9 +149,9 @@ export function createEndWrites(dialect: Dialect) {
   const lock = createLock(dialect)
 
   return {
-    async delete(tx: Tx, id: string, among?: Among): Promise<number[] | undefined> {
-      const found = await lock(tx, id)
-      if (!found || !isAmong(found, among)) return undefined
+    async delete(tx: Tx, visibility: Visibility, id: string): Promise<number[] | undefined> {
+      const found = await lock(tx, visibility, id)
+      if (!found?.is_visible) return undefined
       const number = integer(found, 'number')
       const [keys] = await Promise.all([
         tx.all('SELECT key FROM chunks WHERE document = $1 ORDER BY key', [number]),
@@ -163,9 +162,9 @@ export function createEndWrites(dialect: Dialect) {
       return keys.map((row) => integer(row, 'key'))
     },
 
-    async retry(tx: Tx, id: string): Promise<StoredDocument> {
-      const found = await lock(tx, id)
-      if (!found) throw documentNotFound(id)
+    async retry(tx: Tx, visibility: Visibility, id: string): Promise<StoredDocument> {
+      const found = await lock(tx, visibility, id)
+      if (!found?.is_visible) throw documentNotFound(id)
       if (text(found, 'status') !== 'failed') {
         throw new AppError('document_not_failed', 'Only a failed document can be retried')
       }
@@ -181,13 +180,15 @@ export function createEndWrites(dialect: Dialect) {
   }
 }
 
-/** Finds a document, locks its row, and tells whether it has a job. */
+/** Finds a document, locks its row, and tells whether it is visible and whether it has a job. */
 function createLock(dialect: Dialect) {
-  const LOCKED = `SELECT documents.*, now_ms() AS now FROM documents WHERE id = $1 ${dialect.locking()}`
-  return async (tx: Tx, id: string) => {
+  return async (tx: Tx, visibility: Visibility, id: string) => {
+    const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
+    const locked = `SELECT documents.*, now_ms() AS now, (${sql}) AS is_visible
+      FROM documents WHERE id = $1 ${dialect.locking()}`
     // Two statements: one would see the job as it was before it waited for the lock.
-    const [row, job] = await Promise.all([tx.one(LOCKED, [id]), tx.one(JOB_OF, [id])])
-    return row && { ...row, is_queued: job !== undefined }
+    const [row, job] = await Promise.all([tx.one(statement(locked), values), tx.one(JOB_OF, [id])])
+    return row && { ...row, is_visible: Boolean(row.is_visible), is_queued: job !== undefined }
   }
 }
 
@@ -216,7 +217,7 @@ function createRevisions(dialect: Dialect, queueLimit: number) {
     if (!row) throw new Conflict(`The document ${document.id} has just been added`)
     const number = integer(row, 'number')
     await Promise.all([
-      insertMetadata(tx, number, document.metadata),
+      insertMetadata(tx, number, document),
       enqueue(tx, number, 1, document, now),
       count(tx, dialect, { pending: 1, jobs: 1 }),
     ])
@@ -279,6 +280,7 @@ type LockedRow = Row & { is_queued: boolean }
 
 const toContentOf = ({ text, sender: _, ...content }: NewDocument) => ({
   ...content,
+  ...toPlace(shownMetadata(content)),
   characters: text.length,
 })
 
@@ -291,21 +293,13 @@ function moved(before: Row, status?: DocumentStatus, more: Changes = {}): Change
 
 function isChanged(row: Row | undefined, before: Version | undefined): boolean {
   if (!before) return false
+  const { collection, metadata } = before
+  if (!row) return true
+  const now = toContent(row)
   return (
-    row?.revision !== before.revision ||
-    !isDeepStrictEqual(toContent(row).metadata, before.metadata)
+    row.revision !== before.revision ||
+    !isDeepStrictEqual([now.collection, now.metadata], [collection, metadata])
   )
-}
-
-/** Throws `changed_meanwhile` unless the fields are as expected; null stands for no such field. */
-function refuseOther(metadata: Metadata = {}, expected: MetadataPatch): void {
-  for (const [name, value] of Object.entries(expected)) {
-    const now = Object.hasOwn(metadata, name) ? metadata[name] : null
-    if (now === value) continue
-    const param = `expected.metadata.${name}`
-    const message = `${param}: the field is now ${JSON.stringify(now)}; nothing was changed`
-    throw new AppError('changed_meanwhile', message, { param })
-  }
 }
 
 async function selectByKey(tx: Tx, { key, digest }: Idempotency): Promise<Row | undefined> {
@@ -316,36 +310,6 @@ async function selectByKey(tx: Tx, { key, digest }: Idempotency): Promise<Row | 
   )
   if (!row || text(row, 'digest') === digest) return row
   throw idempotencyConflict()
-}
-
-/** The metadata without what the patch sets to null. Throws `invalid_request` for too many fields. */
-function patched(metadata: Metadata | undefined, patch: MetadataPatch): Metadata {
-  const all = Object.entries({ ...metadata, ...patch })
-  const kept = all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
-  if (kept.length > MAX_METADATA_FIELDS) throw tooManyFields()
-  return Object.fromEntries(kept)
-}
-
-/** Stores the values in the rows where filters look them up. */
-export async function insertMetadata(
-  tx: Tx,
-  document: number,
-  metadata: Metadata | undefined,
-): Promise<void> {
-  const fields = Object.entries(metadata ?? {})
-  if (fields.length === 0) return
-  const rows = fields.map(([name, value]) =>
-    typeof value === 'string'
-      ? [name, 'string', null, value]
-      : [name, typeof value, Number(value), null],
-  )
-  const places = rows.map(
-    (_, row) => `($1, ${[2, 3, 4, 5].map((i) => `$${4 * row + i}`).join(', ')})`,
-  )
-  await tx.run(
-    `INSERT INTO metadata (document, name, kind, number, string) VALUES ${places.join(', ')}`,
-    [document, ...rows.flat()],
-  )
 }
 
 /** Stores the content of a revision and the job to ingest it, which replaces an earlier job. */
@@ -372,29 +336,4 @@ async function takeFile(tx: Tx, file: NewFile | undefined, document: number, rev
     [document, revision, file.number],
   )
   if (taken === 0) throw new Error(`There is no staged upload ${file.number}`)
-}
-
-/** Where documents were fetched from. */
-export function createSourceWrites(dialect: Dialect) {
-  const DUE = `SELECT document FROM sources WHERE fetch_at <= now_ms()
-    ORDER BY fetch_at LIMIT $1 ${dialect.locking('SKIP LOCKED')}`
-  const TAKE = 'UPDATE sources SET fetch_at = now_ms() + $2 WHERE document = $1'
-  const NOTE = `UPDATE sources SET source = $1, fetch_at = $2
-    WHERE document = (SELECT number FROM documents WHERE id = $3 AND revision = $4)`
-
-  return {
-    async takeSources(tx: Tx, limit: number, milliseconds: number): Promise<string[]> {
-      const due = (await tx.all(DUE, [limit])).map((row) => integer(row, 'document'))
-      await Promise.all(due.map((document) => tx.run(TAKE, [document, milliseconds])))
-      const ids = due.map((document) =>
-        tx.one('SELECT id FROM documents WHERE number = $1', [document]),
-      )
-      return (await Promise.all(ids)).map((row) => text(row, 'id'))
-    },
-
-    async noteSource(tx: Tx, id: string, revision: number, source: StoredSource): Promise<void> {
-      const { source: json, fetch_at } = sourceColumns(source)
-      await tx.run(NOTE, [json, fetch_at, id, revision])
-    },
-  }
 }

@@ -4,6 +4,7 @@ import { freeYoungMemory } from '@agent-server/lib/processes/free-memory.ts'
 import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
 import { bytes, integer, type Read, type Tx } from './query.ts'
+import { visibleTo } from './visible.ts'
 
 /** Large enough that waiting for the disk after each piece is short compared with writing it. */
 const PIECE_BYTES = 2 ** 20
@@ -22,10 +23,6 @@ export function createFiles(
   read: Read,
   { beginFile, addPiece, dropStaged }: FileWriter,
 ): Omit<FileStore, 'noteFile'> {
-  const FILE_OF = `SELECT files.number FROM documents
-    JOIN files ON files.document = documents.number
-    WHERE documents.id = $1
-      AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
   // One row if the file exists, whether or not it has such a piece.
   const PIECE = `SELECT bytes FROM files
     LEFT JOIN file_pieces ON file = number AND ordinal = $2
@@ -68,8 +65,16 @@ export function createFiles(
 
     readStaged: piecesOf,
 
-    async readFile(documentId, revision) {
-      const [row] = await read(FILE_OF, [documentId, revision])
+    async readFile(visibility, documentId, revision) {
+      const { sql, values, statement } = visibleTo(visibility, {
+        values: [documentId, revision],
+        testing: 'each',
+      })
+      const query = `SELECT files.number FROM documents
+        JOIN files ON files.document = documents.number
+        WHERE documents.id = $1 AND ${sql}
+          AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
+      const [row] = await read(statement(query), values)
       return row && piecesOf(integer(row, 'number'))
     },
   }

@@ -1,11 +1,5 @@
 import type { FieldCondition, Filter, MetadataValue } from '../../schemas/metadata.ts'
 
-/** A condition on `documents`, with the values of its parameters, starting with `$1`. */
-export interface Condition {
-  sql: string
-  values: (string | number)[]
-}
-
 const COMPARISONS = [
   ['eq', '='],
   ['gt', '>'],
@@ -14,10 +8,17 @@ const COMPARISONS = [
   ['lte', '<='],
 ] as const
 
-/** Translates a filter to a condition that uses the indexes of `metadata`; true without a filter. */
-export function toCondition(filter: Filter | undefined): Condition {
-  const values: (string | number)[] = []
-  const parameter = (value: string | number) => `$${values.push(value)}`
+/** Makes a parameter of a value, and returns its name, such as `$1`. */
+export type Parameter = (value: string | number) => string
+
+/**
+ * How `documents` are tested: `indexed` looks the documents up by the indexes of `metadata`, `each` suits a few documents
+ * that were found otherwise.
+ */
+export type Testing = 'indexed' | 'each'
+
+/** Translates a filter to a condition on `documents`. */
+export function filterCondition(filter: Filter, parameter: Parameter, testing: Testing): string {
   const conditionsOf = (condition: FieldCondition): string[] => {
     const compared = COMPARISONS.flatMap(([name, operator]) => {
       const value = condition[name]
@@ -33,14 +34,13 @@ export function toCondition(filter: Filter | undefined): Condition {
     if ('and' in part) return `(${part.and.map(write).join(' AND ')})`
     if ('or' in part) return `(${part.or.map(write).join(' OR ')})`
     if ('not' in part) return `NOT ${write(part.not)}`
-    const conditions = [`name = ${parameter(part.field)}`, ...conditionsOf(part)]
-    return `number IN (SELECT document FROM metadata WHERE ${conditions.join(' AND ')})`
+    const tests = [`name = ${parameter(part.field)}`, ...conditionsOf(part)].join(' AND ')
+    return testing === 'indexed'
+      ? `documents.number IN (SELECT document FROM metadata WHERE ${tests})`
+      : `EXISTS (SELECT 1 FROM metadata WHERE document = documents.number AND ${tests})`
   }
-
-  return { sql: filter ? write(filter) : 'true', values }
+  return write(filter)
 }
-
-type Parameter = (value: string | number) => string
 
 /** Uses the index of the value's kind; a value of another kind never matches. */
 function compare(operator: string, value: MetadataValue, parameter: Parameter): string {

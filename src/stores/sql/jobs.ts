@@ -20,10 +20,11 @@ import {
 } from './columns.ts'
 import { count } from './counts.ts'
 import type { Dialect } from './dialect.ts'
-import { GIVE_BACK, insertMetadata, NO_FAILURE } from './documents.ts'
+import { GIVE_BACK, NO_FAILURE } from './documents.ts'
 import { FILE_WRITES, storedPieces } from './files.ts'
+import { insertMetadata } from './labels.ts'
 import { announce, IS_ANNOUNCING } from './outbox.ts'
-import { integer, optionalInteger, type Row, type Tx, text } from './query.ts'
+import { integer, optionalInteger, optionalText, type Row, type Tx, text } from './query.ts'
 
 // The most that one claim may load into memory; a single text may be longer.
 const MAX_JOBS_PER_CLAIM = 256
@@ -43,7 +44,8 @@ export interface Claimant {
 const OF_REVISION = CONTENT_NAMES.map(
   (name) => `CASE WHEN new.document IS NULL THEN documents.${name} ELSE new.${name} END AS ${name}`,
 ).join(', ')
-const JOB = `SELECT documents.id, jobs.revision, claim, attempts, contents.text, ${OF_REVISION}
+const JOB = `SELECT documents.id, conversation, jobs.revision, claim, attempts, contents.text,
+    ${OF_REVISION}
   FROM jobs
   JOIN documents ON number = jobs.document
   JOIN contents ON contents.document = number AND contents.revision = jobs.revision
@@ -303,7 +305,7 @@ async function end(
     updateDocument(tx, document, ready, [NO_FAILURE, NOW]),
     replacement && tx.run('DELETE FROM replacements WHERE document = $1', [document]),
     replacement && tx.run('DELETE FROM metadata WHERE document = $1', [document]),
-    replacement && insertMetadata(tx, document, replacement.metadata),
+    replacement && insertMetadata(tx, document, replacement),
     announces && announce(tx, document),
     count(tx, dialect, {
       processing: -1,
@@ -345,6 +347,7 @@ function toJob(row: Row | undefined): IngestionJob {
   return {
     ...content,
     documentId: text(row, 'id'),
+    conversation: optionalText(row, 'conversation'),
     revision: integer(row, 'revision'),
     claim: integer(row, 'claim'),
     attempt: integer(row, 'attempts'),

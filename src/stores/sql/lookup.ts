@@ -1,3 +1,4 @@
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import type {
@@ -18,8 +19,8 @@ import {
 import { toDocument } from './columns.ts'
 import { decodeCursor, encodeCursor, isInteger, isText } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
-import { type Condition, toCondition } from './filter.ts'
 import { integer, optionalInteger, type Row, type Statement, text, type Value } from './query.ts'
+import { visibleTo } from './visible.ts'
 
 type Ask = (statement: Statement, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
 
@@ -40,19 +41,46 @@ export function createLookup(ask: Ask, dialect: Dialect) {
     ...lists,
     ...createTextReads(ask),
 
-    async findDocuments({ filter, tabular, ...page }: LookupQuery, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter)
+    async findDocuments(
+      visibility: Visibility,
+      { filter, tabular, ...page }: LookupQuery,
+      signal?: AbortSignal,
+    ) {
+      const { sql, values } = visibleTo(visibility, { filter })
       const served = tabular ? `${SERVED} AND ${isTable(dialect)}` : SERVED
       return pageOf({ sql: `${served} AND ${sql}`, values }, page, signal)
     },
 
-    async countDocuments(filter: Filter | undefined, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter)
+    async countDocuments(visibility: Visibility, filter: Filter | undefined, signal?: AbortSignal) {
+      const { sql, values } = visibleTo(visibility, { filter })
       return countOf({ sql: `${SERVED} AND ${sql}`, values }, signal)
     },
 
-    async metadataFields({ filter, limit }: LookupQuery, signal?: AbortSignal) {
-      const { sql, values } = toCondition(filter)
+    async collections(visibility: Visibility, limit: number, signal?: AbortSignal) {
+      const { sql, values } = visibleTo(visibility)
+      const made = `SELECT collection, count(*) AS documents FROM documents
+        WHERE ${SERVED} AND collection IS NOT NULL AND ${sql}
+        GROUP BY collection ORDER BY documents DESC, collection LIMIT $${values.length + 1}`
+      const rows = await ask({ made }, [...values, limit], signal)
+      return rows.map((row) => text(row, 'collection'))
+    },
+
+    async goneConversations(visibility: Visibility, limit: number, signal?: AbortSignal) {
+      const { sql, values } = visibleTo(visibility)
+      const made = `SELECT DISTINCT conversation FROM documents
+        WHERE conversation IS NOT NULL AND ${sql} AND NOT EXISTS (
+          SELECT 1 FROM conversations WHERE id = documents.conversation)
+        LIMIT $${values.length + 1}`
+      const rows = await ask({ made }, [...values, limit], signal)
+      return rows.map((row) => text(row, 'conversation'))
+    },
+
+    async metadataFields(
+      visibility: Visibility,
+      { filter, limit }: LookupQuery,
+      signal?: AbortSignal,
+    ) {
+      const { sql, values } = visibleTo(visibility, { filter })
       const query = `SELECT name, kind, count(*) AS documents, min(number) AS least_number,
           max(number) AS most_number, min(string) AS least_string,
           max(string) AS most_string
@@ -62,9 +90,9 @@ export function createLookup(ask: Ask, dialect: Dialect) {
       return (await ask({ made: query }, [...values, limit], signal)).map(toField)
     },
 
-    async metadataValues(query: ValueQuery, signal?: AbortSignal) {
+    async metadataValues(visibility: Visibility, query: ValueQuery, signal?: AbortSignal) {
       const { field, filter, characters, inOrder, limit } = query
-      const { sql, values } = toCondition(filter)
+      const { sql, values } = visibleTo(visibility, { filter })
       const counted = characters ? `substr(string, 1, ${Math.trunc(characters)})` : 'string'
       const made = `SELECT kind, number AS counted_number, ${counted} AS counted_string,
           count(*) AS documents
@@ -85,9 +113,13 @@ export function createLookup(ask: Ask, dialect: Dialect) {
 
 /** Reads the served texts of documents. */
 function createTextReads(ask: Ask) {
-  const TEXT = `SELECT number, contents.text FROM documents
-    JOIN contents ON document = number AND contents.revision = served_revision
-    WHERE id = $1`
+  const servedText = async (visibility: Visibility, id: string, signal?: AbortSignal) => {
+    const { sql, values, statement } = visibleTo(visibility, { values: [id], testing: 'each' })
+    const query = statement(`SELECT number, contents.text FROM documents
+      JOIN contents ON document = number AND contents.revision = served_revision
+      WHERE id = $1 AND ${sql}`)
+    return (await ask(query, values, signal))[0]
+  }
   // Of a long text only the chunks are stored: see `completeStaged`.
   const CHUNKS = `SELECT start, "end", text, page, page_end FROM chunks WHERE document = $1 ORDER BY ordinal`
   const LENGTH = `SELECT max("end") AS length FROM chunks WHERE document = $1`
@@ -101,16 +133,20 @@ function createTextReads(ask: Ask) {
     ORDER BY ordinal`
 
   return {
-    async readText(documentId: string, signal?: AbortSignal) {
-      const [row] = await ask(TEXT, [documentId], signal)
+    async readText(visibility: Visibility, documentId: string, signal?: AbortSignal) {
+      const row = await servedText(visibility, documentId, signal)
       const whole = row && text(row, 'text')
       if (whole !== '') return whole
       const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
       return textOfChunks(chunks.map(toSpan))
     },
 
-    async readPart({ documentId, start, end }: PartQuery, signal?: AbortSignal) {
-      const [row] = await ask(TEXT, [documentId], signal)
+    async readPart(
+      visibility: Visibility,
+      { documentId, start, end }: PartQuery,
+      signal?: AbortSignal,
+    ) {
+      const row = await servedText(visibility, documentId, signal)
       if (!row) return undefined
       const whole = text(row, 'text')
       if (whole !== '')
@@ -167,11 +203,17 @@ const NEWEST_FIRST = '-createdAt'
 /** Only this much of a title is used for sorting, so that cursors stay short. */
 const SORTED_CHARACTERS = 60
 
+/** A condition on `documents`, with the values of its parameters. */
+interface Selected {
+  sql: string
+  values: Value[]
+}
+
 /** Lists of documents, page by page; each page is a single statement. */
 function createLists(ask: Ask, dialect: Dialect) {
   /** A page of the documents that match a condition. */
   const pageOf = async (
-    { sql, values }: Condition,
+    { sql, values }: Selected,
     { limit, cursor, after, sort = NEWEST_FIRST }: Omit<ListQuery, keyof DocumentSelection>,
     signal?: AbortSignal,
   ): Promise<DocumentPage> => {
@@ -203,7 +245,7 @@ function createLists(ask: Ask, dialect: Dialect) {
     return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(last) }
   }
 
-  const countOf = async ({ sql, values }: Condition, signal?: AbortSignal) => {
+  const countOf = async ({ sql, values }: Selected, signal?: AbortSignal) => {
     const made = `SELECT count(*) AS n FROM documents WHERE ${sql}`
     const [row] = await ask({ made }, values, signal)
     return integer(row, 'n')
@@ -213,11 +255,11 @@ function createLists(ask: Ask, dialect: Dialect) {
     pageOf,
     countOf,
 
-    list: (query: ListQuery, signal?: AbortSignal) =>
-      pageOf(toListCondition(query, dialect), query, signal),
+    list: (visibility: Visibility, query: ListQuery, signal?: AbortSignal) =>
+      pageOf(toListCondition(visibility, query, dialect), query, signal),
 
-    countListed: (selection: DocumentSelection, signal?: AbortSignal) =>
-      countOf(toListCondition(selection, dialect), signal),
+    countListed: (visibility: Visibility, selection: DocumentSelection, signal?: AbortSignal) =>
+      countOf(toListCondition(visibility, selection, dialect), signal),
   }
 }
 
@@ -238,11 +280,13 @@ const isKeyOf = (sort: string): ((value: unknown) => value is string | number) =
 const keyIn = (row: Row, sort: string) => (isTitle(sort) ? text : integer)(row, 'sort_key')
 
 function toListCondition(
-  { filter, status, title, mediaType, sha256 }: DocumentSelection,
+  visibility: Visibility,
+  { filter, conversation, status, title, mediaType, sha256 }: DocumentSelection,
   dialect: Dialect,
-): Condition {
-  const { sql, values } = toCondition(filter)
+): Selected {
+  const { sql, values } = visibleTo(visibility, { filter })
   const parts = [sql]
+  if (conversation !== undefined) parts.push(`conversation = $${values.push(conversation)}`)
   if (status !== undefined) {
     const names = [status].flat().map((name) => `$${values.push(name)}`)
     parts.push(`status IN (${names.join(', ')})`)

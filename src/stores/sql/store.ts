@@ -92,7 +92,7 @@ export function createStore({ write, read, readFiles, dialect, claims }: Depende
     add: (...input) => withJob(write.add(...input)),
     put: (...input) => withJob(write.put(...input)),
     retry: (...input) => withJob(write.retry(...input)),
-    patchMetadata: write.patchMetadata,
+    patchLabels: write.patchLabels,
     delete: write.delete,
     takeSources: write.takeSources,
     noteSource: write.noteSource,

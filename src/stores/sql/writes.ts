@@ -4,7 +4,7 @@ import { createKeyWrites, createVectorWrites } from './chunks.ts'
 import { createContextWrites } from './contexts.ts'
 import { createConversationWrites } from './conversations.ts'
 import type { Dialect } from './dialect.ts'
-import { createDocumentWrites, createEndWrites, createSourceWrites } from './documents.ts'
+import { createDocumentWrites, createEndWrites } from './documents.ts'
 import { createQuestionWrites } from './evaluation.ts'
 import { createEvaluationWrites } from './evaluation-runs.ts'
 import { createFeedbackWrites } from './feedback.ts'
@@ -13,6 +13,7 @@ import { createClaimEndWrites, createClaimWrites, createCompletionWrites } from 
 import { createApiKeyWrites } from './keys.ts'
 import { createOutboxWrites } from './outbox.ts'
 import type { Tx } from './query.ts'
+import { createSourceWrites } from './sources.ts'
 
 /** Everything that changes the database, by name; each is one transaction. */
 export function createWrites(dialect: Dialect, queueLimit: number) {

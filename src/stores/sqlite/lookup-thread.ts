@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '@agent-server/lib/processes/thread.ts'
-import type { Filter } from '../../schemas/metadata.ts'
-import { readMatchingKeys } from '../sql/chunks.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
+import { readVisibleKeys } from '../sql/chunks.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { integer, type Read, type Row, type Statement, type Value } from '../sql/query.ts'
 import { createRunner, openForReading } from './connection.ts'
 import { FOLD, SQLITE } from './dialect.ts'
 import { toStoreError } from './error.ts'
 
-/** The keys that match a filter are cached until the next commit, up to this many keys and filters. */
+/** The keys that are visible are cached until the next commit, up to this many keys and answers. */
 const MAX_KEYS_KEPT = 4_000_000
 const MAX_ANSWERS_KEPT = 100
 
@@ -38,19 +38,33 @@ let seenVersion = 0
 let keptKeys = 0
 const kept = new Map<string, Uint32Array>()
 
+const lookup = createLookup((statement, values) => read(statement, values), SQLITE)
+type Lookup = typeof lookup
+/** What a query takes; its signal stays in the thread that asks. */
+type Input<Name extends keyof Lookup> = [Visibility, Parameters<Lookup[Name]>[1]]
+
 const methods = {
   /** Returns the keys in ascending order. */
-  async matchingKeys(filter: Filter): Promise<Uint32Array> {
+  async visibleKeys(visibility: Visibility): Promise<Uint32Array> {
     forgetIfChanged()
-    const name = JSON.stringify(filter)
+    const name = JSON.stringify(visibility)
     const known = kept.get(name)
     if (known) return known
-    const keys = await readMatchingKeys(read, SQLITE, filter)
+    const keys = await readVisibleKeys(read, SQLITE, visibility)
     keep(name, keys)
     return keys
   },
 
-  ...createLookup((statement, values) => read(statement, values), SQLITE),
+  list: (input: Input<'list'>) => lookup.list(...input),
+  countListed: (input: Input<'countListed'>) => lookup.countListed(...input),
+  findDocuments: (input: Input<'findDocuments'>) => lookup.findDocuments(...input),
+  countDocuments: (input: Input<'countDocuments'>) => lookup.countDocuments(...input),
+  collections: (input: Input<'collections'>) => lookup.collections(...input),
+  goneConversations: (input: Input<'goneConversations'>) => lookup.goneConversations(...input),
+  metadataFields: (input: Input<'metadataFields'>) => lookup.metadataFields(...input),
+  metadataValues: (input: Input<'metadataValues'>) => lookup.metadataValues(...input),
+  readText: (input: Input<'readText'>) => lookup.readText(...input),
+  readPart: (input: Input<'readPart'>) => lookup.readPart(...input),
 }
 
 export type LookupMethods = typeof methods

@@ -11,7 +11,7 @@ const MAX_WAITING = 1_000
 /** A thread idle for this long is ended: it holds about 8 MB. */
 const IDLE_MS = 60_000
 
-interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countListed'> {
+interface Lookups extends Pick<DocumentStore, 'visibleKeys' | 'list' | 'countListed'> {
   lookup: DocumentLookup
   close(): Promise<void>
 }
@@ -26,17 +26,26 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
   const { ask } = lookups
 
   return {
-    matchingKeys: (filter, signal) =>
-      filters.ask(({ call }) => call('matchingKeys', filter), signal),
-    list: (query, signal) => ask(({ call }) => call('list', query), signal),
-    countListed: (selection, signal) => ask(({ call }) => call('countListed', selection), signal),
+    visibleKeys: (visibility, signal) =>
+      filters.ask(({ call }) => call('visibleKeys', visibility), signal),
+    list: (of, query, signal) => ask(({ call }) => call('list', [of, query]), signal),
+    countListed: (of, chosen, signal) =>
+      ask(({ call }) => call('countListed', [of, chosen]), signal),
     lookup: {
-      findDocuments: (query, signal) => ask(({ call }) => call('findDocuments', query), signal),
-      countDocuments: (filter, signal) => ask(({ call }) => call('countDocuments', filter), signal),
-      metadataFields: (query, signal) => ask(({ call }) => call('metadataFields', query), signal),
-      metadataValues: (query, signal) => ask(({ call }) => call('metadataValues', query), signal),
-      readText: (id, signal) => ask(({ call }) => call('readText', id), signal),
-      readPart: (part, signal) => ask(({ call }) => call('readPart', part), signal),
+      findDocuments: (of, query, signal) =>
+        ask(({ call }) => call('findDocuments', [of, query]), signal),
+      countDocuments: (of, filter, signal) =>
+        ask(({ call }) => call('countDocuments', [of, filter]), signal),
+      collections: (of, limit, signal) =>
+        ask(({ call }) => call('collections', [of, limit]), signal),
+      goneConversations: (of, limit, signal) =>
+        ask(({ call }) => call('goneConversations', [of, limit]), signal),
+      metadataFields: (of, query, signal) =>
+        ask(({ call }) => call('metadataFields', [of, query]), signal),
+      metadataValues: (of, query, signal) =>
+        ask(({ call }) => call('metadataValues', [of, query]), signal),
+      readText: (of, id, signal) => ask(({ call }) => call('readText', [of, id]), signal),
+      readPart: (of, part, signal) => ask(({ call }) => call('readPart', [of, part]), signal),
     },
     async close() {
       await Promise.all([filters.close(), lookups.close()])

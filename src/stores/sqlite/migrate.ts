@@ -16,6 +16,7 @@ export const MIGRATIONS: readonly string[] = [
   './evaluation.sql',
   './evaluation-runs.sql',
   './picture-chunks.sql',
+  './visibility.sql',
 ].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
 
 export interface Migration {

@@ -22,7 +22,7 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'put',
   'delete',
   'retry',
-  'patchMetadata',
+  'patchLabels',
   'beginFile',
   'addPiece',
   'addArtifact',
@@ -122,7 +122,8 @@ function settle(group: readonly Queued<Write, unknown>[], outcomes: readonly Out
 
 /** The size of a write: the number of characters, vector elements or bytes that it carries. */
 function charactersOf({ name, input }: Write): number {
-  if (name === 'add' || name === 'put') return input[0].text.length
+  if (name === 'add') return input[0].text.length
+  if (name === 'put') return input[1].text.length
   if (name === 'addPiece') return input[2].length
   if (name === 'addArtifact') return input[0].size
   if (name === 'addVectors') return input[0].values.length

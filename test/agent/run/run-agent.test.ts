@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { semanticSearch } from '../../../src/agent/tools/document-tools.ts'
 import { sizeOfMessages } from '../../../src/models/token-estimate.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import { createAgentForTest, endOf, outline, question, toolAnswering } from './agent-for-test.ts'
 import { hitOf } from './hit.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
@@ -15,7 +16,13 @@ describe('a run without a tool call', () => {
     expect(outline(heard)).toEqual(['At', ' nine [1]', '.', 'end: stop'])
     expect(endOf(heard).hits).toEqual([hitOf('a'), hitOf('b')])
     expect(searches).toEqual([
-      { query: 'When does it open?', topK: 7, explain: true, spend: expect.any(Function) },
+      {
+        visibility: forCaller({}),
+        query: 'When does it open?',
+        topK: 7,
+        explain: true,
+        spend: expect.any(Function),
+      },
     ])
     expect(model.requests).toHaveLength(1)
   })

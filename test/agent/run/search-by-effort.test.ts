@@ -23,8 +23,8 @@ async function lastStep(
 ): Promise<SearchStep | undefined> {
   const retrieval = { search: async () => ({ hits: [], degraded: false }) }
   const parts = { model, retrieval, spend: () => 100, bounds: { ...BOUNDS, ...bounds } }
-  const search = { query: 'a', topK: 3, effort: 'high' as const }
-  const steps = await Array.fromAsync(searchByEffort(parts, search))
+  const search = { query: 'a', topK: 3 }
+  const steps = await Array.fromAsync(searchByEffort(parts, search, 'high'))
   return steps.at(-1)
 }
 

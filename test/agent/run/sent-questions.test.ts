@@ -1,3 +1,4 @@
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createSentQuestions } from '../../../src/agent/run/sent-questions.ts'
 import type { ModelMessage } from '../../../src/models/chat-model.ts'
@@ -13,7 +14,7 @@ const assistant = (content: string): ModelMessage => ({ role: 'assistant', conte
 
 /** An agent whose one document is served in the given revision, or gone. */
 function agentWith(revisionOf: () => number | undefined, contextTokens = 32_768) {
-  const get = async (id: string) => {
+  const get = async (_visibility: Visibility, id: string) => {
     const document = {
       id: id.replace(/^doc_|-1-0$/g, ''),
       servedRevision: revisionOf(),

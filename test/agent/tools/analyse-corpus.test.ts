@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { analyseCorpus, countTerms } from '../../../src/agent/tools/analyse-corpus.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import type { ModelUsage } from '../../../src/models/chat-model.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import { finish, toDelta } from '../run/scripted-model.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
@@ -26,14 +27,15 @@ function create(texts: readonly string[], reply = 'A note.') {
 const many = (count: number, size = 10) => Array.from({ length: count }, () => 'owl '.repeat(size))
 
 describe('analyse_corpus', () => {
-  it('counts under both filters', async () => {
-    const { run, filters } = create(['a'])
+  it('counts by its filter what the run may see', async () => {
+    const { run, filters, visibilities } = create(['a'])
     const own = { field: 'a', eq: 1 }
-    const filter = { field: 'b', eq: 2 }
-    expect(await run({ task: 'count', filter: own }, createContext({ filter }))).toBe(
+    const visibility = forCaller({ collections: ['b'] })
+    expect(await run({ task: 'count', filter: own }, createContext({ visibility }))).toBe(
       '1 documents.',
     )
-    expect(filters).toEqual([{ and: [own, filter] }])
+    expect(filters).toEqual([own])
+    expect(visibilities).toEqual([visibility])
   })
 
   it('lists as many as asked, as sources', async () => {

@@ -1,14 +1,18 @@
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { createArtifacts } from '../../../src/agent/tools/artifacts.ts'
 import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
+import { MASTER } from '../../../src/schemas/operator/api-key.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 
 /** What a tool may use of a run, on an artifact store in memory that comes with it. */
 export function createContext(more: Partial<ToolContext> = {}) {
   const store = createMemoryArtifactStore()
+  const { visibility = forCaller(MASTER) } = more
   const context: ToolContext = {
     citations: { ...createCitations(), key: 'k' },
-    search: {},
+    visibility,
+    search: { visibility },
     conversation: 'a-conversation',
     artifacts: createArtifacts(store),
     activeSkills: new Set(),

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { createTables } from '@agent-server/tables'
 import { expect, it } from 'vitest'
 import { documentsWithTables } from '../../../src/agent/tools/document-tables.ts'
@@ -16,7 +17,9 @@ it('every document whose name the store takes for that of a table can be queried
   }))
   const documents = documentsWithTables(createFakeLookup(files))
   const tables = createTables({ directory: await temporaryDirectory(), documents })
-  const names = (await tables.entries(undefined, signal)).map(({ document }) => document.file?.name)
+  const names = (await tables.entries(everything(), signal)).map(
+    ({ document }) => document.file?.name,
+  )
   tables.close()
   expect(names).toEqual(files.map(({ file }) => file))
 })

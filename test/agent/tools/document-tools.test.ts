@@ -3,6 +3,7 @@ import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { readDocument, semanticSearch } from '../../../src/agent/tools/document-tools.ts'
 import type { Search } from '../../../src/knowledge/retrieval/search.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { hitOf } from '../run/hit.ts'
 import { createContext } from './context-for-test.ts'
@@ -53,7 +54,13 @@ describe('semantic_search', () => {
       const { tool, queries, signals } = createSearch(defaultTopK)
       await tool.run({ query: 'opening', ...(topK && { topK }) }, createContext(), signal)
       expect(queries).toEqual([
-        { query: 'opening', topK: expected, explain: true, spend: expect.any(Function) },
+        {
+          visibility: forCaller({}),
+          query: 'opening',
+          topK: expected,
+          explain: true,
+          spend: expect.any(Function),
+        },
       ])
       expect(signals).toEqual([signal])
     })
@@ -92,9 +99,15 @@ describe('read_document', () => {
   function createTool(more: Partial<StoredDocument> = {}) {
     const document = { ...documentOf({ id: 'd', title: 'Long', content: TEXT }), ...more }
     return readDocument({
-      store: { get: async (id) => (id === 'd' ? document : undefined) },
+      store: {
+        async get({ collections }, id) {
+          const { collection = 'default' } = document
+          const isVisible = collections === 'all' || collections.includes(collection)
+          return id === 'd' && isVisible ? document : undefined
+        },
+      },
       lookup: {
-        readPart: async ({ start, end }) => ({
+        readPart: async (_visibility, { start, end }) => ({
           text: TEXT.slice(start, end),
           length: TEXT.length,
           isWhole: true,
@@ -145,11 +158,11 @@ describe('read_document', () => {
   it('A document is named by the number of a passage, too', async () => {
     const citations = createCitations()
     citations.add([{ ...hitOf('x'), documentId: 'd' }])
-    const context = createContext({ citations, filter: { field: 'team', eq: 'red' } })
-    const tool = createTool({ metadata: { team: 'red' } })
+    const context = createContext({ citations, visibility: forCaller({ collections: ['red'] }) })
+    const tool = createTool({ collection: 'red' })
     expect(await tool.run({ document: '[1]' }, context, signal)).toContain('aaa')
     expect(await tool.run({ document: 'd' }, context, signal)).toContain('aaa')
-    const blue = createTool({ metadata: { team: 'blue' } }).run({ document: 'd' }, context, signal)
+    const blue = createTool({ collection: 'blue' }).run({ document: 'd' }, context, signal)
     await expect(blue).rejects.toThrow('there is no document "d"')
   })
 
@@ -157,7 +170,7 @@ describe('read_document', () => {
     ['that there is not', { document: 'e' }, {}, {}],
     ['of a passage that there is not', { document: '[7]' }, {}, {}],
     ['that is not ready', { document: 'd' }, { servedRevision: undefined }, {}],
-    ['that the filter may exclude', { document: 'd' }, {}, { filter: { field: 'a', eq: 1 } }],
+    ['that is not visible', { document: 'd' }, {}, { visibility: forCaller({ collections: [] }) }],
   ])('A document %s is not read', async (_case, input, stored, context) => {
     const asked = async () => createTool(stored).run(input, createContext(context), signal)
     await expect(asked()).rejects.toThrow(/^document: /)

@@ -1,7 +1,9 @@
 import type { FormKind, FormResult, Forms, FormValues } from '@agent-server/office-tools'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { fillForm, unsaidWords } from '../../../src/agent/tools/fill-form.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import { hitOf } from '../run/hit.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-document.ts'
@@ -22,12 +24,13 @@ function create(result: Partial<FormResult> = {}, tables: FakeTable[] = []) {
       return { fields: FIELDS, mistakes: [], unfilled: ['city'], ...result }
     },
   }
-  const context = createContext(tables.length > 0 ? { filter: { field: 'public', eq: true } } : {})
+  const context = createContext({ visibility: forCaller({ collections: ['public'] }) })
   context.citations.add([hitOf('a')])
   const { lookup, store } = createFakeLookup(tables)
-  const get = async (id: string) => {
+  const get = async ({ collections }: Visibility, id: string) => {
     const table = tables.find((each) => each.id === id)
-    return table && { ...documentOf(table), metadata: { public: table.id === 'doc_a' } }
+    const isVisible = id === 'doc_a' || !collections.includes('public')
+    return table && isVisible ? documentOf(table) : undefined
   }
   const documents = { ...store, get }
   const tool = fillForm({ forms, store: documents, lookup, artifacts: context.store })

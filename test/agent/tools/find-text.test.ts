@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import type { ToolContext } from '../../../src/agent/tools/define-tool.ts'
 import { findText } from '../../../src/agent/tools/find-text.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import { processorMs } from '../../support/processor-time.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
@@ -17,10 +18,13 @@ function find(input: object, context: Partial<ToolContext> = {}, texts = TEXTS) 
     documentOf({ id, title: id, content }),
   )
   const tool = findText({
-    store: { get: async (id) => documents.find((document) => document.id === id) },
+    store: {
+      get: async ({ collections }, id) =>
+        collections === 'all' ? documents.find((document) => document.id === id) : undefined,
+    },
     lookup: {
       findDocuments: async () => ({ documents, nextCursor: undefined }),
-      readText: async (id) => texts[id],
+      readText: async (_visibility, id) => texts[id],
     },
   })
   return tool.run(input, createContext(context), new AbortController().signal)
@@ -63,8 +67,8 @@ describe('find_text', () => {
   it('looks in one document if it is named, and only in one that the run may see', async () => {
     expect(await find({ text: 'disk', document: 'notes' })).toMatch(/^1 place in 1 of 1 document\./)
     await expect(find({ text: 'disk', document: 'none' })).rejects.toThrow(/^document: /)
-    const filter = { field: 'team', eq: 'red' }
-    await expect(find({ text: 'disk', document: 'notes' }, { filter })).rejects.toThrow(
+    const visibility = forCaller({ collections: [] })
+    await expect(find({ text: 'disk', document: 'notes' }, { visibility })).rejects.toThrow(
       /^document: /,
     )
   })

@@ -1,10 +1,10 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import { everything, narrowed, type Visibility } from '@agent-server/search/visibility.ts'
 import type { RowQuery, Table } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import type { DocumentTables } from '../../../src/agent/tools/document-tables.ts'
 import { lookupData } from '../../../src/agent/tools/lookup-data.ts'
-import type { Filter } from '../../../src/schemas/metadata.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
@@ -28,7 +28,7 @@ const TABLE: Table<StoredDocument> = {
 
 /** Fake tables: one, whose third and seventh row fit whatever is asked. */
 function createFakeTables(
-  asked: RowQuery<Filter>[],
+  asked: RowQuery<Visibility>[],
   isMore = false,
 ): Pick<DocumentTables, 'find' | 'lookUp'> {
   return {
@@ -50,7 +50,7 @@ function createFakeTables(
 
 function create(texts: readonly string[] = ['a', 'b']) {
   const parts = createFakeDocuments(texts)
-  const asked: RowQuery<Filter>[] = []
+  const asked: RowQuery<Visibility>[] = []
   const tool = lookupData({ lookup: parts.lookup, tables: createFakeTables(asked) })
   return {
     ...parts,
@@ -109,11 +109,12 @@ describe('lookup_data', () => {
     expect(filters).toEqual([filter])
   })
 
-  it('keeps to the filter of the request', async () => {
-    const { run, filters } = create()
-    const filter = { field: 'public', eq: true }
-    await run({ conditions: [{ field: 'a', equals: 1 }] }, createContext({ filter }))
-    expect(filters).toEqual([{ and: [{ field: 'a', eq: 1 }, filter] }])
+  it('keeps to what the run may see', async () => {
+    const { run, filters, visibilities } = create()
+    const visibility = narrowed(everything(), { field: 'public', eq: true })
+    await run({ conditions: [{ field: 'a', equals: 1 }] }, createContext({ visibility }))
+    expect(filters).toEqual([{ field: 'a', eq: 1 }])
+    expect(visibilities).toEqual([visibility])
   })
 
   it('says that nothing fits', async () => {
@@ -147,7 +148,7 @@ describe('lookup_data over a table', () => {
       {
         table: 'budget__q1',
         maximumRows: 7,
-        filter: undefined,
+        visibility: context.visibility,
         conditions: [{ field: 'cost', from: 1, to: 2 }],
       },
     ])
@@ -193,10 +194,10 @@ describe('lookup_data over a table', () => {
     await expect(create().run({ table: 'nothing' })).rejects.toThrow(Refusal)
   })
 
-  it('keeps to the filter of the request', async () => {
-    const filter = { field: 'n', eq: 1 }
+  it('keeps to what the run may see', async () => {
+    const visibility = narrowed(everything(), { field: 'n', eq: 1 })
     const { run, asked } = create()
-    await run({ table: 'budget__q1', conditions: [COSTLY] }, createContext({ filter }))
-    expect(asked[0]?.filter).toEqual(filter)
+    await run({ table: 'budget__q1', conditions: [COSTLY] }, createContext({ visibility }))
+    expect(asked[0]?.visibility).toEqual(visibility)
   })
 })

@@ -19,6 +19,8 @@ export function documentOf(table: FakeTable): StoredDocument {
     id,
     title,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
     status: 'ready',
     error: undefined,
@@ -39,24 +41,24 @@ export function createFakeLookup(tables: FakeTable[]) {
   const reads: string[] = []
   const find = (id: string) => tables.find((table) => table.id === id)
   const lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'> = {
-    async findDocuments({ cursor }, signal) {
+    async findDocuments(_visibility, { cursor }, signal) {
       signal.throwIfAborted()
       const all = tables.toReversed().map(documentOf)
       const start = Number(cursor ?? 0)
       const documents = all.slice(start, start + 2)
       return { documents, nextCursor: start + 2 < all.length ? String(start + 2) : undefined }
     },
-    async readText(id) {
+    async readText(_visibility, id) {
       reads.push(id)
       return find(id)?.content.toString()
     },
   }
   const store: Pick<DocumentStore, 'get' | 'readFile'> = {
-    async get(id) {
+    async get(_visibility, id) {
       const found = find(id)
       return found && documentOf(found)
     },
-    async readFile(id) {
+    async readFile(_visibility, id) {
       reads.push(`file ${id}`)
       const content = find(id)?.content
       return content === undefined ? undefined : pieces(Buffer.from(content))

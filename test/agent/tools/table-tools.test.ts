@@ -1,10 +1,11 @@
 import { Refusal } from '@agent-server/lib/refusal.ts'
+import type { Visibility } from '@agent-server/search/visibility.ts'
 import type { Table, TableEntry, TableQuery } from '@agent-server/tables'
 import { describe, expect, it } from 'vitest'
 import { safeFileName } from '../../../src/agent/tools/artifacts.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { citeTables, renderRows, tableTools } from '../../../src/agent/tools/table-tools.ts'
-import type { Filter } from '../../../src/schemas/metadata.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { createContext } from './context-for-test.ts'
 import { documentOf } from './stored-document.ts'
@@ -30,7 +31,7 @@ const tableOf = (name: string): Table<StoredDocument> => ({
 
 /** Fake tables that answer the same rows to every query, and refuse to open what is called `bad`. */
 function createFakeTables(names: string[], rowCount = 2) {
-  const queries: TableQuery<Filter>[] = []
+  const queries: TableQuery<Visibility>[] = []
   const tables: Parameters<typeof tableTools>[0] = {
     entries: async () => names.map(entryOf),
     find: async (name) => tableOf(name.toLowerCase()),
@@ -123,11 +124,11 @@ describe('query_table', () => {
     expect(await run('query_table', { sql: 'SELECT 1' })).toContain(lines)
   })
 
-  it('hands on filter and cap', async () => {
+  it('hands on what the run may see, and the cap', async () => {
     const { run, queries } = createFakeTables(['sales'])
-    const filter = { field: 'year', eq: 2026 }
-    await run('query_table', { sql: 'SELECT 1', maximumRows: 7 }, createContext({ filter }))
-    expect(queries).toEqual([{ sql: 'SELECT 1', maximumRows: 7, filter }])
+    const visibility = forCaller({ collections: ['sales'] })
+    await run('query_table', { sql: 'SELECT 1', maximumRows: 7 }, createContext({ visibility }))
+    expect(queries).toEqual([{ sql: 'SELECT 1', maximumRows: 7, visibility }])
     await run('query_table', { sql: 'SELECT 1', maximumRows: 1_001 })
     expect(queries.at(-1)?.maximumRows).toBe(1_000)
   })

@@ -1,7 +1,9 @@
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/agent/citations/citations.ts'
 import { ToolInputError } from '../../../src/agent/tools/define-tool.ts'
 import { createToolFiles } from '../../../src/agent/tools/tool-files.ts'
+import { forCaller } from '../../../src/schemas/visibility.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { hitOf } from '../run/hit.ts'
 import { createMemoryArtifactStore } from './memory-artifact-store.ts'
@@ -18,19 +20,22 @@ const FILES: Record<string, string> = {
 async function create() {
   const artifacts = createMemoryArtifactStore()
   const documents = {
-    get: async (id: string) =>
-      id in FILES || id === 'doc_text' ? documentOf(id, FILES[id]) : undefined,
-    readFile: async (id: string) => pieces([`${id} `, 'content']),
+    get: async ({ collections }: Visibility, id: string) => {
+      const isVisible = id === 'doc_a' || collections === 'all'
+      const isThere = id in FILES || id === 'doc_text'
+      return isThere && isVisible ? documentOf(id, FILES[id]) : undefined
+    },
+    readFile: async (_visibility: Visibility, id: string) => pieces([`${id} `, 'content']),
   }
   const read = createToolFiles({ documents, artifacts })
   const citations = createCitations()
   citations.add([hitOf('a'), hitOf('text')])
   const readNames = (names: string[], { most = 1_000, filtered = false } = {}) =>
-    read(names, { citations, filter: filtered ? FILTER : undefined }, most)
+    read(names, { citations, visibility: filtered ? PUBLIC : everything() }, most)
   return { readNames, artifacts }
 }
 
-const FILTER = { field: 'public', eq: true }
+const PUBLIC = forCaller({ collections: ['public'] })
 
 async function* pieces(texts: readonly string[]) {
   for (const text of texts) yield Buffer.from(text)
@@ -41,7 +46,9 @@ function documentOf(id: string, name: string | undefined): StoredDocument {
     id,
     title: undefined,
     url: undefined,
-    metadata: id === 'doc_a' ? { public: true } : undefined,
+    collection: undefined,
+    conversation: undefined,
+    metadata: undefined,
     status: 'ready',
     file: name === undefined ? undefined : { name, mediaType: 'text/csv', size: 1 },
     error: undefined,

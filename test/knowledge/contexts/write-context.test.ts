@@ -18,6 +18,8 @@ const CHUNK: StoredChunk = {
   heading: 'Part',
   title: 'Title',
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   start,
   end: start + 12,
@@ -40,7 +42,7 @@ function createForTest(...answers: (string | Error)[]) {
   const { write, pauseMs } = createContextWriter({
     model,
     lookup: {
-      readPart: async ({ start: from, end }) => ({
+      readPart: async (_visibility, { start: from, end }) => ({
         text: TEXT.slice(from, end),
         length: TEXT.length,
         isWhole: true,

@@ -15,6 +15,8 @@ const chunkOf = (key: number): StoredChunk => ({
   documentId: key === 3 ? 'refused' : 'd',
   title: undefined,
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
 })
 
@@ -44,7 +46,10 @@ function open(
         readVectorKeys()
         return Uint32Array.from(vectors).sort()
       },
-      readChunks: async (asked) => asked.filter((key) => chunks.has(key)).map(chunkOf),
+      readChunks: async (_visibility, asked) => ({
+        chunks: asked.filter((key) => chunks.has(key)).map(chunkOf),
+        missing: asked.filter((key) => !chunks.has(key)),
+      }),
       addVectors: async (batch) => {
         const kept = [...batch.keys].filter((key) => chunks.has(key))
         for (const key of kept) vectors.add(key)

@@ -19,6 +19,8 @@ function chunkOf(key: number): StoredChunk {
     text: `Text ${key}`,
     title: undefined,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
     heading: '',
     start: 0,

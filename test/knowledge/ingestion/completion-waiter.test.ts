@@ -11,6 +11,8 @@ function createForTest() {
     id: 'a',
     title: undefined,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
     error: undefined,
     status: 'pending',

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { openText } from '../../../src/knowledge/ingestion/document-reads.ts'
 
@@ -10,13 +11,14 @@ const BYTES = Buffer.byteLength(TEXT)
 function openLong({ isWhole = false, range = {}, replacedAfter = Number.POSITIVE_INFINITY } = {}) {
   const asked = { parts: 0, characters: 0 }
   const opened = openText(
-    async (_id, { start = 0, end = TEXT.length }) => {
+    async (_visibility, _id, { start = 0, end = TEXT.length }) => {
       asked.parts++
       const text = TEXT.slice(start, end)
       asked.characters = Math.max(asked.characters, text.length)
       const revision = asked.parts > replacedAfter ? 2 : 1
       return { title: 'D', url: undefined, revision, text, length: TEXT.length, isWhole }
     },
+    everything(),
     'd',
     range,
     signal,

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createAdmission, createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { Document } from '../../../src/schemas/document.ts'
@@ -9,6 +10,8 @@ const stored: StoredDocument = {
   id: 'doc_1',
   title: 'Hours',
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   file: undefined,
   status: 'ready',
@@ -41,32 +44,32 @@ function createForTest(behaviour: Behaviour = {}) {
         note('add', document)
         return adding ? adding() : { ...stored, id: document.id, status: 'pending' }
       },
-      put: async (document: NewDocument) => {
+      put: async (_visibility, document: NewDocument) => {
         note('put', document)
         return { ...stored, id: document.id, status: 'pending' }
       },
       listChunks: async () => undefined,
       get: async () => found,
-      list: async (page) => {
+      list: async (_visibility, page) => {
         note('list', page)
         return { documents: [stored], nextCursor: page.limit === 1 ? 'next' : undefined }
       },
-      countListed: async (selection) => {
+      countListed: async (_visibility, selection) => {
         note('count', selection)
         return 7
       },
       readFile: async () => undefined,
       stageFile: async () => ({ number: 1, size: 1 }),
       dropStaged: async (number) => note('drop', number),
-      patchMetadata: async (id, metadata) => {
+      patchLabels: async (_visibility, id, { metadata }) => {
         note('patch', id, metadata)
         return found
       },
-      delete: async (id) => {
+      delete: async (_visibility, id) => {
         note('delete', id)
         return keys
       },
-      retry: async (id) => {
+      retry: async (_visibility, id) => {
         note('retry', id)
         return { ...stored, id, status: 'pending' }
       },
@@ -75,7 +78,7 @@ function createForTest(behaviour: Behaviour = {}) {
     completionWaiter: { wait: async () => settled },
     index: {
       check: async () => undefined,
-      refreshMetadata: async (refreshed) => note('refresh', refreshed),
+      refreshLabels: async (refreshed) => note('refresh', refreshed),
       remove: async (removed) => {
         note('remove', removed)
         await removing?.()
@@ -114,7 +117,7 @@ describe('a new document', () => {
 
 describe('a stored document', () => {
   it('is answered in the shape of the contract', async () => {
-    const document = await createForTest().documents.get('doc_1')
+    const document = await createForTest().documents.get(everything(), 'doc_1')
     expect(Document.parse(document)).toEqual(document)
     expect(document).toEqual({
       id: 'doc_1',
@@ -140,12 +143,12 @@ describe('a stored document', () => {
     ],
   ])('shows %s', async (_case, fields, shown) => {
     const { documents } = createForTest({ found: { ...stored, ...fields } })
-    expect(await documents.get('doc_1')).toMatchObject(shown)
+    expect(await documents.get(everything(), 'doc_1')).toMatchObject(shown)
   })
 
   it('that does not exist is document_not_found', async () => {
     const { documents } = createForTest({ found: undefined })
-    await expect(documents.get('doc_9')).rejects.toMatchObject({
+    await expect(documents.get(everything(), 'doc_9')).rejects.toMatchObject({
       code: 'document_not_found',
       param: 'id',
       message: 'There is no document "doc_9"',
@@ -159,7 +162,7 @@ describe('the list of documents', () => {
   it('hands the query on, and the cursor of the next page back', async () => {
     const { documents, asked } = createForTest()
     const query = { limit: 1, cursor: 'c', status: 'failed', sort: 'title' } as const
-    const list = await documents.list({ ...query, total: false })
+    const list = await documents.list(everything(), { ...query, total: false })
     expect(list).not.toHaveProperty('total')
     expect(asked).toEqual([['list', query]])
     expect(list.nextCursor).toBe('next')
@@ -168,21 +171,25 @@ describe('the list of documents', () => {
 
   it('counts all that it goes through where it is asked to', async () => {
     const { documents, asked } = createForTest()
-    expect(await documents.list({ ...EVERY, title: 'owl', total: true })).toMatchObject({
+    expect(
+      await documents.list(everything(), { ...EVERY, title: 'owl', total: true }),
+    ).toMatchObject({
       total: 7,
     })
     expect(asked.at(-1)).toMatchObject(['count', { title: 'owl' }])
   })
 
   it('has no cursor on its last page', async () => {
-    expect(await createForTest().documents.list(EVERY)).not.toHaveProperty('nextCursor')
+    expect(await createForTest().documents.list(everything(), EVERY)).not.toHaveProperty(
+      'nextCursor',
+    )
   })
 })
 
 describe('a document put in', () => {
   it('is stored under the id of the caller, and then the ingestion is woken', async () => {
     const { documents, asked } = createForTest()
-    const put = await documents.put('mine', { text: 'a', metadata: { year: 1 } })
+    const put = await documents.put(everything(), 'mine', { text: 'a', metadata: { year: 1 } })
     expect(put).toEqual({ id: 'mine', status: 'pending' })
     expect(asked).toEqual([['put', { id: 'mine', text: 'a', metadata: { year: 1 } }], ['wake']])
   })
@@ -199,7 +206,7 @@ describe('a batch', () => {
 
   it('answers for each what became of it', async () => {
     const { documents } = createForTest({ adding: taking(2, full) })
-    expect((await documents.createAll(inputs)).results).toEqual([
+    expect((await documents.createAll(everything(), inputs)).results).toEqual([
       { id: 'doc_1', status: 'pending' },
       { id: 'doc_1', status: 'pending' },
       { error: { code: 'queue_full', message: 'Too many documents wait' } },
@@ -211,7 +218,7 @@ describe('a batch', () => {
     ['one fails for a reason that is not to be told', 2, new Error('secret')],
   ])('fails where %s', async (_case, count, refusal) => {
     const { documents } = createForTest({ adding: taking(count, refusal) })
-    await expect(documents.createAll(inputs)).rejects.toBe(refusal)
+    await expect(documents.createAll(everything(), inputs)).rejects.toBe(refusal)
   })
 })
 
@@ -239,7 +246,7 @@ describe('waiting for a document', () => {
 describe('a removal', () => {
   it('is the document store’s first, then the index forgets the chunks', async () => {
     const { documents, asked } = createForTest()
-    await documents.remove('doc_1')
+    await documents.remove(everything(), 'doc_1')
     expect(asked).toEqual([
       ['delete', 'doc_1'],
       ['remove', [1, 2]],
@@ -248,13 +255,15 @@ describe('a removal', () => {
 
   it('of what does not exist is document_not_found, and the index is not asked', async () => {
     const { documents, asked } = createForTest({ keys: undefined })
-    await expect(documents.remove('doc_9')).rejects.toMatchObject({ code: 'document_not_found' })
+    await expect(documents.remove(everything(), 'doc_9')).rejects.toMatchObject({
+      code: 'document_not_found',
+    })
     expect(asked).toEqual([['delete', 'doc_9']])
   })
 
   it('is done also where the index cannot forget, which is logged', async () => {
     const { documents, asked } = createForTest({ removing: () => Promise.reject(new Error('x')) })
-    await expect(documents.remove('doc_1')).resolves.toBeUndefined()
+    await expect(documents.remove(everything(), 'doc_1')).resolves.toBeUndefined()
     expect(asked.at(-1)).toEqual([
       'warn',
       { err: new Error('x'), documentId: 'doc_1' },
@@ -265,7 +274,7 @@ describe('a removal', () => {
 
 it('a retry puts the document back and wakes the ingestion', async () => {
   const { documents, asked } = createForTest()
-  expect(await documents.retry('doc_1')).toEqual({ id: 'doc_1', status: 'pending' })
+  expect(await documents.retry(everything(), 'doc_1')).toEqual({ id: 'doc_1', status: 'pending' })
   expect(asked).toEqual([['retry', 'doc_1'], ['wake']])
 })
 

@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createOrphanSweep,
@@ -50,7 +51,7 @@ describe('reconciliation', () => {
     const parts = await openFilled(6)
     const { known } = await keysOf(parts)
     await parts.index.remove(known.slice(1, 3))
-    await parts.store.delete('document5')
+    await parts.store.delete(everything(), 'document5')
     expect((await keysOf(parts)).index).not.toEqual((await keysOf(parts)).known)
 
     await reconciliationOf(parts).run(never)
@@ -115,9 +116,9 @@ describe('reconciliation', () => {
     await parts.index.remove((await keysOf(parts)).known)
     const store = {
       ...parts.store,
-      async readChunks(keys: readonly number[]) {
-        const chunks = await parts.store.readChunks(keys)
-        await parts.store.delete('document1')
+      async readChunks(...input: Parameters<typeof parts.store.readChunks>) {
+        const chunks = await parts.store.readChunks(...input)
+        await parts.store.delete(everything(), 'document1')
         return chunks
       },
     }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createExtractor, type Extractor } from '@agent-server/readers'
 import type { ChunkIndex } from '@agent-server/search'
 import { createAnalyser, createEmbeddedIndex } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { onTestFinished } from 'vitest'
 import type { SegmentText } from '../../../src/knowledge/ingestion/prepare-thread.ts'
 import { createPreparer, type Preparer } from '../../../src/knowledge/ingestion/preparer.ts'
@@ -101,13 +102,18 @@ export function createRunning(parts: Parts, options: Partial<IngestionOptions> =
 /** The identifiers of the documents whose chunks a search finds, read from the document store as retrieval does. */
 export async function find({ index, store }: Parts, query: string): Promise<string[]> {
   const terms = analyser.query(query)
-  const { candidates } = await index.search({ mode: 'lexical', terms, limit: 100 })
-  const chunks = await store.readChunks(candidates.map(({ key }) => key))
+  const { candidates } = await index.search(everything(), {
+    mode: 'lexical',
+    terms,
+    limit: 100,
+  })
+  const keys = candidates.map(({ key }) => key)
+  const { chunks } = await store.readChunks(everything(), keys)
   return chunks.map(({ documentId }) => documentId)
 }
 
 export async function getDocument({ store }: Parts, id: string): Promise<StoredDocument> {
-  const document = await store.get(id)
+  const document = await store.get(everything(), id)
   if (!document) throw new Error(`There is no document ${id}`)
   return document
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { JobCrashed } from '@agent-server/lib/processes/job.ts'
 import { ExtractionError } from '@agent-server/readers'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { PreparationError } from '../../../src/knowledge/ingestion/retry-policy.ts'
 import {
@@ -141,7 +142,7 @@ describe('an index that fails', () => {
     })
     expect(await keysOf(parts)).toEqual({ index: [], known: [] })
 
-    await parts.store.retry('a')
+    await parts.store.retry(everything(), 'a')
     running.wake()
     await running.until('ready')
     expect(await find(parts, 'whales')).toEqual(['a'])

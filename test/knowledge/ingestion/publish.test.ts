@@ -1,4 +1,5 @@
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { long, onlyLong, someOf } from '../../support/long.ts'
 import {
@@ -25,7 +26,11 @@ async function* inPieces(text: string) {
 
 async function addFile({ store }: Parts, id: string, text: string) {
   const kept = await store.stageFile(inPieces(text))
-  return store.put({ id, text: '', file: { name: 'a.txt', mediaType: 'text/plain', ...kept } })
+  return store.put(everything(), {
+    id,
+    text: '',
+    file: { name: 'a.txt', mediaType: 'text/plain', ...kept },
+  })
 }
 
 async function ready(parts: Parts, options?: Parameters<typeof createRunning>[1]) {
@@ -51,7 +56,7 @@ describe('a long document', () => {
       const keys = await keysOf(parts)
       expect(keys.known).toHaveLength(document.chunkCount)
       expect(keys.index).toEqual(keys.known)
-      const chunks = await parts.store.readChunks(keys.known)
+      const { chunks } = await parts.store.readChunks(everything(), keys.known)
       for (const chunk of chunks) expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
       expect(chunks.at(-1)?.text).toContain(`In part ${SECTIONS - 1} `)
       expect(await find(parts, 'part 555')).toContain('a')
@@ -95,7 +100,7 @@ describe('a long document', () => {
     })
     await running.start()
     await gate.reached
-    await parts.store.delete('a')
+    await parts.store.delete(everything(), 'a')
     gate.open()
     await running.until('superseded')
     expect(await keysOf(parts)).toEqual({ index: [], known: [] })

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { qdrantOptionsAt } from '../../../packages/index-qdrant/test/qdrant-index.ts'
 import { completeIndex, replaceIndex } from '../../../src/knowledge/ingestion/replace-index.ts'
@@ -25,7 +26,7 @@ async function addDocuments(parts: Parts, name: string, count: number) {
   await running.stop(1_000)
 }
 
-const statusOf = async ({ store }: Parts, id: string) => (await store.get(id))?.status
+const statusOf = async ({ store }: Parts, id: string) => (await store.get(everything(), id))?.status
 const never = new AbortController().signal
 
 describe('The replacement of an index', () => {
@@ -64,7 +65,7 @@ describe('The replacement of an index', () => {
     const index = await openEmbeddedIndex()
     const next = {
       ...index,
-      async refreshMetadata(keys: readonly number[]) {
+      async refreshLabels(keys: readonly number[]) {
         refreshed.push(...keys)
       },
     }
@@ -78,13 +79,15 @@ describe('The replacement of an index', () => {
         progress: () => undefined,
         drop: async () => undefined,
         async serve() {
-          await parts.store.patchMetadata('document1', { team: 'owls' })
+          await parts.store.patchLabels(everything(), 'document1', {
+            metadata: { team: 'owls' },
+          })
           return next
         },
       },
       never,
     )
-    const page = await parts.store.listChunks({ documentId: 'document1', limit: 10 })
+    const page = await parts.store.listChunks(everything(), { documentId: 'document1', limit: 10 })
     expect(new Set(refreshed)).toEqual(new Set(page?.chunks.map(({ key }) => key)))
   })
 
@@ -118,7 +121,7 @@ describe('The replacement of an index', () => {
     const parts = await openFilled(40)
     const next = await openEmbeddedIndex()
     const [first = 0] = await parts.store.chunkKeys()
-    const chunks = await parts.store.readChunks([first])
+    const { chunks } = await parts.store.readChunks(everything(), [first])
     await next.add(Uint32Array.of(first), await parts.preparer.analyse(chunks), [])
     const progress: number[][] = []
     await completeIndex(

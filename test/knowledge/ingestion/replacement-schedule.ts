@@ -1,4 +1,5 @@
 import { compareKeys } from '@agent-server/lib/compare-keys.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -126,7 +127,8 @@ async function publishAll(task: {
     await store.add({ id, text: id })
     const [job] = await store.claimJobs(1)
     if (job) await publisher.publish(job, segmentOf(job), 1, signal)
-    await addVectors(vectors, await store.readChunks(published.splice(0)), signal)
+    const { chunks } = await store.readChunks(everything(), published.splice(0))
+    await addVectors(vectors, chunks, signal)
   }
 }
 

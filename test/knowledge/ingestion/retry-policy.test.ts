@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { backoffMs } from '@agent-server/lib/backoff.ts'
 import { AppError } from '@agent-server/lib/errors.ts'
 import { describe, expect, it } from 'vitest'
-import { batchOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
+import { batchOf, labelsOf } from '../../../packages/search/test/contracts/chunk-index.fixture.ts'
 import {
   FAILURE_CODES,
   RETRY,
@@ -94,7 +94,7 @@ function openWatched() {
 describe('An index that is watched', () => {
   it('is given all that it was to be given', async () => {
     const { index, given } = openWatched()
-    const parts = [Uint32Array.of(1), batchOf([['wing']]), [{ year: 2026 }]] as const
+    const parts = [Uint32Array.of(1), batchOf([['wing']]), [labelsOf({ year: 2026 })]] as const
     await index.add(...parts)
     await index.remove([1])
     expect(given).toEqual([...parts, [1]])

@@ -1,4 +1,5 @@
 import type { Extracted } from '@agent-server/readers'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import {
   createSources,
@@ -15,6 +16,8 @@ const JOB: IngestionJob = {
   attempt: 1,
   title: undefined,
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   text: '',
   file: FILE,
@@ -79,7 +82,7 @@ describe('The source of a document', () => {
     expect(closed).toEqual([])
     source.close()
     expect(closed).toEqual(['Read.'])
-    expect(asked).toEqual([['a', 2], FILE, 'abc'])
+    expect(asked).toEqual([[everything(), 'a', 2], FILE, 'abc'])
   })
 
   it('is made fit to be stored without moving a page', async () => {

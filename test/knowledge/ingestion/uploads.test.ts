@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AllDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { createFiles, receiveFile } from '../../../src/knowledge/ingestion/uploads.ts'
 import type { FormPart } from '../../../src/schemas/new-document.ts'
+import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 async function openFiles(queueLimit = 100) {
@@ -21,7 +24,7 @@ async function openFiles(queueLimit = 100) {
     log: { warn: () => undefined },
     index: {
       check: async () => undefined,
-      refreshMetadata: async () => undefined,
+      refreshLabels: async () => undefined,
       remove: async () => undefined,
     },
     lookup: store.lookup,
@@ -33,9 +36,17 @@ async function openFiles(queueLimit = 100) {
     documents,
     countFiles,
     woken: () => woken,
-    files: createFiles({ store, documents }),
+    files: createFiles({ store })(ofEverything(documents), MASTER),
   }
 }
+
+/** The documents for a caller that sees all of them. */
+const ofEverything = (documents: AllDocuments) => ({
+  create: documents.create,
+  put: documents.put.bind(undefined, everything()),
+  get: documents.get.bind(undefined, everything()),
+  list: documents.list.bind(undefined, everything()),
+})
 
 async function* formOf(content: string, ...fields: FormPart[]): AsyncGenerator<FormPart> {
   async function* bytes() {
@@ -52,7 +63,7 @@ describe('A document of a file', () => {
     const { files, store, woken } = await openFiles()
     const created = await files.create(formOf('Text.', title('A title')))
     expect(created).toEqual({ id: expect.stringMatching(/^doc_/), status: 'pending' })
-    expect(await store.get(created.id)).toMatchObject({
+    expect(await store.get(everything(), created.id)).toMatchObject({
       title: 'A title',
       file: { name: 'a.txt', mediaType: 'text/plain', size: 5 },
     })
@@ -63,24 +74,22 @@ describe('A document of a file', () => {
     const { store } = await openFiles()
     const full = () => Promise.reject(new AppError('queue_full', 'Full'))
     const dropStaged = () => Promise.reject(new AppError('store_unavailable', 'Away'))
-    const files = createFiles({
-      store: { ...store, dropStaged },
-      documents: { create: full, put: full, get: full, list: full },
-    })
+    const into = createFiles({ store: { ...store, dropStaged } })
+    const files = into({ create: full, put: full, get: full, list: full }, MASTER)
     await expect(files.create(formOf('Text.'))).rejects.toMatchObject({ code: 'queue_full' })
   })
 
   it('goes by the name of its file where it has no title', async () => {
     const { files, store } = await openFiles()
     const { id } = await files.create(formOf('Text.'))
-    expect(await store.get(id)).toMatchObject({ title: 'a.txt' })
+    expect(await store.get(everything(), id)).toMatchObject({ title: 'a.txt' })
   })
 
   it('is put in the place of another', async () => {
     const { files, store, woken } = await openFiles()
     await files.put('mine', formOf('One.'))
     expect(await files.put('mine', formOf('Two.'))).toEqual({ id: 'mine', status: 'pending' })
-    expect(await store.get('mine')).toMatchObject({ revision: 2 })
+    expect(await store.get(everything(), 'mine')).toMatchObject({ revision: 2 })
     expect(woken()).toBe(2)
   })
 
@@ -148,9 +157,10 @@ describe('Uploads at the same time', () => {
   })
 
   it('of one key leave room for those of others', async () => {
-    const { files, documents } = await openFiles()
-    const one = files.into(documents, 'key-a')
-    const other = files.into(documents, 'key-b')
+    const { store, documents } = await openFiles()
+    const into = createFiles({ store })
+    const ofKey = (id: string) => into(ofEverything(documents), { key: { id, name: id } })
+    const [one, other] = [ofKey('a'), ofKey('b')]
     const uploads = Array.from({ length: 8 }, hanging)
     const results = uploads.map(({ form }) => one.create(form))
     const full = { code: 'too_many_uploads', retryAfter: expect.any(Number) }

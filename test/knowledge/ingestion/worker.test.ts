@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { createClaimLoop } from '../../../src/knowledge/ingestion/worker.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
@@ -59,7 +60,7 @@ describe('a ready document', () => {
     await running.until('ready')
 
     const { known, index } = await keysOf(parts)
-    const chunks = await parts.store.readChunks(known)
+    const { chunks } = await parts.store.readChunks(everything(), known)
     expect(chunks.map(({ ordinal }) => ordinal)).toEqual(chunks.map((_, ordinal) => ordinal))
     for (const chunk of chunks) expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
     expect(chunks.map(({ heading }) => heading)).toContain('Guide > Part 3')
@@ -86,7 +87,7 @@ describe('a ready document', () => {
     const running = createRunning(parts)
     await running.start()
     await running.until('ready')
-    await parts.store.put({ id: 'a', text: 'About sharks.' })
+    await parts.store.put(everything(), { id: 'a', text: 'About sharks.' })
     running.wake()
     await running.until('ready', 2)
 
@@ -177,7 +178,7 @@ describe('a document deleted while it is ingested', () => {
     })
     await running.start()
     await gate.reached
-    expect(await parts.store.delete('a')).toEqual([])
+    expect(await parts.store.delete(everything(), 'a')).toEqual([])
     expect((await keysOf(parts)).index).toHaveLength(1)
     gate.open()
     await running.until('superseded')
@@ -254,6 +255,8 @@ const job = (documentId: string): IngestionJob => ({
   text: 'x',
   title: undefined,
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   file: undefined,
 })

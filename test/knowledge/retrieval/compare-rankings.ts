@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { ChunkIndex } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { DEPTH, measure } from '../../../src/operator/evaluation/measures.ts'
 import { openEmbeddedIndex } from '../../support/embedded-index.ts'
@@ -31,7 +32,7 @@ export async function compareRankings(
     let sum = 0
     for (const { text, relevant } of queries) {
       const query = { mode: 'lexical', terms: analyser.query(text), limit: DEPTH } as const
-      const { candidates } = await index.search(query)
+      const { candidates } = await index.search(everything(), query)
       const ranking = candidates.map(({ key }) => documents[key]?._id ?? '')
       sum += measure(ranking, { relevant, graded: false }).ndcg
     }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createAnalyser } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { DEPTH, mean, measure } from '../../../src/operator/evaluation/measures.ts'
@@ -20,7 +21,7 @@ async function ndcgOn(collection: string): Promise<number> {
   const found: number[] = []
   for (const { text, relevant } of await readQueries(folder)) {
     const query = { mode: 'lexical', terms: analyser.query(text), limit: DEPTH } as const
-    const { candidates } = await index.search(query)
+    const { candidates } = await index.search(everything(), query)
     const ranking = candidates.map(({ key }) => documents[key]?._id ?? '')
     found.push(measure(ranking, { relevant, graded: false }).ndcg)
   }

@@ -26,6 +26,8 @@ function scores(mode: SearchMode, matches: Match[], terms = analyser.query(QUEST
       text,
       title,
       heading,
+      collection: undefined,
+      conversation: undefined,
       metadata: undefined,
     }
     return { key, score: 77, chunk, ...stages }
@@ -98,6 +100,8 @@ it('the terms of a chunk are found once, and those that were found first are for
     end: 1,
     title: undefined,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
   })
   expect(termsOf(chunkOf(1))).toEqual(analyser.batch([chunkOf(1)]).terms)

@@ -1,4 +1,5 @@
 import type { QueryTerms } from '@agent-server/search'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -13,6 +14,8 @@ const chunkOf = (key: number): StoredChunk => ({
   text: `Text ${key}`,
   title: 'T',
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   heading: '',
   start: 0,
@@ -31,7 +34,10 @@ function createForTest(searches: number[][], stored: number[]) {
       },
     },
     store: {
-      readChunks: async (keys) => keys.filter((key) => stored.includes(key)).map(chunkOf),
+      readChunks: async (_visibility, keys) => ({
+        chunks: keys.filter((key) => stored.includes(key)).map(chunkOf),
+        missing: keys.filter((key) => !stored.includes(key)),
+      }),
     },
     analyseQuery: () => TERMS,
     termsOfChunk: () => TERMS.terms,
@@ -39,7 +45,7 @@ function createForTest(searches: number[][], stored: number[]) {
   })
   return {
     async find(topK: number) {
-      const { hits } = await retrieval.search({ query: 'When?', topK })
+      const { hits } = await retrieval.search({ visibility: everything(), query: 'When?', topK })
       return hits.map(({ text }) => text)
     },
     asked: () => asked,

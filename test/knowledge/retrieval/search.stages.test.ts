@@ -1,5 +1,6 @@
 import type { ChunkQuery } from '@agent-server/search'
 import { createAnalyser } from '@agent-server/search'
+import { everything, type Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { createRetrieval, type Search } from '../../../src/knowledge/retrieval/search.ts'
 import type { Reranked } from '../../../src/models/reranker.ts'
@@ -16,6 +17,8 @@ const chunkOf = (key: number): StoredChunk => ({
   text: `Text ${key}`,
   title: undefined,
   url: undefined,
+  collection: undefined,
+  conversation: undefined,
   metadata: undefined,
   heading: '',
   start: 0,
@@ -41,7 +44,7 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
   const asked: ChunkQuery[] = []
   const keys = Array.from({ length: count }, (_, index) => index + 1)
   const index = {
-    async search(query: ChunkQuery) {
+    async search(_visibility: Visibility, query: ChunkQuery) {
       asked.push(query)
       const stages = {
         lexical: { lexical: 1 },
@@ -69,7 +72,9 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
   }
   const retrieval = createRetrieval({
     index,
-    store: { readChunks: async (wanted) => wanted.map(chunkOf) },
+    store: {
+      readChunks: async (_visibility, wanted) => ({ chunks: wanted.map(chunkOf), missing: [] }),
+    },
     analyseQuery: analyser.query,
     termsOfChunk: (chunk) => analyser.batch([chunk]).terms,
     reranking,
@@ -77,7 +82,8 @@ function createForTest({ count = 3, vector, hasAllVectors = true, scores }: Part
     hasAllVectors: () => hasAllVectors,
   })
   const ask = async (search: Partial<Search> = {}) => {
-    const { hits, degraded } = await retrieval.search({ query: 'text', topK: 3, ...search })
+    const asked = { visibility: everything(), query: 'text', topK: 3, ...search }
+    const { hits, degraded } = await retrieval.search(asked)
     return { hits, degraded, found: hits.map(({ id }) => Number(id.slice(4))) }
   }
   return { ask, embedded, reranked, asked }

@@ -1,5 +1,7 @@
 import type { ChunkQuery, QueryTerms } from '@agent-server/search'
+import { everything, narrowed, type Visibility } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
+import { takes } from '../../../packages/search/test/contracts/takes.ts'
 import { createRetrieval } from '../../../src/knowledge/retrieval/search.ts'
 import { Hit } from '../../../src/schemas/query.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -15,6 +17,8 @@ function chunkOf(key: number, fields: Partial<StoredChunk> = {}): StoredChunk {
     text: `Text ${key}`,
     title: `Title ${key}`,
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: undefined,
     heading: '',
     start: 0,
@@ -35,24 +39,28 @@ interface Corpus {
 
 /** Retrieval over a fixed ranking and a fixed document store, and what each of them was asked. */
 function createForTest({ matched, stored = matched.map((key) => chunkOf(key)) }: Corpus) {
-  const searches: ChunkQuery[] = []
+  const searches: (ChunkQuery & { visibility: Visibility })[] = []
   const reads: number[][] = []
   const analysed: string[] = []
   const byKey = new Map(stored.map((chunk) => [chunk.key, chunk]))
   const retrieval = createRetrieval({
     index: {
-      async search(query, signal) {
+      async search(visibility, query, signal) {
         signal?.throwIfAborted()
-        searches.push(query)
+        searches.push({ visibility, ...query })
         const found = matched.slice(0, query.limit)
         const candidates = found.map((key) => ({ key, score: 10_000 - key }))
         return { candidates, exhausted: found.length < query.limit, degraded: false }
       },
     },
     store: {
-      async readChunks(keys) {
+      async readChunks({ filter }, keys) {
         reads.push([...keys])
-        return keys.flatMap((key) => byKey.get(key) ?? [])
+        const chunks = keys.flatMap((key) => byKey.get(key) ?? [])
+        return {
+          chunks: chunks.filter(({ metadata }) => !filter || takes(filter, metadata)),
+          missing: keys.filter((key) => !byKey.has(key)),
+        }
       },
     },
     analyseQuery: (text) => {
@@ -63,7 +71,9 @@ function createForTest({ matched, stored = matched.map((key) => chunkOf(key)) }:
     hasAllVectors: () => true,
   })
   const search = (topK: number, signal?: AbortSignal) =>
-    retrieval.search({ query: 'When?', topK }, signal).then(({ hits }) => hits)
+    retrieval
+      .search({ visibility: everything(), query: 'When?', topK }, signal)
+      .then(({ hits }) => hits)
   const found = async (topK: number) =>
     (await search(topK)).map(({ documentId }) => Number(documentId.slice(4)))
   return { retrieval, search, found, searches, reads, analysed }
@@ -98,7 +108,7 @@ describe('a search', () => {
 
   it('analyses no more than ten thousand code units', async () => {
     const { retrieval, analysed } = createForTest({ matched: [] })
-    await retrieval.search({ query: 'q'.repeat(50_000), topK: 5 })
+    await retrieval.search({ visibility: everything(), query: 'q'.repeat(50_000), topK: 5 })
     expect(analysed[0]).toHaveLength(10_000)
   })
 })
@@ -186,7 +196,7 @@ describe('an abort', () => {
     const call = new AbortController()
     const retrieval = createRetrieval({
       index: {
-        async search({ limit }, signal) {
+        async search(_visibility, { limit }, signal) {
           signal?.throwIfAborted()
           const candidates = keysTo(limit).map((key) => ({ key, score: 1 }))
           return { candidates, exhausted: false, degraded: false }
@@ -195,24 +205,24 @@ describe('an abort', () => {
       store: {
         async readChunks() {
           call.abort(gone)
-          return []
+          return { chunks: [], missing: [] }
         },
       },
       analyseQuery: () => TERMS,
       termsOfChunk: () => TERMS.terms,
       hasAllVectors: () => true,
     })
-    const hits = retrieval.search({ query: 'a', topK: 5 }, call.signal)
+    const hits = retrieval.search({ visibility: everything(), query: 'a', topK: 5 }, call.signal)
     await expect(hits).rejects.toBe(gone)
   })
 })
 
-it('a filter is the index’s to apply; what it does not know yet has changed is left out', async () => {
+it('what is visible is the index’s to find; what it does not know yet has changed is left out', async () => {
   const stored = [2026, 2026, 1999].map((year, key) => chunkOf(key, { metadata: { year } }))
   const { retrieval, searches } = createForTest({ matched: [2, 1, 0], stored })
-  const filter = { field: 'year', eq: 2026 }
-  expect((await retrieval.search({ query: 'When?', topK: 2, filter })).hits).toHaveLength(2)
-  expect(searches).toMatchObject([{ filter, limit: 18 }])
+  const visibility = narrowed(everything(), { field: 'year', eq: 2026 })
+  expect((await retrieval.search({ query: 'When?', topK: 2, visibility })).hits).toHaveLength(2)
+  expect(searches).toMatchObject([{ visibility, limit: 18 }])
 })
 
 it('a failure of the document store is the search’s own', async () => {
@@ -225,5 +235,7 @@ it('a failure of the document store is the search’s own', async () => {
     termsOfChunk: () => TERMS.terms,
     hasAllVectors: () => true,
   })
-  await expect(retrieval.search({ query: 'a', topK: 5 })).rejects.toBe(failure)
+  await expect(retrieval.search({ visibility: everything(), query: 'a', topK: 5 })).rejects.toBe(
+    failure,
+  )
 })

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { type Search, watchSearches } from '../../../src/knowledge/retrieval/search.ts'
 import { hitOf } from '../../agent/run/hit.ts'
 
-const query = { query: 'When?', topK: 5 }
+const query = { visibility: everything(), query: 'When?', topK: 5 }
 const FOUND = { hits: [hitOf('a')], degraded: false }
 const { signal } = new AbortController()
 

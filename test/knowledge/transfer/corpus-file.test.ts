@@ -17,6 +17,8 @@ const document = (id: string, text: string): CorpusDocument => ({
     id,
     title: 'Tïtle',
     url: undefined,
+    collection: undefined,
+    conversation: undefined,
     metadata: { a: 1, b: true },
     file: undefined,
     status: 'ready',
@@ -105,6 +107,28 @@ describe('The file of a corpus', () => {
     const back = (await read((await written(given)).file)).slice(1)
     expect(back[0]).toMatchObject({ document: { file } })
     expect(back[1]).toMatchObject({ replacement: { file: { notes: { page: 3 } } } })
+  })
+
+  it('has the collection in the metadata, as files of earlier versions do', async () => {
+    const record = document('a', 'Words')
+    const placed = {
+      ...record,
+      document: { ...record.document, collection: 'red', conversation: 'conv_1' },
+      replacement: { ...record.document, collection: 'blue', metadata: undefined },
+    }
+    const { file } = await written([...RECORDS.slice(0, 1), placed])
+    const lines = zstdDecompressSync(await readFile(file))
+      .toString()
+      .split('\n')
+    expect(JSON.parse(lines[1] ?? '')).toMatchObject({
+      document: { metadata: { a: 1, b: true, collection: 'red' }, conversation: 'conv_1' },
+      replacement: { metadata: { collection: 'blue' } },
+    })
+    expect(lines[1]).not.toMatch(/"collection":"red".*"collection":"red"/)
+    expect((await read(file))[1]).toMatchObject({
+      document: { collection: 'red', conversation: 'conv_1', metadata: { a: 1, b: true } },
+      replacement: { collection: 'blue', metadata: {} },
+    })
   })
 
   it('is left between two records with the reason of the signal alone', async () => {

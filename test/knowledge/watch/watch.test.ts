@@ -1,6 +1,7 @@
 import { appendFile, chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createDocuments } from '../../../src/knowledge/ingestion/documents.ts'
 import { openWatch } from '../../../src/knowledge/watch/watch.ts'
@@ -71,12 +72,15 @@ async function open(queueLimit = 1_000) {
     },
     /** Each path with the newest revision of its document. */
     async taken() {
-      const { documents: all } = await parts.store.list({ limit: 100 })
+      const { documents: all } = await parts.store.list(everything(), { limit: 100 })
       return Object.fromEntries(all.map((each) => [each.metadata?.watched_path, each.revision]))
     },
     /** Each path with the revision that is found. */
     async ready() {
-      const { documents: all } = await parts.store.list({ limit: 100, status: 'ready' })
+      const { documents: all } = await parts.store.list(everything(), {
+        limit: 100,
+        status: 'ready',
+      })
       return Object.fromEntries(
         all.map((each) => [each.metadata?.watched_path, each.servedRevision]),
       )

@@ -1,6 +1,7 @@
 import { AppError } from '@agent-server/lib/errors.ts'
 import { expect, it } from 'vitest'
 import { createPages } from '../../../src/knowledge/web/pages.ts'
+import { MASTER } from '../../../src/schemas/operator/api-key.ts'
 
 const { signal } = new AbortController()
 
@@ -10,7 +11,7 @@ const answerOf = (url: string) =>
 it('A page that is refused says why, also where the store cannot forget its file', async () => {
   const away = () => Promise.reject(new AppError('store_unavailable', 'Away'))
   const full = () => Promise.reject(new AppError('queue_full', 'Full'))
-  const pages = createPages({
+  const { into } = createPages({
     store: {
       get: away,
       put: away,
@@ -19,11 +20,11 @@ it('A page that is refused says why, also where the store cannot forget its file
       dropStaged: away,
       stageFile: async (pieces) => ({ number: 1, size: (await Array.fromAsync(pieces)).length }),
     },
-    documents: { create: full, put: full, find: full, get: full },
     fetchPage: () => ({ get: (url, _headers, read) => read(answerOf(url)) }),
     wake: () => undefined,
     log: { warn: () => undefined },
   })
+  const pages = into({ create: full, put: full, find: full, get: full }, MASTER)
   const page = { url: 'https://example.org/a.txt' }
   await expect(pages.create(page, undefined, signal)).rejects.toMatchObject({ code: 'queue_full' })
 })

@@ -1,12 +1,15 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
-import { toCondition } from '../../../src/stores/sql/filter.ts'
+import type { Filter } from '../../../src/schemas/metadata.ts'
+import { visibleTo } from '../../../src/stores/sql/visible.ts'
 
-const IN_METADATA = 'number IN (SELECT document FROM metadata WHERE '
+const conditionOf = (filter: Filter) => visibleTo(everything(), { filter })
+const IN_METADATA = 'documents.number IN (SELECT document FROM metadata WHERE '
 
 describe('A filter as a condition', () => {
   it('never has a value in its text', () => {
     const nasty = `'; DROP TABLE documents; --`
-    const { sql, values } = toCondition({
+    const { sql, values } = conditionOf({
       and: [{ field: 'a', eq: nasty }, { or: [{ not: { field: nasty, in: [nasty, 1, true] } }] }],
     })
     expect(sql).not.toContain('DROP')
@@ -14,7 +17,7 @@ describe('A filter as a condition', () => {
   })
 
   it('numbers its parameters in the order of its values', () => {
-    const { sql, values } = toCondition({ field: 'year', gte: 2020, lt: 2025 })
+    const { sql, values } = conditionOf({ field: 'year', gte: 2020, lt: 2025 })
     expect(sql).toBe(
       `${IN_METADATA}name = $1 AND kind = $2 AND number >= CAST($3 AS double precision) AND kind = $4 AND number < CAST($5 AS double precision))`,
     )
@@ -22,13 +25,13 @@ describe('A filter as a condition', () => {
   })
 
   it('compares strings with strings alone', () => {
-    const { sql, values } = toCondition({ field: 'day', gt: '2026-01-01' })
+    const { sql, values } = conditionOf({ field: 'day', gt: '2026-01-01' })
     expect(sql).toBe(`${IN_METADATA}name = $1 AND string > $2)`)
     expect(values).toEqual(['day', '2026-01-01'])
   })
 
   it('takes what lacks the field, too, where it is turned round', () => {
-    expect(toCondition({ not: { field: 'a', eq: 'b' } }).sql).toBe(
+    expect(conditionOf({ not: { field: 'a', eq: 'b' } }).sql).toBe(
       `NOT ${IN_METADATA}name = $1 AND string = $2)`,
     )
   })

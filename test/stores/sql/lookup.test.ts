@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
+import { everything } from '@agent-server/search/visibility.ts'
 import { expect, it } from 'vitest'
-import { toCondition } from '../../../src/stores/sql/filter.ts'
 import { isTable } from '../../../src/stores/sql/lookup.ts'
+import { visibleTo } from '../../../src/stores/sql/visible.ts'
 import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
 import { migrate } from '../../../src/stores/sqlite/migrate.ts'
 
@@ -25,7 +26,7 @@ it.each([
 ])('values are looked up, not scanned: %j', (filter) => {
   const database = new DatabaseSync(':memory:')
   migrate(database)
-  const sql = `SELECT number FROM documents WHERE ${toCondition(filter).sql}`
+  const sql = `SELECT number FROM documents WHERE ${visibleTo(everything(), { filter }).sql}`
   const plan = JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
   expect(plan).toMatch(/USING (COVERING )?INDEX metadata_(numbers|strings)/)
   expect(plan).not.toContain('SCAN metadata')

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { everything } from '@agent-server/search/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
@@ -42,7 +43,7 @@ describe('A data directory', () => {
     await store.add({ id: 'a', text: 'The first goes on' })
     await store.close()
     const next = await data.open()
-    expect(await next.get('a')).toBeDefined()
+    expect(await next.get(everything(), 'a')).toBeDefined()
     await next.close()
   })
 

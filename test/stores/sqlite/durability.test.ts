@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { everything } from '@agent-server/search/visibility.ts'
 import { expect, it } from 'vitest'
 import { isLong, long } from '../../support/long.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
@@ -73,14 +74,14 @@ function note(line: string, reported: Reported): void {
 async function expectKept(data: SqliteData, reported: Reported): Promise<void> {
   const store = await data.open()
   for (const id of reported.added) {
-    const document = await store.get(id)
+    const document = await store.get(everything(), id)
     if (reported.deleted.has(id)) expect(document).toBeUndefined()
     else if (!reported.deleting.has(id)) expect(document).toBeDefined()
   }
   for (const [id, first] of reported.ready) {
     if (reported.deleting.has(id)) continue
-    expect(await store.get(id)).toMatchObject({ status: 'ready', chunkCount: 3 })
-    const chunks = await store.readChunks([first, first + 1, first + 2])
+    expect(await store.get(everything(), id)).toMatchObject({ status: 'ready', chunkCount: 3 })
+    const { chunks } = await store.readChunks(everything(), [first, first + 1, first + 2])
     expect(chunks.map((chunk) => chunk.text)).toEqual(
       [0, 1, 2].map((ordinal) => `Chunk ${ordinal} of ${id}`),
     )

@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '@agent-server/lib/errors.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 
 // Adds documents in the directory of the first argument, a small disk of its own, until it is full; then
@@ -44,7 +45,7 @@ while (unasked === 'stored') {
   if (unasked === 'stored') asked += 1
 }
 const kept = (await store.counts()).documents.pending
-const deleted = await store.delete('document-2').then(() => 'deleted', codeOf)
+const deleted = await store.delete(everything(), 'document-2').then(() => 'deleted', codeOf)
 await rm(other)
 const withRoom = await add('with-room')
 await store.close()

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { everything } from '@agent-server/search/visibility.ts'
 import type { NewChunk } from '../../../src/stores/document-store.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 
@@ -46,7 +47,7 @@ async function worker(): Promise<never> {
 
 async function remove(id: string): Promise<void> {
   report('deleting', id)
-  await store.delete(id)
+  await store.delete(everything(), id)
   report('deleted', id)
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { everything } from '@agent-server/search/visibility.ts'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'
@@ -25,7 +26,8 @@ it('Look-ups whose callers have left are waited for by no more than a thousand o
     await data.remove()
   })
   const left = new AbortController()
-  const count = (signal: AbortSignal) => store.lookup.countDocuments(undefined, signal)
+  const count = (signal: AbortSignal) =>
+    store.lookup.countDocuments(everything(), undefined, signal)
   const abandoned = Array.from({ length: 1_000 }, () => count(left.signal).catch(() => undefined))
   left.abort()
   await Promise.all(abandoned)
@@ -45,9 +47,9 @@ it('A thread for look-ups ends where nothing is asked, and the next question beg
     await store.close()
     await data.remove()
   })
-  expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
+  expect(await lookups.lookup.countDocuments(everything(), undefined, signal)).toBe(0)
   await expect.poll(countThreads).toBeLessThanOrEqual(before)
-  expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
+  expect(await lookups.lookup.countDocuments(everything(), undefined, signal)).toBe(0)
 })
 
 it('Look-ups that are closed leave no timer behind, which would hold what they were made with', async () => {
@@ -60,7 +62,7 @@ it('Look-ups that are closed leave no timer behind, which would hold what they w
   })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const lookups = createLookups(join(data.directory, 'agent-server.db'), () => undefined)
-  await lookups.lookup.countDocuments(undefined, new AbortController().signal)
+  await lookups.lookup.countDocuments(everything(), undefined, new AbortController().signal)
   expect(vi.getTimerCount()).toBe(1)
   await lookups.close()
   expect(vi.getTimerCount()).toBe(0)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrate.ts'
+import { expectPresentLabels, formerDocuments } from '../../contracts/former-labels.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
@@ -25,6 +26,23 @@ describe('A database of the first version', () => {
     const given = { ...answer, id: 'f', rating: 'up', comment: undefined, copy: undefined } as const
     expect(await store.feedback.put(given)).toMatchObject({ id: 'f', answerId: 'a' })
     await store.close()
+  })
+})
+
+describe('A database whose documents had their collections in the metadata', () => {
+  it('has them in columns, those of a replacement that waits, too', async () => {
+    const data = await createSqliteData()
+    onTestFinished(() => data.remove())
+    const database = data.database()
+    const before = MIGRATIONS.findIndex((step) => step.includes('COLUMN conversation'))
+    migrate(database, MIGRATIONS.slice(0, before))
+    for (const statement of formerDocuments()) database.exec(statement)
+    const store = await data.open()
+    await expectPresentLabels(store)
+    await store.close()
+    const waiting = database.prepare('SELECT collection, metadata FROM replacements').all()
+    expect(waiting).toEqual([{ collection: 'blue', metadata: '{}' }])
+    database.close()
   })
 })
 

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { everything } from '@agent-server/search/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -41,12 +42,12 @@ describe('The SQLite store', () => {
     await store.add({ id: 'kept', text: texts.kept })
     await store.add({ id: 'deleted', text: texts.secret })
     await expect.poll(() => onDisk('The quagga')).toBe(true)
-    await store.delete('deleted')
+    await store.delete(everything(), 'deleted')
     await expect.poll(() => onDisk('The quagga')).toBe(false)
     expect(await onDisk(texts.kept)).toBe(true)
 
     const serve = async (text: string) => {
-      await store.put({ id: 'replaced', text })
+      await store.put(everything(), { id: 'replaced', text })
       const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === 'replaced')
       if (!job) throw new Error('The document is not claimed')
       const key = await store.reserveChunkKeys(1)
@@ -93,7 +94,11 @@ describe('The SQLite store', () => {
       'fulfilled',
     ])
     expect(sent()).toEqual([4])
-    expect((await store.list({ limit: 9 })).documents.map(({ id }) => id)).toEqual(['c', 'b', 'a'])
+    expect((await store.list(everything(), { limit: 9 })).documents.map(({ id }) => id)).toEqual([
+      'c',
+      'b',
+      'a',
+    ])
     await store.close()
   })
 
@@ -139,7 +144,7 @@ describe('The SQLite store', () => {
     const database = data.database()
     database.exec("UPDATE documents SET title = 'Changed' WHERE id = 'a'")
     database.close()
-    expect(await store.get('a')).toMatchObject({ title: 'Changed' })
+    expect(await store.get(everything(), 'a')).toMatchObject({ title: 'Changed' })
     await store.close()
   })
 
@@ -148,7 +153,7 @@ describe('The SQLite store', () => {
     await store.add(document('a'))
     await store.claimJobs(1)
     expect(await store.completeJob({ documentId: 'a', claim: 99 }, [])).toBeUndefined()
-    expect((await store.get('a'))?.status).toBe('processing')
+    expect((await store.get(everything(), 'a'))?.status).toBe('processing')
     await store.close()
   })
 
@@ -174,7 +179,7 @@ describe('The SQLite store', () => {
 
     const calls = [
       () => store.add(document('late')),
-      () => store.get('document-0'),
+      () => store.get(everything(), 'document-0'),
       () => store.check(AbortSignal.timeout(1_000)),
     ]
     for (const call of calls) {

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it } from 'vitest'
 import { callsOf, createWrites, type Write } from '../../../src/stores/sql/writes.ts'
 import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
@@ -30,9 +31,13 @@ describe('The write queue', () => {
   it('gathers what comes while a group is written into the next group', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const first = [write(queue).delete('a'), write(queue).delete('b')]
+    const first = [write(queue).delete(everything(), 'a'), write(queue).delete(everything(), 'b')]
     await Promise.resolve()
-    const second = [write(queue).delete('c'), write(queue).delete('d'), write(queue).delete('e')]
+    const second = [
+      write(queue).delete(everything(), 'c'),
+      write(queue).delete(everything(), 'd'),
+      write(queue).delete(everything(), 'e'),
+    ]
     disk.confirm(0)
     await Promise.all(first)
     disk.confirm(1)
@@ -45,7 +50,7 @@ describe('The write queue', () => {
     const queue = createWriteQueue(disk)
     let confirmed = false
     const deletion = write(queue)
-      .delete('a')
+      .delete(everything(), 'a')
       .then(() => {
         confirmed = true
       })
@@ -76,7 +81,10 @@ describe('The write queue', () => {
     const queue = createWriteQueue(disk)
     const waiting = Array.from({ length: 4_096 }, () => write(queue).check())
     const refusal = { code: 'queue_full', retryAfter: 1 }
-    const refused = [write(queue).delete('a'), write(queue).patchMetadata('a', {})]
+    const refused = [
+      write(queue).delete(everything(), 'a'),
+      write(queue).patchLabels(everything(), 'a', {}),
+    ]
     await Promise.all(refused.map((each) => expect(each).rejects.toMatchObject(refusal)))
     waiting.push(write(queue).check())
     for (let position = 0; position < 17; position += 1) {
@@ -103,20 +111,20 @@ describe('The write queue', () => {
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
-    const sent = write(queue).delete('a')
+    const sent = write(queue).delete(everything(), 'a')
     await Promise.resolve()
-    const waiting = write(queue).delete('b')
+    const waiting = write(queue).delete(everything(), 'b')
     const unavailable = { code: 'store_unavailable' }
     await Promise.all([
       expect(sent).rejects.toMatchObject(unavailable),
       expect(waiting).rejects.toMatchObject(unavailable),
     ])
-    await expect(write(queue).delete('c')).rejects.toMatchObject(unavailable)
+    await expect(write(queue).delete(everything(), 'c')).rejects.toMatchObject(unavailable)
     expect(disk.groups).toHaveLength(1)
 
     disk.confirm(0)
     await disk.groups[0]?.answer.promise
-    const next = write(queue).delete('d')
+    const next = write(queue).delete(everything(), 'd')
     await Promise.resolve()
     disk.confirm(1)
     await next

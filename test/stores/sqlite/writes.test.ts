@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { unpackError } from '@agent-server/lib/processes/thread.ts'
+import { everything } from '@agent-server/search/visibility.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWrites, type Write } from '../../../src/stores/sql/writes.ts'
 import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
@@ -63,7 +64,12 @@ describe('A group of writes', () => {
   })
 
   it('takes one transaction, in which a write sees those before it', async () => {
-    const group: Write[] = [add('a'), { name: 'delete', input: ['a'] }, add('a'), add('b')]
+    const group: Write[] = [
+      add('a'),
+      { name: 'delete', input: [everything(), 'a'] },
+      add('a'),
+      add('b'),
+    ]
     const before = changes()
     expect((await run(group)).answers).toEqual(['done', 'done', 'done', 'done'])
     expect(changes()).toBe(before + 1)
@@ -71,7 +77,12 @@ describe('A group of writes', () => {
   })
 
   it('keeps what succeeds beside what is refused or fails', async () => {
-    const group: Write[] = [add('a'), add('a'), { name: 'retry', input: ['missing'] }, add('b')]
+    const group: Write[] = [
+      add('a'),
+      add('a'),
+      { name: 'retry', input: [everything(), 'missing'] },
+      add('b'),
+    ]
     const before = changes()
     const answers = ['done', 'Conflict', 'document_not_found', 'done']
     expect((await run(group)).answers).toEqual(answers)

@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { moveCorpus, type Watch } from '../../../src/knowledge/transfer/move-corpus.ts'
 import type { CopyCheckpoint, CorpusRecord } from '../../../src/stores/corpus.ts'
@@ -94,8 +95,8 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     const move = moveCorpus(source.corpus, target.corpus, interruptAfter(1_200), signal)
     await expect(move).rejects.toThrow('interrupted')
     const store = await source.data.open()
-    await store.delete('document-3')
-    await store.put({ id: 'document-5', text: 'Changed' })
+    await store.delete(everything(), 'document-3')
+    await store.put(everything(), { id: 'document-5', text: 'Changed' })
     await store.close()
     const marks: (CopyCheckpoint | undefined)[] = []
     const again = interruptAfter(Number.POSITIVE_INFINITY, marks)

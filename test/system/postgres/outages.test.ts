@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
@@ -35,7 +36,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
 
   const works = async () => {
     await vi.waitFor(() => store.check(AbortSignal.timeout(2_000)), { timeout: 20_000 })
-    expect(await store.get('before')).toMatchObject({ id: 'before' })
+    expect(await store.get(everything(), 'before')).toMatchObject({ id: 'before' })
   }
   const refuses = async (call: () => Promise<unknown>) => {
     const error: unknown = await call().catch((thrown: unknown) => thrown)
@@ -45,21 +46,23 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
 
   it('says so at once where it is refused, and works again without a restart', async () => {
     proxy.set('cut')
-    await refuses(() => store.get('before'))
+    await refuses(() => store.get(everything(), 'before'))
     await refuses(() => store.add({ id: 'x', text: 'x' }))
     await refuses(() => store.claimJobs(1))
     await refuses(() => store.check(AbortSignal.timeout(2_000)))
     proxy.set('pass')
     await works()
-    expect(await store.get('x')).toBeUndefined()
+    expect(await store.get(everything(), 'x')).toBeUndefined()
   })
 
   it('gives up in bounded time on one that does not answer', async () => {
-    await store.get('before')
+    await store.get(everything(), 'before')
     proxy.set('stall')
     await refuses(() => store.check(AbortSignal.timeout(300)))
     await Promise.all(
-      range(12).map((i) => refuses(() => (i % 2 ? store.get('a') : store.claimJobs(1)))),
+      range(12).map((i) =>
+        refuses(() => (i % 2 ? store.get(everything(), 'a') : store.claimJobs(1))),
+      ),
     )
     proxy.set('pass')
     await works()
@@ -84,7 +87,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
           WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`),
       )
       .toEqual([])
-    const { documents } = await store.list({ limit: 999 })
+    const { documents } = await store.list(everything(), { limit: 999 })
     expect(documents.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged))
     expect(await store.counts()).toMatchObject({ jobs: documents.length })
     const jobs = await store.claimJobs(999)
@@ -93,7 +96,7 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
   })
 
   it('goes on when every connection is ended, as by a restart', async () => {
-    await Promise.all(range(9).map(() => store.get('before')))
+    await Promise.all(range(9).map(() => store.get(everything(), 'before')))
     await data.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
     await works()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { migrate, STEPS } from '../../../src/stores/postgres/migrate.ts'
+import { expectPresentLabels, formerDocuments } from '../../contracts/former-labels.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -35,3 +36,21 @@ describe.skipIf(!hasPostgres)('The version after this one (needs PostgreSQL)', (
     expect(await data.sql('SELECT id FROM agent_server.documents')).toEqual([{ id: 'kept' }])
   })
 })
+
+describe.skipIf(!hasPostgres)(
+  'Documents with their collections in the metadata (needs PostgreSQL)',
+  () => {
+    it('have them in columns, those of a replacement that waits, too', async () => {
+      const data = await createPostgresData()
+      onTestFinished(data.remove)
+      const before = STEPS.findIndex((step) => step.pathname.endsWith('/visibility.sql'))
+      await migrate(data.url, STEPS.slice(0, before))
+      for (const statement of formerDocuments('agent_server.')) await data.sql(statement)
+      const store = await data.open()
+      await expectPresentLabels(store)
+      await store.close()
+      const waiting = await data.sql('SELECT collection, metadata FROM agent_server.replacements')
+      expect(waiting).toEqual([{ collection: 'blue', metadata: '{}' }])
+    })
+  },
+)

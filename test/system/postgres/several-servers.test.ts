@@ -1,3 +1,4 @@
+import { everything } from '@agent-server/search/visibility.ts'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IngestionJob, NewChunk } from '../../../src/stores/document-store.ts'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
@@ -99,7 +100,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
   it('make one document of what is put under one new id at the same time', async () => {
     const stores = await openAll(2)
     const put = await Promise.all(
-      inTurn(stores, 20, (store, i) => store.put({ id: 'one', text: `Text ${i}` })),
+      inTurn(stores, 20, (store, i) => store.put(everything(), { id: 'one', text: `Text ${i}` })),
     )
     const revisions = put.map(({ revision }) => revision)
     expect(revisions.toSorted((a, b) => a - b)).toEqual(range(20).map((i) => i + 1))
@@ -199,7 +200,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     const late = await chunkOf(other)
     expect(await gone.completeJob(lost, [late])).toBeUndefined()
     expect(await gone.failJob(lost, FAILURE)).toBe(false)
-    expect(await other.get(lost.documentId)).toMatchObject({ status: 'processing' })
+    expect(await other.get(everything(), lost.documentId)).toMatchObject({ status: 'processing' })
     const chunk = await chunkOf(other)
     expect(await other.completeJob(taken, [chunk])).toEqual([])
     expect([...(await gone.chunkKeys())]).toEqual([chunk.key])

@@ -16,7 +16,7 @@ interface EmbeddedIndexOptions {
   fingerprint: string
   /** Changes when all vectors are recomputed: vectors with another one are indexed again. */
   vectorFingerprint?: string
-  source: Pick<IndexSource, 'matchingKeys'>
+  source: Pick<IndexSource, 'visibleKeys'>
   log?: Pick<Log, 'warn'> | undefined
   /** Called once if the index's thread ends by itself; every call is rejected from then on. */
   onCrash: (error: Error) => void
@@ -48,8 +48,8 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
 
     add: (keys, terms) => thread.call('add', { keys, terms }),
     addVectors: (batch) => thread.call('addVectors', batch),
-    // The document store resolves filters, which is cheap as both are in this process.
-    refreshMetadata: async () => undefined,
+    // The document store knows what is visible, and is cheap to ask as both are in this process.
+    refreshLabels: async () => undefined,
     remove: (keys) => thread.call('remove', keys),
     search: createSearch(stagesOf(thread, source)),
 
@@ -63,9 +63,11 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions): ChunkIndex {
   }
 }
 
-function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'matchingKeys'>): Stages {
+function stagesOf(thread: Thread<IndexMethods>, source: Pick<IndexSource, 'visibleKeys'>): Stages {
   return {
-    scopeOf: async (filter, signal) => ({ only: await source.matchingKeys(filter, signal) }),
+    scopeOf: async (visibility, signal) => ({
+      only: await source.visibleKeys(visibility, signal),
+    }),
     lexical: (query, signal) => answered(thread.call('lexical', query), signal),
     nearest: (query, signal) => answered(thread.call('nearest', query), signal),
     fuse: (lexical, { vector, terms, only, limit }, signal) => {

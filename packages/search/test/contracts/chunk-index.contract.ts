@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isLong, long } from '../../../../test/support/long.ts'
 import type { ChunkIndex, IndexSource } from '../../src/chunk-index.ts'
-import { addTo, batchOf, createSource, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
+import {
+  addTo,
+  batchOf,
+  createSource,
+  keysFor,
+  labelsOf,
+  queryOf,
+  searchIn,
+  seen,
+} from './chunk-index.fixture.ts'
+import { describeSeen } from './seen-chunks.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
 
 export interface ChunkIndexCase {
@@ -30,6 +40,7 @@ export function describeChunkIndex(
     })
 
     describeVectorIndex(() => ({ index, source }))
+    describeSeen(() => ({ index, source }))
 
     describe('search', () => {
       it('finds nothing in an empty index', async () => {
@@ -52,11 +63,11 @@ export function describeChunkIndex(
         const chunks = { 1: ['wing'], 2: ['wing', 'a'], 5: ['wing', 'a', 'b'], 9: ['a'] }
         const of = (...keys: number[]) => ({ field: 'key', in: keys })
         for (const key of Object.keys(chunks).map(Number)) source.metadata.set(key, { key })
-        const metadata = Object.keys(chunks).map((key) => ({ key: Number(key) }))
-        const keys = Uint32Array.from(metadata, ({ key }) => key)
-        await index.add(keys, batchOf(Object.values(chunks)), metadata)
+        const keys = Uint32Array.from(Object.keys(chunks), Number)
+        const labels = Array.from(keys, (key) => labelsOf({ key }))
+        await index.add(keys, batchOf(Object.values(chunks)), labels)
         await index.remove([2])
-        await index.add(Uint32Array.of(2), batchOf([['wing', 'a']]), [{ key: 2 }])
+        await index.add(Uint32Array.of(2), batchOf([['wing', 'a']]), [labelsOf({ key: 2 })])
         const all = await searchIn(index, ['wing'])
         const among = (...wanted: number[]) => searchIn(index, ['wing'], { filter: of(...wanted) })
         expect(await among(0, 2, 3, 5, 9)).toEqual(all.filter(({ key }) => key !== 1))
@@ -112,12 +123,12 @@ export function describeChunkIndex(
         await addTo(index, { 1: ['wing'] })
         const query = { mode: 'lexical', terms: queryOf(['wing']), limit: 5 } as const
         const reason = new Error('left')
-        await expect(index.search(query, AbortSignal.abort(reason))).rejects.toBe(reason)
+        await expect(index.search(seen(), query, AbortSignal.abort(reason))).rejects.toBe(reason)
         const controller = new AbortController()
-        const answer = index.search(query, controller.signal)
+        const answer = index.search(seen(), query, controller.signal)
         controller.abort(reason)
         await expect(answer).rejects.toBe(reason)
-        const found = await index.search(query, new AbortController().signal)
+        const found = await index.search(seen(), query, new AbortController().signal)
         expect(found).toMatchObject({ candidates: [{ key: 1 }], exhausted: true, degraded: false })
       })
     })

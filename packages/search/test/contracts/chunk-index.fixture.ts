@@ -5,8 +5,11 @@ import type {
   IndexSource,
   VectorBatch,
 } from '../../src/chunk-index.ts'
-import { type Metadata, takes } from '../../src/filter.ts'
+import type { Filter, Metadata } from '../../src/filter.ts'
+import { type Labels, toPlace } from '../../src/labels.ts'
 import type { QueryTerms, TermBatch } from '../../src/term-batch.ts'
+import { narrowed } from '../../src/visibility.ts'
+import { sees } from './takes.ts'
 
 /** How often a chunk holds each term; a list names terms that it holds once. */
 export type Terms = readonly string[] | Readonly<Record<string, number>>
@@ -52,16 +55,26 @@ export function addTo(index: ChunkIndex, chunks: Readonly<Record<number, Terms>>
   )
 }
 
-type Limits = Partial<Pick<ChunkQuery, 'limit' | 'filter'>>
+type Limits = Partial<Pick<ChunkQuery, 'limit'>> & { filter?: Filter | undefined }
+
+/** The labels of a document that belongs to no conversation. */
+export const labelsOf = (metadata?: Metadata): Labels => ({
+  ...toPlace(metadata),
+  conversation: undefined,
+})
+
+/** What is seen outside of conversations, by somebody who sees every collection. */
+export const seen = (filter?: Filter) =>
+  narrowed({ collections: 'all', conversations: 'none' }, filter)
 
 /** A lexical search. */
 export async function searchIn(
   index: Pick<ChunkIndex, 'search'>,
   terms: Terms,
-  limits: Limits = {},
+  { filter, limit = 10 }: Limits = {},
 ): Promise<IndexMatch[]> {
-  const query = { mode: 'lexical', terms: queryOf(terms), limit: 10, ...limits } as const
-  return toMatches(await index.search(query))
+  const query = { mode: 'lexical', terms: queryOf(terms), limit } as const
+  return toMatches(await index.search(seen(filter), query))
 }
 
 /** The keys found, best first. */
@@ -73,10 +86,10 @@ export async function keysFor(index: ChunkIndex, terms: Terms, limit = 10): Prom
 export async function nearestIn(
   index: Pick<ChunkIndex, 'search'>,
   vector: Float32Array<ArrayBuffer>,
-  limits: Limits = {},
+  { filter, limit = 10 }: Limits = {},
 ): Promise<IndexMatch[]> {
   const asked = { mode: 'dense', terms: queryOf([]), vector: Promise.resolve(vector) } as const
-  return toMatches(await index.search({ ...asked, limit: 10, ...limits }))
+  return toMatches(await index.search(seen(filter), { ...asked, limit }))
 }
 
 function toMatches({ candidates }: { candidates: readonly IndexMatch[] }): IndexMatch[] {
@@ -86,13 +99,17 @@ function toMatches({ candidates }: { candidates: readonly IndexMatch[] }): Index
 /** What an index reads from the document store, in memory; a test may put a real document store in its place. */
 export function createSource() {
   const metadata = new Map<number, Metadata | undefined>()
+  const labels = new Map<number, Labels>()
+  const labelsAt = (key: number) => labels.get(key) ?? labelsOf(metadata.get(key))
   const vectors = new Map<number, Float32Array>()
   const source: IndexSource = {
-    async matchingKeys(filter) {
-      const matching = [...metadata].filter(([, each]) => takes(filter, each))
-      return Uint32Array.from(matching, ([key]) => key).sort()
+    async visibleKeys(visibility) {
+      const all = new Set([...metadata.keys(), ...labels.keys()])
+      return Uint32Array.from([...all].filter((key) => sees(visibility, labelsAt(key)))).sort()
     },
-    readChunks: async (keys) => keys.map((key) => ({ key, metadata: metadata.get(key) })),
+    readChunks: async (_visibility, keys) => ({
+      chunks: keys.map((key) => ({ key, ...labelsAt(key) })),
+    }),
     async readVectors(wanted) {
       const keys = Uint32Array.from(wanted.filter((key) => vectors.has(key)))
       const dimension = vectors.get(keys[0] ?? 0)?.length ?? 0
@@ -105,6 +122,8 @@ export function createSource() {
   }
   return Object.assign(source, {
     metadata,
+    /** Of documents that more is known of than their metadata. */
+    labels,
     /** Keeps vectors, as a document store does before the index gets them. */
     keep({ keys, dimension, values }: VectorBatch) {
       keys.forEach((key, i) => {

@@ -7,9 +7,11 @@ import {
   batchOf,
   type createSource,
   keysFor,
+  labelsOf,
   nearestIn,
   queryOf,
   searchIn,
+  seen,
 } from './chunk-index.fixture.ts'
 
 const DIMENSION = 48
@@ -134,9 +136,9 @@ export function describeVectorIndex(
         const { index, source } = current()
         const keys = Array.from({ length: 200 }, (_, i) => i + 1)
         const termsOf = (key: number) => (key % 3 ? ['sail'] : ['wing', `w${key}`])
-        const metadata = keys.map((key) => ({ key }))
-        for (const each of metadata) source.metadata.set(each.key, each)
-        await index.add(Uint32Array.from(keys), batchOf(keys.map(termsOf)), metadata)
+        for (const key of keys) source.metadata.set(key, { key })
+        const labels = keys.map((key) => labelsOf({ key }))
+        await index.add(Uint32Array.from(keys), batchOf(keys.map(termsOf)), labels)
         // A candidate without a vector makes the words learn, as lexical search always does.
         await addVectors(keys.filter((key) => key % 5 !== 0))
         const vector = randomVector(77)
@@ -147,11 +149,11 @@ export function describeVectorIndex(
           await searchIn(index, words, limits),
           { vector, termCount: words.length, limit: 30 },
         )
-        const inside = await index.search({
+        const inside = await index.search(seen(filter), {
           mode: 'hybrid',
           terms: queryOf(words),
           vector: Promise.resolve(vector),
-          ...limits,
+          limit: 30,
         })
         const stagesOf = (candidates: typeof outside.candidates) =>
           candidates

@@ -1,0 +1,31 @@
+import type { Metadata } from './filter.ts'
+
+/** What documents are filtered and seen by, besides their text. Without Zod, since the stores' threads load it. */
+export interface Labels {
+  /** The collection it is in; undefined for the default one. */
+  collection: string | undefined
+  /** The conversation it belongs to. */
+  conversation: string | undefined
+  /** Without the collection. */
+  metadata: Metadata | undefined
+}
+
+/** The collection of documents that were put into none. */
+export const DEFAULT_COLLECTION = 'default'
+
+/** In metadata as clients send and see them, this field has the name of the collection, unless it is the default one. */
+export const COLLECTION = 'collection'
+
+type Place = Pick<Labels, 'collection' | 'metadata'>
+
+/** Metadata as clients see them. */
+export function shownMetadata({ collection, metadata }: Partial<Place>): Metadata | undefined {
+  return collection === undefined ? metadata : { ...metadata, [COLLECTION]: collection }
+}
+
+/** The collection that metadata name as clients send them, and the rest. Only a string names one. */
+export function toPlace(sent: Metadata | undefined): Place {
+  const { [COLLECTION]: named, ...metadata } = sent ?? {}
+  if (typeof named !== 'string') return { collection: undefined, metadata: sent }
+  return { collection: named === DEFAULT_COLLECTION ? undefined : named, metadata }
+}

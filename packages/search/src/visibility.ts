@@ -1,0 +1,35 @@
+import type { Filter } from './filter.ts'
+
+/**
+ * Who reads, and therefore which documents exist: every query of a store and of an index takes one. What it leaves out
+ * is as if it were not there. It is applied where the queries are made: in the SQL of a document store, and in each index.
+ */
+export interface Visibility {
+  /** Names of collections; `default` has the documents that are in none. */
+  readonly collections: 'all' | readonly string[]
+  /** Which documents of conversations there are, besides the documents of none. */
+  readonly conversations: 'all' | 'none' | OwnConversations
+  /** Of the documents of no conversation, only those that it takes. */
+  readonly filter?: Filter | undefined
+}
+
+/** The conversations of an API key, or of the master key, which has no id: one of them, or all. */
+interface OwnConversations {
+  readonly owner: string | undefined
+  readonly id?: string | undefined
+}
+
+const EVERYTHING: Visibility = { collections: 'all', conversations: 'all' }
+
+/** For the server's own work, such as ingestion and copies, and for nothing that a client asks for. */
+export const everything = (): Visibility => EVERYTHING
+
+/** Leaves out what a filter does not take, but for the documents of the conversation. */
+export function narrowed(visibility: Visibility, filter: Filter | undefined): Visibility {
+  if (!filter) return visibility
+  const { filter: before } = visibility
+  return { ...visibility, filter: before ? { and: [before, filter] } : filter }
+}
+
+/** Whether it leaves out documents of conversations at most, which are few. */
+export const isBroad = ({ collections, filter }: Visibility) => collections === 'all' && !filter

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+import type { ChunkIndex } from '../../src/chunk-index.ts'
+import type { Labels } from '../../src/labels.ts'
+import { narrowed, type Visibility } from '../../src/visibility.ts'
+import { batchOf, type createSource, queryOf } from './chunk-index.fixture.ts'
+import { sees } from './takes.ts'
+import { randomVector } from './vector-index.contract.ts'
+
+interface Case {
+  index: ChunkIndex
+  source: ReturnType<typeof createSource>
+}
+
+const labelled = (collection?: string, year?: number, conversation?: string): Labels => ({
+  collection,
+  conversation,
+  metadata: year === undefined ? undefined : { year },
+})
+/** By key. */
+const LABELS: Record<number, Labels> = {
+  1: labelled(),
+  2: labelled(undefined, 2026),
+  3: labelled('red'),
+  4: labelled('red', 2026),
+  5: labelled('blue', 1999),
+  6: labelled('red', 1999, 'conv_mine'),
+  7: labelled('red', 2026, 'conv_other'),
+}
+const inCollections = (...collections: string[]): Visibility => ({
+  collections,
+  conversations: 'none',
+})
+const RED = inCollections('red')
+const MINE = { owner: 'key_me', id: 'conv_mine' }
+const SINCE = { field: 'year', gte: 2000 }
+
+/** What needs no visibility: all other methods, which change an index or compare it with the document store. */
+const NEEDS_NONE = [
+  'open',
+  'lost',
+  'add',
+  'addVectors',
+  'refreshLabels',
+  'remove',
+  'vectorKeys',
+  'keys',
+  'check',
+  'close',
+]
+
+/** What an index finds for whom. */
+export function describeSeen(current: () => Case): void {
+  const fill = async () => {
+    const { index, source } = current()
+    const keys = Uint32Array.from(Object.keys(LABELS), Number)
+    for (const key of keys) source.labels.set(key, LABELS[key] ?? labelled())
+    await index.add(
+      keys,
+      batchOf(Array.from(keys, () => ['all'])),
+      Array.from(keys, (key) => LABELS[key]),
+    )
+    return index
+  }
+
+  describe('what is visible', () => {
+    it('is asked of the search alone, as no other method answers a caller', () => {
+      const { index } = current()
+      const methods = Object.entries(index).filter(([, part]) => typeof part === 'function')
+      const names = methods.map(([name]) => name).filter((name) => !NEEDS_NONE.includes(name))
+      expect(names).toEqual(['search'])
+    })
+
+    it.each([
+      ['in a collection', RED],
+      ['in the default one', inCollections('default')],
+      ['in two', inCollections('default', 'blue')],
+      ['in none', inCollections()],
+      ['in one that there is not', inCollections('green')],
+      ['in a collection, by a filter', narrowed(RED, { field: 'year', eq: 2026 })],
+      ['in a collection, by a range', narrowed(RED, SINCE)],
+      ['in a collection and a conversation', { ...RED, conversations: MINE }],
+      ['by id', { ...RED, conversations: { owner: 'key_me' } }],
+    ])('is found, and nothing else: %s', async (_where, visibility) => {
+      const index = await fill()
+      const query = { mode: 'lexical', terms: queryOf(['all']), limit: 20 } as const
+      const { candidates } = await index.search(visibility, query)
+      const expected = Object.entries(LABELS).filter(([, labels]) => sees(visibility, labels))
+      const found = candidates.map(({ key }) => key).toSorted((a, b) => a - b)
+      expect(found).toEqual(expected.map(([key]) => Number(key)))
+    })
+
+    it('is found whatever a filter says, where it is of the conversation', async () => {
+      const index = await fill()
+      const query = { mode: 'lexical', terms: queryOf(['all']), limit: 20 } as const
+      const visibility = narrowed({ collections: 'all', conversations: MINE } as const, {
+        field: 'year',
+        eq: 2026,
+      })
+      const found = (await index.search(visibility, query)).candidates.map(({ key }) => key)
+      // Those of other conversations may be among them, and are dropped when they are read.
+      expect(found.filter((key) => key !== 7).toSorted()).toEqual([2, 4, 6])
+    })
+
+    it('follows the labels of the documents, in words and vectors', async () => {
+      const index = await fill()
+      const vector = randomVector(1)
+      await index.addVectors({ keys: Uint32Array.of(3), dimension: vector.length, values: vector })
+      current().source.labels.set(3, labelled('blue'))
+      await index.refreshLabels([3])
+      for (const mode of ['lexical', 'dense'] as const) {
+        const query = { mode, terms: queryOf(['all']), vector: Promise.resolve(vector), limit: 20 }
+        const keysIn = async (collection: string) =>
+          (await index.search(inCollections(collection), query)).candidates.map(({ key }) => key)
+        expect(await keysIn('red')).not.toContain(3)
+        expect(await keysIn('blue')).toContain(3)
+      }
+    })
+  })
+}

@@ -1,0 +1,33 @@
+import { COLLECTION, DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
+import { z } from 'zod'
+import { allOf, type Filter } from './metadata.ts'
+
+export const CollectionName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
+    error: 'must start with a letter or digit, followed by up to 63 of A-Z a-z 0-9 _ . -',
+  })
+  .describe('Name of a collection; `default` contains the documents that are in none.')
+
+/** Limits a search, a list or a deletion. */
+export const InCollection = CollectionName.describe(
+  'Only documents in this collection, that is, with this name in the metadata field `collection`. `default` contains the documents without that field. If absent, all documents.',
+)
+
+interface Scoped {
+  filter?: Filter | undefined
+  collection?: string | undefined
+}
+
+/** A filter limited to a collection; undefined, for all documents, if neither is given. */
+export function within({ filter, collection }: Scoped): Filter | undefined {
+  if (collection === undefined) return filter
+  const named = { field: COLLECTION, eq: collection }
+  const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
+  return allOf(part, filter)
+}
+
+/** The change of metadata, as clients send it, that moves a document to a collection. */
+export const movedTo = (collection: string) => ({
+  [COLLECTION]: collection === DEFAULT_COLLECTION ? null : collection,
+})

@@ -1,0 +1,15 @@
+import type { Visibility } from '@agent-server/search/visibility.ts'
+import type { Caller } from './operator/api-key.ts'
+
+type Reader = Pick<Caller, 'collections' | 'key'>
+
+/** For lists and searches: the documents of a conversation are found only in that conversation. */
+export function forCaller({ collections, key }: Reader, conversation?: string): Visibility {
+  const conversations = conversation === undefined ? 'none' : { owner: key?.id, id: conversation }
+  return { collections: collections ?? 'all', conversations }
+}
+
+/** For what is named by its id: a caller sees the documents of all of its conversations. */
+export function forCallerById({ collections, key }: Reader): Visibility {
+  return { collections: collections ?? 'all', conversations: { owner: key?.id } }
+}

@@ -1,0 +1,71 @@
+import { AppError } from '@agent-server/lib/errors.ts'
+import { type Labels, shownMetadata, toPlace } from '@agent-server/search/labels.ts'
+import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
+import type { Metadata, MetadataPatch } from '../../schemas/metadata.ts'
+import { tooManyFields } from '../document-store.ts'
+import { contentColumns, toContent } from './columns.ts'
+import type { Row, Tx } from './query.ts'
+
+/** Throws `changed_meanwhile` unless the fields are as expected, `invalid_request` for too many fields. */
+export function patchedPlace(row: Row, patch: MetadataPatch, expected: MetadataPatch = {}) {
+  const shown = shownMetadata(toContent(row))
+  refuseOther(shown, expected)
+  return toPlace(patched(shown, patch))
+}
+
+/** The content that waits is changed as well. */
+export async function patchReplacement(
+  tx: Tx,
+  document: number,
+  patch: MetadataPatch,
+): Promise<void> {
+  const found = await tx.one('SELECT * FROM replacements WHERE document = $1', [document])
+  if (!found) return
+  const { collection, metadata } = contentColumns(patchedPlace(found, patch))
+  await tx.run('UPDATE replacements SET collection = $2, metadata = $3 WHERE document = $1', [
+    document,
+    collection,
+    metadata,
+  ])
+}
+
+/** Stores the values in the rows where filters look them up. */
+export async function insertMetadata(
+  tx: Tx,
+  document: number,
+  labels: Partial<Labels>,
+): Promise<void> {
+  const fields = Object.entries(shownMetadata(labels) ?? {})
+  if (fields.length === 0) return
+  const rows = fields.map(([name, value]) =>
+    typeof value === 'string'
+      ? [name, 'string', null, value]
+      : [name, typeof value, Number(value), null],
+  )
+  const places = rows.map(
+    (_, row) => `($1, ${[2, 3, 4, 5].map((i) => `$${4 * row + i}`).join(', ')})`,
+  )
+  await tx.run(
+    `INSERT INTO metadata (document, name, kind, number, string) VALUES ${places.join(', ')}`,
+    [document, ...rows.flat()],
+  )
+}
+
+/** Throws `changed_meanwhile` unless the fields are as expected; null stands for no such field. */
+function refuseOther(metadata: Metadata = {}, expected: MetadataPatch): void {
+  for (const [name, value] of Object.entries(expected)) {
+    const now = Object.hasOwn(metadata, name) ? metadata[name] : null
+    if (now === value) continue
+    const param = `expected.metadata.${name}`
+    const message = `${param}: the field is now ${JSON.stringify(now)}; nothing was changed`
+    throw new AppError('changed_meanwhile', message, { param })
+  }
+}
+
+/** The metadata without what the patch sets to null. Throws `invalid_request` for too many fields. */
+function patched(metadata: Metadata | undefined, patch: MetadataPatch): Metadata {
+  const all = Object.entries({ ...metadata, ...patch })
+  const kept = all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  if (kept.length > MAX_METADATA_FIELDS) throw tooManyFields()
+  return Object.fromEntries(kept)
+}

@@ -1,0 +1,75 @@
+import { DEFAULT_COLLECTION } from '@agent-server/search/labels.ts'
+import { isBroad, type Visibility } from '@agent-server/search/visibility.ts'
+import type { Filter } from '../../schemas/metadata.ts'
+import { ownerOf } from './conversations.ts'
+import { filterCondition, type Parameter, type Testing } from './filter.ts'
+import type { Statement, Value } from './query.ts'
+
+/** A condition on `documents`, with the values of all parameters so far. */
+export interface Condition {
+  sql: string
+  values: Value[]
+  /** Makes a statement with the condition, which is prepared once if its text does not depend on the values. */
+  statement: (sql: string) => Statement
+}
+
+interface Selection {
+  /** What is chosen of the documents that are visible. */
+  filter?: Filter | undefined
+  /** The values of the parameters before. */
+  values?: readonly Value[]
+  testing?: Testing
+}
+
+/**
+ * The one place where a visibility becomes SQL: holds for the documents that are visible, and that the filter of the
+ * selection takes.
+ */
+export function visibleTo(
+  visibility: Visibility,
+  { filter, values: before = [], testing = 'indexed' }: Selection = {},
+): Condition {
+  const values = [...before]
+  const parameter: Parameter = (value) => `$${values.push(value)}`
+  const taken = (wanted: Filter | undefined) =>
+    wanted ? [filterCondition(wanted, parameter, testing)] : []
+  const { collections } = visibility
+  const parts = [
+    ...(collections === 'all' ? [] : [isIn(collections, parameter)]),
+    ...inConversations(visibility, parameter, taken(visibility.filter)),
+    ...taken(filter),
+  ]
+  const isFixed = isBroad(visibility) && !filter
+  return {
+    sql: parts.join(' AND ') || 'true',
+    values,
+    statement: (sql) => (isFixed ? sql : { made: sql }),
+  }
+}
+
+function isIn(collections: readonly string[], parameter: Parameter): string {
+  const named = collections.filter((name) => name !== DEFAULT_COLLECTION)
+  const parts = [
+    ...(named.length < collections.length ? ['documents.collection IS NULL'] : []),
+    ...(named.length > 0 ? [`documents.collection IN (${named.map(parameter).join(', ')})`] : []),
+  ]
+  return `(${parts.join(' OR ') || 'false'})`
+}
+
+/** Holds for the documents of no conversation that meet the conditions `taken`, and for those of these conversations. */
+function inConversations(
+  { conversations }: Visibility,
+  parameter: Parameter,
+  taken: readonly string[],
+): string[] {
+  if (conversations === 'all') {
+    return taken.length > 0 ? [`(documents.conversation IS NOT NULL OR ${taken.join('')})`] : []
+  }
+  const shared = ['documents.conversation IS NULL', ...taken].join(' AND ')
+  if (conversations === 'none') return [shared]
+  const { owner, id } = conversations
+  const own = `EXISTS (SELECT 1 FROM conversations
+    WHERE id = documents.conversation AND owner = ${parameter(ownerOf({ owner }))})`
+  const named = id === undefined ? own : `documents.conversation = ${parameter(id)} AND ${own}`
+  return [`(${shared} OR ${named})`]
+}
