@@ -115,16 +115,22 @@ function textOf({ content, refusal }: JsonObject): string {
   return [content, ...parts, refusal].filter((part) => typeof part === 'string').join('')
 }
 
-/** The thinking of a delta, which stands in one of four places; some servers fill two of them with the same. */
-function thoughtOf({ reasoning_content, reasoning, reasoning_details, content }: JsonObject) {
+/** The thinking of a delta, which stands in one of five places; some servers fill two of them with the same. */
+function thoughtOf({
+  reasoning_content,
+  reasoning,
+  thinking,
+  reasoning_details,
+  content,
+}: JsonObject) {
   const details = objectsIn(reasoning_details).map(({ text, summary }) => text ?? summary)
-  const parts = objectsIn(content).flatMap(({ thinking }) =>
-    typeof thinking === 'string' ? thinking : objectsIn(thinking).map(({ text }) => text),
+  const parts = objectsIn(content).flatMap(({ thinking: part }) =>
+    typeof part === 'string' ? part : objectsIn(part).map(({ text }) => text),
   )
   const joined = [details, parts].map((texts) =>
     texts.filter((text) => typeof text === 'string').join(''),
   )
-  return [reasoning_content, reasoning, ...joined].map(nonEmptyString).find(Boolean) ?? ''
+  return [reasoning_content, reasoning, thinking, ...joined].map(nonEmptyString).find(Boolean) ?? ''
 }
 
 const objectsIn = (list: unknown): JsonObject[] =>

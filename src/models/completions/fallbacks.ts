@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Fallback } from '../upstream/protocol.ts'
-import { IMAGES_REFUSED, TOOLS_REFUSED } from '../upstream/refusals.ts'
+import { IMAGES_REFUSED, NAMES_REFUSED, TOOLS_REFUSED } from '../upstream/refusals.ts'
 import { SIMPLER_TOOLS } from '../upstream/simple-tools.ts'
 
 /** The name of the schema that a call is held to; no client's own schema has it. */
@@ -61,6 +61,12 @@ export const FALLBACKS: readonly Fallback[] = [
     report: 'a tool choice by name: the tool is offered alone',
   },
   SIMPLER_TOOLS,
+  {
+    concerns: ({ tools }) => Array.isArray(tools) && tools.some(hasHyphen),
+    refusal: NAMES_REFUSED,
+    instead: { hyphens: false },
+    report: 'hyphens in the names of tools: underscores are sent instead',
+  },
   {
     concerns: (body) => 'tools' in body && body.response_format === undefined,
     refusal: /failed to parse grammar/i,
@@ -166,3 +172,5 @@ const callsIn = (messages: unknown): JsonObject[] =>
 
 /** Whether it is as Mistral takes it. */
 export const isShortId = (id: unknown) => /^[a-zA-Z0-9]{9}$/.test(String(id))
+
+const hasHyphen = (tool: unknown) => /-/.test(String(objectOf(objectOf(tool).function).name))

@@ -90,12 +90,15 @@ function bySchema(
 function toTools(
   tools: readonly ModelTool[],
   choice: ToolChoice | undefined,
-  { namedChoice, simpleTools }: Abilities,
+  abilities: Abilities,
 ): Pick<ChatCompletionCreateParams, 'tools' | 'tool_choice'> {
-  const offered = simpleTools ? tools.map(simpleTool) : tools
-  const named = typeof choice === 'object' && offered.find(({ name }) => name === choice.name)
-  if (named && !namedChoice) return { tools: [toTool(named)], tool_choice: 'required' }
-  return { tools: offered.map(toTool), ...(choice && { tool_choice: toToolChoice(choice) }) }
+  const offer = (tool: ModelTool) => toTool(tool, abilities)
+  const named = typeof choice === 'object' && tools.find(({ name }) => name === choice.name)
+  if (named && !abilities.namedChoice) return { tools: [offer(named)], tool_choice: 'required' }
+  return {
+    tools: tools.map(offer),
+    ...(choice && { tool_choice: toToolChoice(choice, abilities) }),
+  }
 }
 
 /**
@@ -220,18 +223,25 @@ function toToolCall(
     id: toCallId(callId, abilities),
     type: 'function',
     // Servers that parse the arguments reject invalid ones; the tool's result says what was wrong.
-    function: { name: toToolName(name), arguments: isJsonObject(written) ? written : '{}' },
+    function: {
+      name: toToolName(name, abilities),
+      arguments: isJsonObject(written) ? written : '{}',
+    },
     ...(extra && { extra_content: extra }),
   }
 }
 
-function toTool({ name, description, parameters }: ModelTool): ChatCompletionFunctionTool {
-  return { type: 'function', function: { name: toToolName(name), description, parameters } }
+function toTool(tool: ModelTool, abilities: Abilities): ChatCompletionFunctionTool {
+  const { name, description, parameters } = abilities.simpleTools ? simpleTool(tool) : tool
+  return {
+    type: 'function',
+    function: { name: toToolName(name, abilities), description, parameters },
+  }
 }
 
-function toToolChoice(choice: ToolChoice): ChatCompletionToolChoiceOption {
+function toToolChoice(choice: ToolChoice, abilities: Abilities): ChatCompletionToolChoiceOption {
   if (typeof choice !== 'object') return choice
-  return { type: 'function', function: { name: toToolName(choice.name) } }
+  return { type: 'function', function: { name: toToolName(choice.name, abilities) } }
 }
 
 function toSampling(

@@ -7,21 +7,20 @@ const MAX_CALLS = 128
 const MAX_ARGUMENT_CHARACTERS = 1_000_000
 
 interface PendingCall {
+  index: number | undefined
   id: string | undefined
   name: string | undefined
   arguments: string
   extra: unknown
 }
 
-interface Fragment extends PendingCall {
-  index: number | undefined
-}
+type Fragment = PendingCall
 
 /**
  * Joins the fragments of streamed tool calls. Servers mark fragments differently: some omit `index`, some repeat it for
  * every call, some send a new id with each fragment, some send the arguments as an object. So a fragment belongs to the
  * call with its id, else to the newest call with its index, else to the newest call; and it begins a new call if it
- * names a function while that call seems complete.
+ * names a function while that call seems complete. Calls that share an id get others.
  */
 export function createToolCallAccumulator() {
   const calls: PendingCall[] = []
@@ -36,9 +35,10 @@ export function createToolCallAccumulator() {
 
   function begin(fragment: Fragment): PendingCall {
     if (calls.length === MAX_CALLS) throw unreadable('more tool calls than are accepted')
-    const call = { id: undefined, name: undefined, arguments: '', extra: undefined }
+    const { index } = fragment
+    const call = { index, id: undefined, name: undefined, arguments: '', extra: undefined }
     calls.push(call)
-    if (fragment.index !== undefined) newestByIndex.set(fragment.index, call)
+    if (index !== undefined) newestByIndex.set(index, call)
     return call
   }
 
@@ -58,7 +58,10 @@ export function createToolCallAccumulator() {
     },
     /** The calls so far, in the order of their beginning. */
     calls: () =>
-      calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
+      calls
+        .filter(({ name, arguments: written }) => name || written)
+        .map(toModelToolCall)
+        .map((call, at, all) => (isFirst(call, at, all) ? call : { ...call, callId: newId() })),
   }
 }
 
@@ -88,12 +91,18 @@ function beginsAnother(fragment: Fragment, call: PendingCall): boolean {
   const complete = isJsonObject(call.arguments)
   if (fragment.id === undefined || call.id === undefined) return !sameName || complete
   const halfway = call.arguments !== '' && !complete
-  return fragment.id !== call.id && !(sameName && halfway)
+  if (fragment.id === call.id) return complete && fragment.index !== call.index
+  return !(sameName && halfway)
 }
+
+const newId = () => `call_${randomUUID()}`
+
+const isFirst = ({ callId }: ModelToolCall, at: number, all: readonly ModelToolCall[]) =>
+  all.findIndex((call) => call.callId === callId) === at
 
 function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): ModelToolCall {
   return {
-    callId: id ?? `call_${randomUUID()}`,
+    callId: id ?? newId(),
     name: name ?? '',
     arguments: written,
     ...(isObject(extra) && { attachment: extra }),

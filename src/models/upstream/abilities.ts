@@ -39,6 +39,8 @@ export interface Abilities {
   toolsWithoutEffort: boolean
   /** Whether tools are only taken with short descriptions and the simplest of schemas. */
   simpleTools: boolean
+  /** Whether names of tools may have hyphens. */
+  hyphens: boolean
   /** Whether calls are only taken with identifiers of nine letters and digits (Mistral). */
   shortCallIds: boolean
   /** What calls of other models must have as well: a signature (Gemini), or reasoning, if only empty (DeepSeek). */
@@ -74,6 +76,7 @@ export function createAbilities(): Abilities {
     room: undefined,
     toolsWithoutEffort: false,
     simpleTools: false,
+    hyphens: true,
     shortCallIds: false,
     foreignCalls: 'plain',
     stream: true,

@@ -25,8 +25,9 @@ export interface FailureFacts {
   /** The HTTP status, or the one that an error inside the stream corresponds to. */
   status?: number | undefined
   code?: string | undefined
-  /** The field of the request that is refused, if the server names it apart from its words. */
+  /** The field of the request that is refused, and why, if the server names them apart from its words. */
   param?: string | undefined
+  reason?: string | undefined
   /** The upstream's raw text. It may contain secrets, so it must be redacted before it is shown or logged. */
   words?: string
   retryAfterMs?: number | undefined
@@ -147,7 +148,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
   })
 }
 
-type ErrorFacts = Pick<FailureFacts, 'code' | 'param' | 'promptTokens' | 'window'> & {
+type ErrorFacts = Pick<FailureFacts, 'code' | 'param' | 'reason' | 'promptTokens' | 'window'> & {
   words: string
   error: JsonObject
 }
@@ -167,7 +168,7 @@ function readError(body: unknown): ErrorFacts {
   const param = nonEmptyString(error.param)
   return {
     ...(code && { code }),
-    ...(param && { param }),
+    ...(param && { param, reason: nonEmptyString(error.code) }),
     words: words.slice(0, MAX_WORDS),
     error,
     ...sizesIn(error, words),

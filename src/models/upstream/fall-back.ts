@@ -95,14 +95,16 @@ const NAMING = [
   'must be (?:set to|one of|unset|omitted|verified)',
 ]
 const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
+/** The codes for it, whatever the language of the words. */
+const REASON = /^(?:unsupported|unknown|invalid)_(?:value|param)/i
 
 /** The field of the body, as a path, that a refusal is about, if the request can do without it. */
 function refusedField(
-  { param, words = '' }: Pick<UpstreamFailure['facts'], 'param' | 'words'>,
+  { param, reason = '', words = '' }: Pick<UpstreamFailure['facts'], 'param' | 'reason' | 'words'>,
   body: object,
   optional: ReadonlySet<string>,
 ): string | undefined {
-  if (!REFUSES_FIELD.test(words)) return undefined
+  if (!REFUSES_FIELD.test(words) && !REASON.test(reason)) return undefined
   const sent = [...optional].filter((path) => has(body, path.split('.')))
   // Deeper paths first: `reasoning.summary` rather than `reasoning`.
   const deepest = sent.toSorted((one, other) => other.split('.').length - one.split('.').length)

@@ -14,6 +14,7 @@ export const TOOLS_REFUSED = new RegExp(
     '(?:unknown|unrecognized)[\\w ]*: ["\'`]?tools\\b',
     '["\'`]tools["\'`] (?:is|are) (?:not supported|not allowed|unsupported)',
     '(?:tool|function)[- ]calling is not',
+    '\\b(?:tools|functions|tool use|(?:tool|function)[- ]calling) (?:is|are) (?:disabled|not (?:enabled|available))',
     '\\btools["\'\\]]{0,2}[\\s,]+(?:["\']msg["\']: ?["\'])?extra inputs',
   ].join('|'),
   'i',
@@ -33,3 +34,7 @@ export const IMAGES_REFUSED = new RegExp(
   ].join('|'),
   'i',
 )
+
+/** How they say that they take other names of tools. */
+export const NAMES_REFUSED =
+  /invalid (?:function|tool) name|(?:function|tool)(?:\.| )name\b[^.]*(?:invalid|must|match|only)/i

@@ -8,17 +8,25 @@ const HASH_LENGTH = 8
  * The name of a tool as every server takes it: models invent names with dots and tags, and clients have names that are
  * longer, or begin with a digit, which Gemini refuses.
  */
-export function toToolName(name: string): string {
-  const allowed = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[^A-Za-z_])/, '_')
+export function toToolName(name: string, { hyphens = true } = {}): string {
+  const others = hyphens ? /[^A-Za-z0-9_-]/g : /[^A-Za-z0-9_]/g
+  const allowed = name.replaceAll(others, '_').replace(/^(?=[^A-Za-z_])/, '_')
   if (allowed.length <= MAX_NAME) return allowed || 'unnamed'
   const kept = allowed.slice(0, MAX_NAME - HASH_LENGTH - 1)
   return `${kept}_${hash('sha256', name).slice(0, HASH_LENGTH)}`
 }
 
+/** The names under which a server may know a tool. */
+export const namesOf = ({ name }: ModelTool): readonly string[] => [
+  name,
+  toToolName(name),
+  toToolName(name, { hyphens: false }),
+]
+
 /** The tool that a model calls by a name that was made for its server. */
 export function calledTool(tools: readonly ModelTool[], name: string): string {
   if (tools.some((tool) => tool.name === name)) return name
-  return tools.find((tool) => toToolName(tool.name) === name)?.name ?? name
+  return tools.find((tool) => namesOf(tool).includes(name))?.name ?? name
 }
 
 const DETAILS = ['auto', 'low', 'high'] as const

@@ -11,7 +11,8 @@ export function retryAfterIn(
 }
 
 /** The wait that an error tells without headers. */
-export function waitIn({ details }: JsonObject, words: string): number | undefined {
+export function waitIn({ details, retry_after }: JsonObject, words: string): number | undefined {
+  if (typeof retry_after === 'number') return retry_after * 1_000
   // Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
   const delays = (Array.isArray(details) ? details : []).map((each) => objectOf(each).retryDelay)
   // "Please retry in 17.3s", "Please try again in 1m0.36s", "Please retry after 60 seconds".

@@ -4,7 +4,7 @@ import type { ModelEvent, ModelRequest } from '../chat-model.ts'
 import type { ModelServer } from './connection.ts'
 import { toUpstreamFailure, UpstreamFailure } from './failures.ts'
 import type { AnswerReader, Protocol } from './protocol.ts'
-import { calledTool, toToolName } from './request-parts.ts'
+import { calledTool, namesOf } from './request-parts.ts'
 
 export interface ChatServer extends ModelServer {
   /** Idle timeout: the longest silence of the server, including that before the first byte. */
@@ -230,7 +230,7 @@ function limitWaits(
 
 /** The tools whose calls are looked for in the text: none in JSON, which is the client's whatever it looks like. */
 function searchedFor({ tools, sampling }: ModelRequest): ReadonlySet<string> {
-  return new Set(sampling.format ? [] : tools.map(({ name }) => toToolName(name)))
+  return new Set(sampling.format ? [] : tools.flatMap(namesOf))
 }
 
 /** Makes one event of neighbouring texts. */
