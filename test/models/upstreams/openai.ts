@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { responseReply } from '../../support/responses-replies.ts'
 import {
   chunk,
   DONE,
@@ -125,6 +126,23 @@ export const RECORDED = inCompletions([
       ANSWER,
     ],
     expected: { ...ANSWERED, sent: { reasoning_effort: 'none', 'tools.0.type': 'function' } },
+  },
+  {
+    name: 'OpenAI takes function tools with an effort in Responses alone, and any protocol may be used',
+    source: 'openai/openai-openapi#541',
+    auto: true,
+    request: { ...WITH_TOOLS, sampling: { effort: 'medium' } },
+    replies: [
+      refusal(
+        "Function tools with reasoning_effort are not supported for gpt-5.5 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+        'reasoning_effort',
+      ),
+      responseReply({ texts: ['At nine'] }),
+    ],
+    expected: {
+      ...ANSWERED,
+      sent: { 'reasoning.effort': 'medium', 'tools.0.name': TOOL.name, messages: undefined },
+    },
   },
   {
     name: 'OpenAI does not know an effort',
