@@ -7,7 +7,7 @@ import {
 } from '@agent-server/lib/text/json.ts'
 import type { ModelEvent, ModelUsage, ReasoningPart } from '../chat-model.ts'
 import { END_OF_STREAM } from '../upstream/event-lines.ts'
-import { failureInStream, unreadable } from '../upstream/failures.ts'
+import { failureInStream, messageIn, unreadable } from '../upstream/failures.ts'
 import { toFinishReason } from '../upstream/finish-reason.ts'
 import type { AnswerReader, ReaderOptions } from '../upstream/protocol.ts'
 import { createTextReader } from '../upstream/text-reader.ts'
@@ -48,7 +48,8 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
       // Gemini's own name of the field.
       const reason = first.finish_reason ?? first.finishReason
       finishReason = nonEmptyString(reason) ?? finishReason
-      const delta = objectOf(first.delta ?? first.message)
+      // Without either, what some servers write as they do in text completions.
+      const delta = objectOf(first.delta ?? first.message ?? { content: first.text })
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
       return [
@@ -92,9 +93,9 @@ export function createAnswerReader({ offered, isThinkingOpen }: ReaderOptions): 
   }
 }
 
-/** An error without the field that the library looks for; DeepInfra has others. */
-const isError = ({ object, type, error_message }: JsonObject) =>
-  object === 'error' || type === 'error' || typeof error_message === 'string'
+/** An error without the field that the library looks for: instead of choices, it has words. */
+const isError = ({ object, type, choices, ...words }: JsonObject) =>
+  object === 'error' || type === 'error' || (!Array.isArray(choices) && messageIn(words))
 
 /** How much of the prompt llama.cpp has read. */
 function readProgress({ prompt_progress }: JsonObject): ModelEvent[] {

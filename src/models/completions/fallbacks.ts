@@ -15,7 +15,7 @@ const ROLES_REFUSED = new RegExp(
     'system (?:role|messages?)[^.]{0,20} (?:not supported|must be)',
     'only user and assistant roles|unexpected (?:message )?role|incorrect role',
     "role.{0,2} does not support '(?:system|developer)'",
-    '(?:first|last) message (?:must|should) be|no user query found',
+    '(?:first|last) message\\b[^.]{0,20}\\b(?:be|user|assistant)\\b|no user query found',
     NO_PARSER.source,
   ].join('|'),
   'i',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isJsonObject, isObject, nonEmptyString } from '@agent-server/lib/text/json.ts'
+import { isJsonObject, isObject, nonEmptyString, parseJson } from '@agent-server/lib/text/json.ts'
 import type { ModelToolCall } from '../chat-model.ts'
 import { unreadable } from '../upstream/failures.ts'
 
@@ -100,11 +100,17 @@ const newId = () => `call_${randomUUID()}`
 const isFirst = ({ callId }: ModelToolCall, at: number, all: readonly ModelToolCall[]) =>
   all.findIndex((call) => call.callId === callId) === at
 
+/** Some servers write the arguments as JSON within a string of JSON. */
+function unquoted(written: string): string {
+  const inner = written.startsWith('"') ? parseJson(written) : undefined
+  return typeof inner === 'string' && isJsonObject(inner) ? inner : written
+}
+
 function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): ModelToolCall {
   return {
     callId: id ?? newId(),
     name: name ?? '',
-    arguments: written,
+    arguments: unquoted(written),
     ...(isObject(extra) && { attachment: extra }),
   }
 }

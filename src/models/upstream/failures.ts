@@ -156,11 +156,11 @@ type ErrorFacts = Pick<FailureFacts, 'code' | 'param' | 'reason' | 'promptTokens
 /** Reads the various formats of error bodies: nested, flat, a list of one, a plain string, one quoted by another. */
 function readError(body: unknown): ErrorFacts {
   const outer = Array.isArray(body) ? body[0] : body
-  const error = isObject(outer) ? (outer.error ?? outer) : outer
+  const error = isObject(outer) ? innerError(outer) : outer
   if (!isObject(error)) {
     return { words: String(error ?? '').slice(0, MAX_WORDS), error: objectOf(outer) }
   }
-  const message = [error.message, error.detail, error.error_message].find(nonEmptyString)
+  const message = messageIn(error)
   const quoted = parseJson(String(message))
   if (isObject(quoted) && isObject(quoted.error)) return readError(quoted)
   const code = codeIn(error)
@@ -175,6 +175,14 @@ function readError(body: unknown): ErrorFacts {
   }
 }
 
+/** What frameworks write is the name of the status as `error`, and a message beside it. */
+const innerError = (outer: JsonObject) =>
+  typeof outer.error === 'string' && nonEmptyString(outer.message) ? outer : (outer.error ?? outer)
+
+/** What a server says in words, in whichever field. */
+export const messageIn = ({ message, detail, error_message, msg }: JsonObject) =>
+  [message, detail, error_message, msg].find(nonEmptyString)
+
 function codeIn({ code, type, error_type, status_code, http_status_code }: JsonObject) {
   const names = [code, type, error_type, status_code, http_status_code].map(String)
   return names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
@@ -184,7 +192,10 @@ function codeIn({ code, type, error_type, status_code, http_status_code }: JsonO
 function wordsIn(error: JsonObject, message: unknown): string {
   const raw = nonEmptyString(objectOf(error.metadata).raw)
   const listed = error.detail === message && error.errors ? JSON.stringify(error.errors) : ''
-  return [message ?? JSON.stringify(error), raw, listed].filter(Boolean).join(' ')
+  const status = message && nonEmptyString(error.error)
+  return [status && `${status}:`, message ?? JSON.stringify(error), raw, listed]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** The HTTP status, if a server gives that as the code. */

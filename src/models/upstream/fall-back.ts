@@ -3,6 +3,7 @@ import { isObject, objectOf } from '@agent-server/lib/text/json.ts'
 import type { Abilities } from './abilities.ts'
 import type { UpstreamFailure } from './failures.ts'
 import type { Fallback, Protocol } from './protocol.ts'
+import { isTooLong } from './too-long.ts'
 
 /**
  * Turns off the feature, or leaves out the field, that the server refused, for the rest of the process. Returns true if
@@ -90,27 +91,36 @@ const NAMING = [
   'no endpoints found that support',
   'input should be',
   'incompatible',
-  'cannot (?:both )?be (?:used|set|specified)',
+  'can(?:.t|not)',
   'may only be',
   'must be (?:set to|one of|unset|omitted|verified)',
 ]
 const REFUSES_FIELD = new RegExp(NAMING.join('|'), 'i')
 /** The codes for it, whatever the language of the words. */
 const REASON = /^(?:unsupported|unknown|invalid)_(?:value|param)/i
+/** Whatever else is said of a field is a refusal, but not what bounds its value: that is for the client to mend. */
+const BOUNDS =
+  /\b(?:between|at (?:most|least)|(?:less|greater|more|larger|smaller|fewer) than|too \w+|maximum|minimum|exceeds?|range)\b|[<>≤≥]/i
+/** Names of fields that are words of any sentence as well. */
+const ORDINARY = /^(?:stop|include|store|reasoning|thinking)$/
 
 /** The field of the body, as a path, that a refusal is about, if the request can do without it. */
 function refusedField(
-  { param, reason = '', words = '' }: Pick<UpstreamFailure['facts'], 'param' | 'reason' | 'words'>,
+  facts: UpstreamFailure['facts'],
   body: object,
   optional: ReadonlySet<string>,
 ): string | undefined {
-  if (!REFUSES_FIELD.test(words) && !REASON.test(reason)) return undefined
+  const { param, reason = '', words = '' } = facts
+  const isRefusal = REFUSES_FIELD.test(words) || REASON.test(reason)
+  if (!isRefusal && (BOUNDS.test(words) || isTooLong(facts))) return undefined
   const sent = [...optional].filter((path) => has(body, path.split('.')))
   // Deeper paths first: `reasoning.summary` rather than `reasoning`.
   const deepest = sent.toSorted((one, other) => other.split('.').length - one.split('.').length)
-  return (
+  const named =
     deepest.find((path) => path === param) ??
-    deepest.find((path) => isNamed(path, words)) ??
+    deepest.find((path) => isNamed(path, words) && (isRefusal || !ORDINARY.test(path)))
+  if (named || !isRefusal) return named
+  return (
     deepest.find((path) => param?.startsWith(`${path}.`)) ??
     deepest.find((path) => OTHER_NAMES[path]?.test(words)) ??
     deepest.find((path) => path.includes('.') && isNamed(path.replace(/^.*\./, ''), words))
@@ -132,7 +142,7 @@ function isNamed(path: string, words: string): boolean {
 const THINKING = /\bthink(?:ing)?\b/i
 /** What else servers call a field: Vertex, Ollama. */
 const OTHER_NAMES: Record<string, RegExp> = {
-  stop: /\bstop_?sequences\b/i,
+  stop: /\bstop[_ ]?sequences\b/i,
   reasoning_effort: THINKING,
   'reasoning.effort': THINKING,
 }

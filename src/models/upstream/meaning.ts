@@ -20,7 +20,7 @@ const MEANINGS: readonly { status: number; from: readonly number[]; words: RegEx
     status: 410,
     from: [400, 403, 404, 410],
     words:
-      /\bmodel\b[^.]{0,160}\b(?:decommissioned|retired|deprecated|end of life|no longer (?:available|supported|offered))|non-serverless model/i,
+      /\bmodel\b[^.]{0,160}\b(?:decommissioned|retired|deprecated|sunset|discontinued|shut down|end of life|no longer (?:available|supported|offered))|non-serverless model/i,
   },
   // OpenRouter: "No endpoints found matching your data policy".
   { status: 400, from: [404], words: /data policy|guardrail|privacy settings/i },

@@ -1,8 +1,19 @@
+const LACKS = [
+  'un(?:supported|available)',
+  'not (?:supported|enabled|available|allowed|permitted|possible)',
+  '(?:does|do|is|can)(?:n.t|not| not) (?:support|accept|allow|take|have|handle|use)',
+  'disabled|(?:is|are|turned|switched) off|no support',
+].join('|')
+/** Says of anything that it is lacking, in whatever words; within one sentence. */
+const lacks = (names: string) =>
+  `\\b(?:${names})\\b[^.]{0,40}\\b(?:${LACKS})\\b|\\b(?:${LACKS})\\b[^.:]{0,30}\\b(?:${names})\\b`
+
 /** How servers say that a model takes no tools. */
 export const TOOLS_REFUSED = new RegExp(
   [
     // Ollama: "… does not support tools"; OpenRouter: "No endpoints found that support tool use".
     'not support(?:ed)?(?: for)? (?:tool|function)',
+    lacks('tools|functions|tool use|(?:tool|function)[- ]call(?:s|ing)'),
     'that support tool use',
     // vLLM: '"auto" tool choice requires --enable-auto-tool-choice'.
     'tool choice requires',
@@ -12,9 +23,6 @@ export const TOOLS_REFUSED = new RegExp(
     'use tools with stream',
     // Validators: "Unrecognized request argument supplied: tools", "property 'tools' is unsupported".
     '(?:unknown|unrecognized)[\\w ]*: ["\'`]?tools\\b',
-    '["\'`]tools["\'`] (?:is|are) (?:not supported|not allowed|unsupported)',
-    '(?:tool|function)[- ]calling is not',
-    '\\b(?:tools|functions|tool use|(?:tool|function)[- ]calling) (?:is|are) (?:disabled|not (?:enabled|available))',
     '\\btools["\'\\]]{0,2}[\\s,]+(?:["\']msg["\']: ?["\'])?extra inputs',
   ].join('|'),
   'i',
@@ -24,12 +32,16 @@ export const TOOLS_REFUSED = new RegExp(
 export const IMAGES_REFUSED = new RegExp(
   [
     // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
-    '(?:image|vision|multi-?modal)[^.]{0,40}(?:only supported|not (?:supported|enabled|available))',
+    'image_url[^.]{0,40}only supported',
+    // Not: “Unsupported image format”, which other images have.
+    lacks(
+      '(?:image|picture)s?(?!/|[ _-](?:format|type|size|file|dimension|url))|vision|multi-?modal|attachments?',
+    ),
     // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
     '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
     'at most 0 image|missing data required for image',
     // Text-only servers: "content must be a string", "unknown variant `image_url`, expected `text`".
-    'content\\W{0,3} (?:must|should) be a (?:valid )?string|unknown variant .?image_url',
+    'content\\W{1,4}[^.]{0,24}\\b(?:a|valid) string|unknown variant .?image_url',
     'sequence, expected a string|variant of [^.]*Content|Text(?:Content)?Part\\b.*should be',
   ].join('|'),
   'i',

@@ -15,17 +15,21 @@ export function waitIn({ details, retry_after }: JsonObject, words: string): num
   if (typeof retry_after === 'number') return retry_after * 1_000
   // Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}
   const delays = (Array.isArray(details) ? details : []).map((each) => objectOf(each).retryDelay)
-  // "Please retry in 17.3s", "Please try again in 1m0.36s", "Please retry after 60 seconds".
-  const [, told] = /\b(?:re)?try(?: again)? (?:in|after) ((?:[\d.]+ ?[a-z]+ ?)+)/i.exec(words) ?? []
+  // "Please retry in 17.3s", "Please try again in 1m0.36s", "Please retry after 60 seconds", "wait 2 minutes".
+  const [, told] =
+    /\b(?:(?:re)?try(?: again)? (?:in|after)|wait(?: for)?) ((?:[\d.]+ ?[a-z]+ ?)+)/i.exec(words) ??
+    []
   return durationIn(told) ?? durationIn(delays.find(nonEmptyString))
 }
 
 /** The limit that is used up, if the server tells which, and when it is reset: "7.66s", "1m2s", or a time. */
 function resetOf(headers: Headers): number | undefined {
+  const limit = (name: string) =>
+    headers.get(`x-ratelimit-${name}`) ?? headers.get(`ratelimit-${name}`) ?? undefined
   const usedUp = ['-requests', '-tokens', ''].find(
-    (what) => Number(headers.get(`x-ratelimit-remaining${what}`) ?? Number.NaN) === 0,
+    (what) => Number(limit(`remaining${what}`)) === 0,
   )
-  const reset = headers.get(`x-ratelimit-reset${usedUp ?? ''}`)
+  const reset = limit(`reset${usedUp ?? ''}`)
   const number = Number(reset ?? Number.NaN)
   if (Number.isNaN(number)) return durationIn(reset)
   // Seconds, or a time in seconds or milliseconds.
@@ -37,7 +41,9 @@ const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000
 
 function durationIn(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?) ?(ms|s|m|h|d)/gi)]
+  const parts = [
+    ...text.matchAll(/(\d+(?:\.\d+)?) ?(ms|s|m|h|d)(?:ec\w*|in\w*|ours?|ays?)?(?![a-z])/gi),
+  ]
   const milliseconds = parts.map(([, count, unit = '']) => {
     return Number(count) * (UNITS[unit.toLowerCase()] ?? 0)
   })

@@ -17,6 +17,8 @@ const REFUSED = [
   // llama.cpp: "Failed to initialize samplers: failed to parse grammar".
   'failed to parse grammar|error resolving ref|unrecognized schema',
   'function_?declarations?\\b[^.]*schema',
+  // Whoever names what only a schema has.
+  '\\bkeyword\\b|\\$(?:ref|defs|schema)\\b|\\b(?:additional|pattern)Properties\\b|\\b(?:any|one|all)Of\\b',
 ]
 
 /** A server that refuses the schema of a tool is offered a simpler one. */

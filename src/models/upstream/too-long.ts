@@ -11,6 +11,9 @@ const TOO_LONG = new RegExp(
     'too many (?:input )?tokens|less than \\d+ tokens|too large to process',
     // Groq and Cerebras; Moonshot; Vertex and Copilot; DashScope; Text Generation Inference.
     'reduce the length of the messages|model token limit',
+    '\\b(?:over|exceeds?|fit|beyond)\\b[^.]{0,30}\\b(?:window|context)\\b',
+    // Whatever else tells the prompt's tokens, and then another number of them.
+    '(?:prompt|input|conversation|messages)\\b[^.]{0,40}\\b\\d{3,} tokens\\b[^.]{0,60}\\b\\d{3,}',
     'token count (?:is|of) \\d+|range of input length|max_new_tokens. must be',
   ].join('|'),
   'i',

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import {
   chunk,
   DONE,
@@ -7,7 +8,15 @@ import {
   streamReply,
 } from '../../support/upstream-replies.ts'
 import { TOOL } from '../upstream/model-for-test.ts'
-import { ANSWER, ANSWERED, inCompletions, WITH_TOOLS } from './recorded.ts'
+import {
+  ANSWER,
+  ANSWERED,
+  DETAILED_TOOL,
+  inCompletions,
+  WITH_IMAGE,
+  WITH_RULES,
+  WITH_TOOLS,
+} from './recorded.ts'
 
 const NONE = 'invented: like others, but reported by nobody'
 const call = (index: number, id: string, args: string) =>
@@ -142,5 +151,200 @@ export const RECORDED = inCompletions([
       ),
     ],
     expected: { text: 'At nine', reasoning: 'Hm.' },
+  },
+  {
+    name: 'A framework calls a field an unrecognized property',
+    source: NONE,
+    replies: [
+      jsonReply(
+        {
+          timestamp: '2026-03-01T10:00:00Z',
+          status: 400,
+          error: 'Bad Request',
+          message: 'JSON parse error: Unrecognized property "stream_options"',
+          path: '/v1/chat/completions',
+        },
+        400,
+      ),
+      ANSWER,
+    ],
+    expected: { ...ANSWERED, sent: { stream_options: undefined } },
+  },
+  {
+    name: 'A call cannot be insisted on without guided decoding',
+    source: NONE,
+    request: { tools: [TOOL], toolChoice: 'required' },
+    replies: [
+      errorReply(400, "tool_choice='required' needs guided decoding, which is turned off"),
+      streamReply(call(0, 'c', '{}'), chunk({}, 'tool_calls'), DONE),
+    ],
+    expected: { calls: [[TOOL.name, '{}']], requests: 2, sent: { tool_choice: undefined } },
+  },
+  {
+    name: 'One field is refused after another',
+    source: NONE,
+    request: { sampling: { stop: ['END'], temperature: 0.2, seed: 7 } },
+    replies: [
+      errorReply(400, 'This model cannot handle stop sequences'),
+      errorReply(400, 'temperature is fixed for this model'),
+      errorReply(400, 'seed: no such option'),
+      ANSWER,
+    ],
+    expected: {
+      ...ANSWERED,
+      requests: 4,
+      sent: { stop: undefined, temperature: undefined, seed: undefined },
+    },
+  },
+  {
+    name: 'An error comes as a line of plain text in the stream',
+    source: NONE,
+    replies: [streamReply({ send: 'data: Internal error: the worker died\n\n' })],
+    expected: { code: 'upstream_failed', message: /worker died|ended early|cannot be read/ },
+  },
+  {
+    name: 'The stream has texts where chat completions have deltas',
+    source: NONE,
+    replies: [
+      streamReply(
+        event({ choices: [{ index: 0, text: 'At ' }] }),
+        event({ choices: [{ index: 0, text: 'nine', finish_reason: 'stop' }] }),
+        DONE,
+      ),
+    ],
+    expected: { text: 'At nine' },
+  },
+  {
+    name: 'A limit tells in minutes how long to wait',
+    source: NONE,
+    replies: [errorReply(429, 'Too many requests. Please wait 2 minutes before trying again.')],
+    expected: { code: 'upstream_rate_limited', message: /120 seconds|2 minutes/, retryAfter: 120 },
+  },
+  {
+    name: 'A model is retired',
+    source: NONE,
+    replies: [errorReply(410, 'chat-large-1 was retired on May 1. Use chat-large-2 instead.')],
+    expected: {
+      code: 'upstream_model_not_found',
+      message: /choose another.*CHAT_MODEL|CHAT_MODEL/,
+    },
+  },
+  {
+    name: 'A slot is too small for the prompt',
+    source: NONE,
+    replies: [errorReply(400, 'The prompt has 9123 tokens, but a slot holds only 8192.')],
+    expected: { code: 'context_length_exceeded', message: /shorten it/ },
+  },
+  {
+    name: 'The content must be a string',
+    source: NONE,
+    request: WITH_IMAGE,
+    replies: [errorReply(422, 'messages[0].content: expected a string, got an array'), ANSWER],
+    expected: {
+      ...ANSWERED,
+      sent: { 'messages.0.content': expect.stringContaining('cannot see') },
+    },
+  },
+  {
+    name: 'Answers in JSON may have no schema',
+    source: NONE,
+    request: {
+      sampling: { format: { type: 'json-schema', name: 'hours', schema: { type: 'object' } } },
+    },
+    replies: [
+      errorReply(400, "Only the formats 'text' and 'json_object' are possible here", {}),
+      ANSWER,
+    ],
+    expected: { ...ANSWERED, sent: { 'response_format.type': 'json_object' } },
+  },
+  {
+    name: 'An error in the stream has no field of that name',
+    source: NONE,
+    replies: [
+      streamReply(
+        chunk({ content: 'At ' }),
+        event({ status: 'error', msg: 'The GPU node was lost', data: null }),
+      ),
+    ],
+    expected: { code: 'upstream_failed', message: /failed \(500\): try again/ },
+  },
+  {
+    name: 'An answer with status 200 has an error code alone',
+    source: NONE,
+    replies: [jsonReply({ code: 1301, message: 'The queue is full', data: null })],
+    expected: { code: 'upstream_failed', message: /failed \(500\): try again/, requests: 3 },
+  },
+  {
+    name: 'The arguments of a call are JSON within JSON',
+    source: NONE,
+    request: WITH_TOOLS,
+    replies: [
+      streamReply(
+        call(0, 'c', JSON.stringify(JSON.stringify({ query: 'hours' }))),
+        chunk({}, 'tool_calls'),
+        DONE,
+      ),
+    ],
+    expected: { calls: [[TOOL.name, '{"query":"hours"}']] },
+  },
+  {
+    name: 'A gateway tells in its own header when its limit is reset',
+    source: NONE,
+    replies: [
+      errorReply(429, 'Slow down', { 'ratelimit-remaining': '0', 'ratelimit-reset': '40' }),
+    ],
+    expected: { code: 'upstream_rate_limited', message: /try again in 40 seconds/, retryAfter: 40 },
+  },
+  {
+    name: 'The first message must come from the user',
+    source: NONE,
+    request: WITH_RULES,
+    replies: [errorReply(400, 'The first message must come from the user'), ANSWER],
+    expected: { ...ANSWERED, sent: { 'messages.0.role': 'user' } },
+  },
+  {
+    name: 'A model always thinks',
+    source: NONE,
+    request: { sampling: { effort: 'none' } },
+    replies: [
+      errorReply(400, 'This model always thinks: reasoning_effort=none is not an option'),
+      ANSWER,
+    ],
+    expected: { ...ANSWERED, sent: { reasoning_effort: undefined } },
+  },
+  {
+    name: 'Vision is turned off',
+    source: NONE,
+    request: WITH_IMAGE,
+    replies: [errorReply(400, 'Cannot process attachments: vision is off'), ANSWER],
+    expected: {
+      ...ANSWERED,
+      sent: { 'messages.0.content': expect.stringContaining('cannot see') },
+    },
+  },
+  {
+    name: 'A model has been sunset',
+    source: NONE,
+    replies: [errorReply(400, 'The model chat-large-1 has been sunset. Migrate to chat-large-2.')],
+    expected: { code: 'upstream_model_not_found', message: /CHAT_MODEL/ },
+  },
+  {
+    name: 'A conversation is over the window',
+    source: NONE,
+    replies: [errorReply(400, 'This conversation does not fit into the 32k window of the model.')],
+    expected: { code: 'context_length_exceeded', message: /shorten it/ },
+  },
+  {
+    name: 'A keyword of a tool cannot be compiled',
+    source: NONE,
+    request: { tools: [DETAILED_TOOL] },
+    replies: [
+      errorReply(
+        400,
+        "The parameters of reserve_book use the keyword '$ref', which cannot be compiled",
+      ),
+      ANSWER,
+    ],
+    expected: { ...ANSWERED, sent: { 'tools.0.function.parameters.$defs': undefined } },
   },
 ])
